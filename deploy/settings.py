@@ -1,4 +1,154 @@
-"""Placeholder replaced below."""
-SECRET_KEY = "x"
-INSTALLED_APPS: list[str] = []
-DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}
+"""Django settings. Everything that differs between machines comes from the environment (deploy/env.example)."""
+
+import os
+from pathlib import Path
+
+from csp.constants import NONE, SELF
+
+from deploy.environment import Environment, database, demo_secret
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = Environment.load(Path(os.environ.get("ENV_FILE", BASE_DIR / "var" / "env")))
+
+# The demo runs on this machine only, with accounts whose passwords everybody knows.
+DEMO = env.flag("DEMO")
+DEBUG = env.flag("DEBUG") and DEMO
+
+if DEMO:
+    SECRET_KEY = env.text("SECRET_KEY") or demo_secret(BASE_DIR / "var" / "secret")
+    ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
+    DATABASES = {"default": database(env.text("DATABASE_URL", f"sqlite:///{BASE_DIR}/var/demo.sqlite3"))}
+else:
+    SECRET_KEY = env.required("SECRET_KEY", "a-long-random-string")
+    env.required("ALLOWED_HOSTS", "pyramidion.example.org")
+    ALLOWED_HOSTS = env.words("ALLOWED_HOSTS")
+    DATABASES = {"default": database(env.required("DATABASE_URL", "postgres://user:password@host:5432/pyramidion"))}
+
+CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+ROOT_URLCONF = "deploy.urls"
+WSGI_APPLICATION = "deploy.wsgi.application"
+
+INSTALLED_APPS = [
+    "annotation",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+    "csp",
+    "django_htmx",
+    "django_tasks",
+    "django_tasks_db",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "csp.middleware.CSPMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "annotation.context.site",
+            ],
+        },
+    }
+]
+
+# People
+AUTH_USER_MODEL = "annotation.User"
+AUTHENTICATION_BACKENDS = ["annotation.accounts.AccountBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "home"
+
+# Language and time
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("de", "Deutsch")]
+LOCALE_PATHS = [BASE_DIR / "annotation" / "locale"]
+USE_I18N = True
+TIME_ZONE = env.text("TIME_ZONE", "UTC")
+USE_TZ = True
+
+# Static files, by WhiteNoise
+STATIC_URL = "static/"
+STATIC_ROOT = Path(env.text("STATIC_ROOT", str(BASE_DIR / "var" / "static")))
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+
+# Background work: at once in this process, or by `manage.py worker`
+BACKGROUND = env.text("BACKGROUND", "immediate")
+TASKS = {
+    "default": {
+        "BACKEND": {
+            "immediate": "django_tasks.backends.immediate.ImmediateBackend",
+            "worker": "django_tasks_db.DatabaseBackend",
+        }.get(BACKGROUND, BACKGROUND)
+    }
+}
+
+# Leases
+LEASE_MINUTES = env.number("LEASE_MINUTES", 30, least=1)
+
+# Safety
+HTTPS = env.flag("HTTPS", default=not DEMO)
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("BEHIND_PROXY") else None
+SESSION_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
+X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:"],
+        # Charts are inline SVG whose elements carry style attributes; scripts are never inline.
+        "style-src": [SELF, "'unsafe-inline'"],
+        "object-src": [NONE],
+        "base-uri": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL", "INFO")},
+}

@@ -1,0 +1,17 @@
+"""The ways of judging. Each is one file here with its template; `get(name)` finds it by name."""
+
+from .base import Item, Protocol
+from .litepyramid import LitePyramid
+
+PROTOCOLS: dict[str, Protocol] = {protocol.name: protocol for protocol in (LitePyramid(),)}
+
+
+def get(name: str) -> Protocol:
+    """The protocol of that name; an unknown one is answered with the known ones."""
+    try:
+        return PROTOCOLS[name]
+    except KeyError:
+        raise ValueError(f"There is no protocol {name!r}. Known: {', '.join(sorted(PROTOCOLS))}.") from None
+
+
+__all__ = ["PROTOCOLS", "Item", "Protocol", "get"]

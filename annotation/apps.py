@@ -1,0 +1,23 @@
+"""The Django app."""
+
+from typing import Any
+
+from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+
+class AnnotationConfig(AppConfig):
+    name = "annotation"
+
+    def ready(self) -> None:
+        post_migrate.connect(_after_migrate, sender=self)
+
+
+def _after_migrate(using: str, **_: Any) -> None:
+    from django.db import connections
+
+    from .triggers import install_triggers
+
+    # Migrating backwards may leave no table to guard.
+    if "annotation_judgment" in connections[using].introspection.table_names():
+        install_triggers(using)

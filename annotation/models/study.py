@@ -1,0 +1,147 @@
+"""A study, its people, and the workers who judge for it."""
+
+import base64
+import hashlib
+import hmac
+import re
+import secrets
+from typing import Any
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.db.models import Q
+from django.utils.text import slugify
+
+PSEUDONYM = re.compile(r"w-[a-z2-7]{16}")
+
+
+class User(AbstractUser):
+    """A person who signs in. Demo accounts work in the demo only (annotation/accounts.py)."""
+
+    is_demo = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(is_demo=False) | Q(is_superuser=False), name="user_demo_is_never_superuser"
+            )
+        ]
+
+
+class StudyQuerySet(models.QuerySet["Study"]):
+    def visible_to(self, user: User) -> "StudyQuerySet":
+        """The studies a person has any role in; a superuser sees all."""
+        if user.is_superuser:
+            return self
+        return self.filter(memberships__user=user).distinct()
+
+
+def new_salt() -> str:
+    return secrets.token_hex(32)
+
+
+class Study(models.Model):
+    """Documents, systems and judgments that belong together."""
+
+    name = models.CharField(max_length=200)
+    slug = models.SlugField(max_length=80)
+    salt = models.CharField(max_length=64, default=new_salt, editable=False)  # never exported
+    # sha256 over the imported files, so that importing the same folder again is known to change nothing.
+    fingerprint = models.CharField(max_length=64, blank=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = StudyQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "studies"
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["name"], name="study_name_once"),
+            models.UniqueConstraint(fields=["slug"], name="study_slug_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.slug = self.slug or self._free_slug()
+        super().save(*args, **kwargs)
+
+    def _free_slug(self) -> str:
+        """A readable address; two names that read alike ("A b", "A-B") get a number."""
+        stem = slugify(self.name)[:70] or "study"
+        taken = set(Study.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+        return next(slug for n in range(1, 10**6) if (slug := stem if n == 1 else f"{stem}-{n}") not in taken)
+
+    def pseudonym(self, crowd: str, external_id: str) -> str:
+        """What others see instead of a worker's id. An imported pseudonym stays what it is."""
+        if crowd == Worker.IMPORTED and PSEUDONYM.fullmatch(external_id):
+            return external_id
+        digest = hmac.new(self.salt.encode(), f"{crowd}:{external_id}".encode(), hashlib.sha256).digest()
+        return "w-" + base64.b32encode(digest).decode().lower()[:16]
+
+    def role_of(self, user: User) -> str | None:
+        """The person's role in this study: superusers count as admins; None for strangers."""
+        if user.is_superuser:
+            return Role.ADMIN
+        return Membership.objects.filter(study=self, user=user).values_list("role", flat=True).first()
+
+
+class Role(models.TextChoices):
+    ANNOTATOR = "annotator", "annotator"
+    ADMIN = "admin", "admin"
+    ANALYST = "analyst", "analyst"
+
+
+class Membership(models.Model):
+    """What a person may do in a study."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "user"], name="membership_once_per_person"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="membership_role_known"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} of {self.study}"
+
+
+class Worker(models.Model):
+    """Somebody who judges for one study: a crowd's own id, beside the pseudonym that others see."""
+
+    DIRECT = "direct"
+    IMPORTED = "import"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="workers")
+    crowd = models.CharField(max_length=20)
+    external_id = models.CharField(max_length=200)
+    pseudonym = models.CharField(max_length=20)
+    user = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="workers")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "crowd", "external_id"], name="worker_once_per_crowd"),
+            models.UniqueConstraint(fields=["study", "pseudonym"], name="worker_pseudonym_once"),
+            models.UniqueConstraint(fields=["study", "user"], name="worker_once_per_person"),
+        ]
+
+    def __str__(self) -> str:
+        return self.pseudonym
+
+    @classmethod
+    def for_user(cls, study: Study, user: User) -> "Worker":
+        """The worker that a signed-in person is in this study."""
+        worker, _ = cls.objects.get_or_create(
+            study=study,
+            user=user,
+            defaults={
+                "crowd": cls.DIRECT,
+                "external_id": str(user.pk),
+                "pseudonym": study.pseudonym(cls.DIRECT, str(user.pk)),
+            },
+        )
+        return worker

@@ -1,0 +1,171 @@
+"""The work: batches of tasks, the assignments that workers hold, and the judgments they give.
+
+A task's `live` counts the assignments that hold a place in its quota. A trigger keeps it
+(annotation/triggers.py), and `task_quota_kept` refuses one too many, whoever writes.
+"""
+
+import secrets
+from datetime import datetime
+from typing import Any
+
+from django.db import models
+from django.db.models import F, Q
+
+from .study import Study, Worker
+from .texts import Document, Summary
+
+
+class Batch(models.Model):
+    """Tasks of one protocol that are opened and closed together."""
+
+    class State(models.TextChoices):
+        DRAFT = "draft", "draft"
+        OPEN = "open", "open"
+        PAUSED = "paused", "paused"
+        CLOSED = "closed", "closed"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="batches")
+    name = models.CharField(max_length=200)
+    protocol = models.CharField(max_length=30)
+    role = models.CharField(max_length=20, default="crowd")
+    round = models.PositiveSmallIntegerField(default=1)
+    crowd = models.CharField(max_length=20, default=Worker.DIRECT)
+    state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
+    scale_min = models.FloatField(default=0)
+    scale_max = models.FloatField(default=1)
+    options = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "batches"
+        constraints = [
+            models.UniqueConstraint(fields=["study", "name"], name="batch_name_once_per_study"),
+            models.CheckConstraint(condition=Q(state__in=["draft", "open", "paused", "closed"]), name="batch_state_known"),
+            models.CheckConstraint(condition=Q(scale_min__lt=F("scale_max")), name="batch_scale_in_order"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TaskQuerySet(models.QuerySet["Task"]):
+    def free_for(self, worker: Worker) -> "TaskQuerySet":
+        """Tasks with a place left that this worker has never held."""
+        held = Assignment.objects.filter(task=models.OuterRef("pk"), worker=worker)
+        return self.filter(live__lt=F("quota")).exclude(models.Exists(held))
+
+
+class Task(models.Model):
+    """One piece of work: a summary to judge (LitePyramid), or a document (Likert groups, SCU extraction)."""
+
+    batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="tasks")
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="tasks")
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, null=True, blank=True, related_name="tasks")
+    part = models.PositiveSmallIntegerField(default=0)  # which group of a document's summaries
+    quota = models.PositiveSmallIntegerField(default=1)
+    live = models.PositiveSmallIntegerField(default=0, editable=False)  # kept by a trigger
+
+    objects = TaskQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["batch", "document", "summary", "part"], name="task_once_per_batch"),
+            models.UniqueConstraint(
+                fields=["batch", "document", "part"],
+                condition=Q(summary__isnull=True),
+                name="task_once_per_batch_and_document",
+            ),
+            models.CheckConstraint(condition=Q(live__gte=0, live__lte=F("quota")), name="task_quota_kept"),
+        ]
+        indexes = [
+            models.Index(fields=["batch", "id"], condition=Q(live__lt=F("quota")), name="task_with_free_places"),
+        ]
+
+    def __str__(self) -> str:
+        return f"task {self.pk}"
+
+
+def new_key() -> str:
+    return secrets.token_hex(12)
+
+
+class Assignment(models.Model):
+    """A worker's hold on a task. `leased` and `submitted` take a place in the quota; the others don't."""
+
+    class State(models.TextChoices):
+        LEASED = "leased", "leased"
+        SUBMITTED = "submitted", "submitted"
+        EXPIRED = "expired", "expired"  # the place is free again, the draft is kept
+        RELEASED = "released", "released"
+        SURPLUS = "surplus", "surplus"  # came after the lease ended: kept, not counted
+
+    LIVE = (State.LEASED, State.SUBMITTED)
+
+    task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="assignments")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="assignments")
+    key = models.CharField(max_length=200, default=new_key)  # `assignment_id` in tables
+    state = models.CharField(max_length=10, choices=State, default=State.LEASED)
+    leased_at = models.DateTimeField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    submit_key = models.CharField(max_length=64, blank=True)  # idempotency key of the accepted submit
+    draft: Any = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["task", "worker"], name="assignment_once_per_task_and_worker"),
+            models.CheckConstraint(
+                condition=Q(state__in=["leased", "submitted", "expired", "released", "surplus"]),
+                name="assignment_state_known",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="leased") | Q(lease_until__isnull=False), name="assignment_lease_has_an_end"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["lease_until"], condition=Q(state="leased"), name="assignment_leases"),
+            models.Index(fields=["worker", "state"], name="assignment_by_worker"),
+            models.Index(fields=["key"], name="assignment_by_key"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+    def is_expired(self, now: datetime) -> bool:
+        return self.state == self.State.LEASED and self.lease_until is not None and self.lease_until <= now
+
+
+class Judgment(models.Model):
+    """One answer of one worker about one unit of one summary. A revision is a new row; the old one stays."""
+
+    assignment = models.ForeignKey(  # judgment_revision_once serves as its index
+        Assignment, on_delete=models.CASCADE, related_name="judgments", db_index=False
+    )
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, related_name="judgments")
+    unit = models.CharField(max_length=100)  # an scu_id, or a dimension
+    value = models.FloatField()
+    scale_min = models.FloatField(default=0)
+    scale_max = models.FloatField(default=1)
+    revision = models.PositiveSmallIntegerField(default=1)
+    is_current = models.BooleanField(default=True)
+    is_check = models.BooleanField(default=False)
+    seconds = models.FloatField(null=True, blank=True)
+    position = models.PositiveSmallIntegerField(null=True, blank=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    extra = models.JSONField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["assignment", "summary", "unit"], condition=Q(is_current=True), name="judgment_one_current"
+            ),
+            models.UniqueConstraint(
+                fields=["assignment", "summary", "unit", "revision"], name="judgment_revision_once"
+            ),
+            models.CheckConstraint(
+                condition=Q(value__gte=F("scale_min"), value__lte=F("scale_max")), name="judgment_value_in_scale"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.unit} = {self.value}"

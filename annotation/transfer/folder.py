@@ -1,0 +1,101 @@
+"""A study's folder: which files it has, what they hold, and whether they fit together."""
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.tables import Problem, TableError, find_table, read_table
+
+KINDS = ("documents", "summaries", "scus", "judgments", "scores")
+NEEDED = ("documents", "summaries")
+WHOLE_SYSTEM = "*"
+BLANK = "BLANK"  # the filler of unused places in REALSumm's forms; its answer is always "not present"
+
+
+@dataclass
+class Folder:
+    """The tables of a study, each None where its file is absent."""
+
+    path: Path
+    files: dict[str, Path]
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+
+    def __getitem__(self, kind: str) -> pd.DataFrame | None:
+        return self.tables.get(kind)
+
+    def name_of(self, kind: str) -> str:
+        return self.files[kind].name if kind in self.files else kind
+
+    def fingerprint(self) -> str:
+        """One hash over the names and bytes of all files."""
+        whole = hashlib.sha256()
+        for kind, path in sorted(self.files.items()):
+            with path.open("rb") as stream:
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            whole.update(f"{kind} {path.name} {digest}\n".encode())
+        return whole.hexdigest()
+
+
+def open_folder(path: Path) -> Folder:
+    """Find the files; a missing folder or a missing needed file is a TableError."""
+    if not path.is_dir():
+        raise _problem(str(path), None, "nothing, or not a folder", "a folder with documents.* and summaries.*")
+    files = {kind: found for kind in KINDS if (found := find_table(path, kind))}
+    missing = [f"{kind}.*" for kind in NEEDED if kind not in files]
+    if missing:
+        raise _problem(str(path), None, f"no {' and no '.join(missing)}", "documents.* and summaries.*")
+    return Folder(path, files)
+
+
+def read_folder(folder: Folder) -> None:
+    """Read and check every table by itself; all problems of all files at once."""
+    problems: list[Problem] = []
+    for kind, path in folder.files.items():
+        try:
+            folder.tables[kind] = read_table(path, kind)
+        except TableError as error:
+            problems += error.problems
+    if problems:
+        raise TableError(problems)
+
+
+def check_references(folder: Folder) -> None:
+    """Every row must speak of documents, summaries and units that are there."""
+    documents, summaries = folder.tables["documents"], folder.tables["summaries"]
+    known_docs = set(documents["doc_id"])
+    pairs = pd.MultiIndex.from_frame(summaries[["doc_id", "system"]])
+    problems = _strangers(folder, "summaries", ~summaries["doc_id"].isin(known_docs), "doc_id", "a document")
+    if (scus := folder["scus"]) is not None:
+        problems += _strangers(folder, "scus", ~scus["doc_id"].isin(known_docs), "doc_id", "a document")
+    if (judgments := folder["judgments"]) is not None:
+        strange = ~pd.MultiIndex.from_frame(judgments[["doc_id", "system"]]).isin(pairs)
+        problems += _strangers(folder, "judgments", strange, "doc_id, system", "a summary")
+    if (scores := folder["scores"]) is not None:
+        whole = scores["doc_id"] == WHOLE_SYSTEM
+        strange = ~whole & ~pd.MultiIndex.from_frame(scores[["doc_id", "system"]]).isin(pairs)
+        strange |= whole & ~scores["system"].isin(summaries["system"])
+        problems += _strangers(folder, "scores", strange, "doc_id, system", "a summary")
+    if problems:
+        raise TableError(problems)
+
+
+def _strangers(folder: Folder, kind: str, strange: Any, column: str, what: str) -> list[Problem]:
+    frame, columns = folder.tables[kind], column.split(", ")
+    return [
+        Problem(
+            file=folder.name_of(kind),
+            row=int(row) + 1,
+            column=column,
+            found=", ".join(repr(frame[name].iloc[row]) for name in columns),
+            expected=f"{what} of this study",
+        )
+        for row in np.flatnonzero(strange)
+    ]
+
+
+def _problem(file: str, row: int | None, found: str, expected: str) -> TableError:
+    return TableError([Problem(file=file, row=row, column=None, found=found, expected=expected)])

@@ -1,0 +1,134 @@
+"""A study's tables, as the analysis and the exports read them."""
+
+import pandas as pd
+
+from annotation.models import Assignment, ContentUnit, Document, Judgment, Reference, Score, Study, Summary
+
+from .folder import WHOLE_SYSTEM
+
+
+def documents_frame(study: Study) -> pd.DataFrame:
+    references: dict[int, list[object]] = {}
+    for document, text in Reference.objects.filter(document__study=study).order_by("document_id", "index").values_list(
+        "document_id", "text"
+    ):
+        references.setdefault(document, []).append(text)
+    rows = Document.objects.filter(study=study).values_list("pk", "doc_id", "source", "extra")
+    return _frame(
+        [
+            {"doc_id": doc, "source": source, "references": references.get(key, []), **extra}
+            for key, doc, source, extra in rows.iterator()
+        ],
+        ["doc_id", "source", "references"],
+        ["doc_id"],
+    )
+
+
+def summaries_frame(study: Study) -> pd.DataFrame:
+    rows = Summary.objects.filter(document__study=study).values_list(
+        "document__doc_id", "system__name", "system__group", "text", "shown", "extra"
+    )
+    frame = _frame(
+        [
+            {"doc_id": doc, "system": name, "group": group, "summary": text, "shown_to_workers": shown, **extra}
+            for doc, name, group, text, shown, extra in rows.iterator()
+        ],
+        ["doc_id", "system", "group", "summary", "shown_to_workers"],
+        ["doc_id", "system"],
+    )
+    return _without_empty(frame, ["group", "shown_to_workers"])
+
+
+def scus_frame(study: Study) -> pd.DataFrame:
+    fields = ["scu_id", "text", "reference_index", "start", "end", "weight", "author", "is_check", "expected"]
+    rows = ContentUnit.objects.filter(document__study=study).values_list("document__doc_id", *fields, "extra")
+    frame = _frame(
+        [{"doc_id": row[0], **dict(zip(fields, row[1:-1], strict=True)), **row[-1]} for row in rows.iterator()],
+        ["doc_id", *fields],
+        ["doc_id", "scu_id"],
+    )
+    return _without_empty(_whole(frame, ["reference_index", "start", "end"]), fields[2:])
+
+
+def judgments_frame(study: Study, *, raw_workers: bool = False) -> pd.DataFrame:
+    """The current judgments that count: of submitted assignments, one row each.
+
+    Workers appear by pseudonym, unless an admin asks for their own ids.
+    """
+    fields = {
+        "doc_id": "summary__document__doc_id",
+        "system": "summary__system__name",
+        "group": "summary__system__group",
+        "unit": "unit",
+        "worker_id": "assignment__worker__external_id" if raw_workers else "assignment__worker__pseudonym",
+        "value": "value",
+        "assignment_id": "assignment__key",
+        "protocol": "assignment__task__batch__protocol",
+        "role": "assignment__task__batch__role",
+        "round": "assignment__task__batch__round",
+        "seconds": "seconds",
+        "position": "position",
+        "is_check": "is_check",
+        "submitted_at": "submitted_at",
+    }
+    rows = Judgment.objects.filter(
+        summary__document__study=study, is_current=True, assignment__state=Assignment.State.SUBMITTED
+    ).values_list(*fields.values(), "extra")
+    names = [*fields, "extra"]
+    frame = pd.DataFrame.from_records(rows.iterator(chunk_size=10_000), columns=names)
+    frame = _spread(frame).sort_values(
+        ["doc_id", "system", "worker_id", "assignment_id", "unit"], kind="stable", ignore_index=True
+    )
+    frame["submitted_at"] = [time.isoformat() if not pd.isna(time) else "" for time in frame["submitted_at"]]
+    return _without_empty(_whole(frame, ["value", "position"]), ["group", "seconds", "position", "submitted_at"])
+
+
+def scores_frame(study: Study) -> pd.DataFrame:
+    rows = Score.objects.filter(study=study).values_list(
+        "document__doc_id", "system__name", "system__group", "metric", "value", "extra"
+    )
+    names = ["doc_id", "system", "group", "metric", "value", "extra"]
+    frame = _spread(pd.DataFrame.from_records(rows.iterator(chunk_size=10_000), columns=names))
+    frame["doc_id"] = frame["doc_id"].fillna(WHOLE_SYSTEM)
+    frame["value"] = frame["value"].astype(float)
+    frame = frame.sort_values(["doc_id", "system", "metric"], kind="stable", ignore_index=True)
+    return _without_empty(frame, ["group"])
+
+
+FRAMES = {
+    "documents": documents_frame,
+    "summaries": summaries_frame,
+    "scus": scus_frame,
+    "judgments": judgments_frame,
+    "scores": scores_frame,
+}
+
+
+def _frame(rows: list[dict[str, object]], columns: list[str], key: list[str]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=None if rows else columns)
+    rest = sorted(set(frame.columns) - set(columns))
+    return frame[[*columns, *rest]].sort_values(key, kind="stable", ignore_index=True)
+
+
+def _spread(frame: pd.DataFrame) -> pd.DataFrame:
+    """The `extra` dictionaries as columns of their own, in alphabetical order."""
+    extra = frame.pop("extra")
+    names = sorted({name for cells in extra if cells for name in cells})
+    for name in names:
+        frame[name] = [(cells or {}).get(name) for cells in extra]
+    return frame
+
+
+def _whole(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Whole numbers are written without a decimal point, also where cells are empty."""
+    for name in names:
+        numbers = pd.to_numeric(frame[name])
+        if (numbers.dropna() % 1 == 0).all():
+            frame[name] = numbers.astype("Int64") if numbers.isna().any() else numbers.astype("int64")
+    return frame
+
+
+def _without_empty(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Optional columns that hold nothing are left out."""
+    empty = [name for name in names if frame[name].isna().all() or (frame[name].astype(object) == "").all()]
+    return frame.drop(columns=empty)

@@ -1,0 +1,269 @@
+"""`import_study`: a folder of tables becomes a study, whole or not at all."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from django.db import models, transaction
+
+from analysis.tables import Problem, TableError
+from annotation.errors import Refused
+from annotation.models import ContentUnit, Document, Reference, Score, Study, Summary, System
+
+from .findings import findings
+from .folder import BLANK, WHOLE_SYSTEM, Folder, check_references, open_folder, read_folder
+from .judgments import check_judgments, store_judgments
+
+CHUNK = 2000
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import found and did."""
+
+    study: str
+    counts: dict[str, int]
+    findings: list[str]
+    changed: bool  # False: a dry run, or the same folder as before
+
+
+def import_study(
+    path: Path, name: str, *, dry_run: bool = False, scale: tuple[float, float] = (1, 5), progress: Progress = lambda *_: None
+) -> Imported:
+    """Import a folder as a study of that name.
+
+    The same folder again changes nothing. Raises TableError for bad files and Refused when the name is taken by
+    another study; then nothing is changed either. `scale` is that of Likert judgments.
+    """
+    folder = open_folder(path)
+    fingerprint = folder.fingerprint()
+    known = Study.objects.filter(name=name).first()
+    if known and known.fingerprint == fingerprint:
+        return Imported(name, study_counts(known), [], changed=False)
+    if known:
+        raise Refused(
+            f"A study named {name!r} is here already, with other content. Nothing was changed: choose another --name."
+        )
+    read_folder(folder)
+    check_references(folder)
+    judgments = check_judgments(folder, scale)
+    report = findings(folder)
+    if dry_run:
+        return Imported(name, folder_counts(folder), report, changed=False)
+    with transaction.atomic():
+        study = Study.objects.create(name=name, fingerprint=fingerprint)
+        summaries = _store_texts(study, folder, progress)
+        _store_scores(study, folder, summaries, progress)
+        if judgments is not None:
+            store_judgments(study, judgments, summaries, scale, progress)
+    return Imported(name, folder_counts(folder), report, changed=True)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The rows that later tables point to, by their ids."""
+
+    documents: dict[str, int]
+    summaries: dict[tuple[str, str], Summary]
+
+
+def save_all(rows: Iterable[models.Model], total: int, label: str, progress: Progress) -> None:
+    """Insert rows in chunks, telling how far it is."""
+    done = 0
+    for chunk in _chunks(rows):
+        type(chunk[0])._default_manager.bulk_create(chunk)
+        done += len(chunk)
+        progress(label, done, total)
+
+
+def _chunks(rows: Iterable[models.Model]) -> Iterator[list[models.Model]]:
+    chunk: list[models.Model] = []
+    for row in rows:
+        chunk.append(row)
+        if len(chunk) == CHUNK:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+def extras(frame: pd.DataFrame, known: set[str]) -> list[dict[str, Any]]:
+    """The columns that the model has no field for, one dictionary per row, empty cells left out."""
+    names = [name for name in frame.columns if name not in known]
+    if not names:
+        return [{}] * len(frame)
+    columns = [frame[name].tolist() for name in names]
+    return [
+        {name: cell for name, cell in zip(names, row, strict=True) if _filled(cell)}
+        for row in zip(*columns, strict=True)
+    ]
+
+
+def _filled(cell: Any) -> bool:
+    return isinstance(cell, list | dict) or not (cell is None or cell == "" or pd.isna(cell))
+
+
+def optional(frame: pd.DataFrame, name: str, default: Any = None) -> list[Any]:
+    """A column's cells, with `default` for empty ones and for a column that isn't there."""
+    if name not in frame:
+        return [default] * len(frame)
+    return [cell if _filled(cell) else default for cell in frame[name].tolist()]
+
+
+def _store_texts(study: Study, folder: Folder, progress: Progress) -> Stored:
+    documents, summaries, scus = folder.tables["documents"], folder.tables["summaries"], folder["scus"]
+    rows = [
+        Document(study=study, doc_id=doc, source=source, extra=extra)
+        for doc, source, extra in zip(
+            documents["doc_id"],
+            documents["source"],
+            extras(documents, {"doc_id", "source", "references"}),
+            strict=True,
+        )
+    ]
+    save_all(rows, len(rows), "documents", progress)
+    by_doc = dict(Document.objects.filter(study=study).values_list("doc_id", "pk"))
+    save_all(
+        (
+            Reference(document_id=by_doc[doc], index=index, text=text)
+            for doc, texts in zip(documents["doc_id"], documents["references"], strict=True)
+            for index, text in enumerate(texts)
+        ),
+        int(documents["references"].map(len).sum()),
+        "references",
+        progress,
+    )
+    stored = Stored(by_doc, _store_summaries(study, summaries, by_doc, progress))
+    if scus is not None:
+        save_all(_units(scus, by_doc), len(scus), "SCUs", progress)
+    return stored
+
+
+def _store_summaries(
+    study: Study, frame: pd.DataFrame, by_doc: dict[str, int], progress: Progress
+) -> dict[tuple[str, str], Summary]:
+    groups = optional(frame, "group", "")
+    names = sorted(set(zip(frame["system"], groups, strict=True)))
+    System.objects.bulk_create(System(study=study, name=name, group=group) for name, group in names)
+    by_system = {(row.name, row.group): row for row in System.objects.filter(study=study)}
+    cells = zip(
+        frame["doc_id"],
+        frame["system"],
+        groups,
+        frame["summary"],
+        optional(frame, "shown_to_workers"),
+        extras(frame, {"doc_id", "system", "group", "summary", "shown_to_workers"}),
+        strict=True,
+    )
+    save_all(
+        (
+            Summary(document_id=by_doc[doc], system=by_system[name, group], text=text, shown=shown, extra=extra)
+            for doc, name, group, text, shown, extra in cells
+        ),
+        len(frame),
+        "summaries",
+        progress,
+    )
+    found = Summary.objects.filter(document__study=study).select_related("document", "system")
+    return {(row.document.doc_id, row.system.name): row for row in found.defer("text", "shown", "document__source")}
+
+
+def _units(frame: pd.DataFrame, by_doc: dict[str, int]) -> Iterator[ContentUnit]:
+    known = {"doc_id", "scu_id", "text", "reference_index", "start", "end", "weight", "author", "is_check", "expected"}
+    cells = zip(
+        frame["doc_id"],
+        frame["scu_id"],
+        frame["text"],
+        *(optional(frame, name) for name in ("reference_index", "start", "end", "weight")),
+        optional(frame, "author", ""),
+        optional(frame, "is_check", False),
+        optional(frame, "expected"),
+        extras(frame, known),
+        strict=True,
+    )
+    for doc, scu_id, text, index, start, end, weight, author, is_check, expected, extra in cells:
+        blank = text.strip() == BLANK
+        yield ContentUnit(
+            document_id=by_doc[doc],
+            scu_id=scu_id,
+            text=text,
+            reference_index=index,
+            start=start,
+            end=end,
+            weight=weight,
+            author=author,
+            is_check=bool(is_check) or blank,
+            expected=0.0 if blank else None if expected is None else float(expected),
+            extra=extra,
+        )
+
+
+def _store_scores(study: Study, folder: Folder, stored: Stored, progress: Progress) -> None:
+    frame = folder["scores"]
+    if frame is None:
+        return
+    systems = {summary.system.name: summary.system_id for summary in stored.summaries.values()}
+    cells = zip(
+        frame["doc_id"],
+        frame["system"],
+        frame["metric"],
+        optional(frame, "value"),
+        extras(frame, {"doc_id", "system", "metric", "value", "group"}),
+        strict=True,
+    )
+    save_all(
+        (
+            Score(
+                study=study,
+                document_id=None if doc == WHOLE_SYSTEM else stored.documents[doc],
+                system_id=systems[name] if doc == WHOLE_SYSTEM else stored.summaries[doc, name].system_id,
+                metric=metric,
+                value=value,
+                extra=extra,
+            )
+            for doc, name, metric, value, extra in cells
+        ),
+        len(frame),
+        "scores",
+        progress,
+    )
+
+
+def folder_counts(folder: Folder) -> dict[str, int]:
+    """How much of everything a folder holds; check units apart from SCUs."""
+    documents, summaries, scus = folder.tables["documents"], folder.tables["summaries"], folder["scus"]
+    checks = 0
+    if scus is not None:
+        marked = scus["is_check"].astype(bool) if "is_check" in scus else pd.Series(False, index=scus.index)
+        checks = int((marked | (scus["text"].str.strip() == BLANK)).sum())
+    return {
+        "documents": len(documents),
+        "systems": len(summaries[["system", *(["group"] if "group" in summaries else [])]].drop_duplicates()),
+        "summaries": len(summaries),
+        "SCUs": 0 if scus is None else len(scus) - checks,
+        "check units": checks,
+        "judgments": 0 if folder["judgments"] is None else len(folder.tables["judgments"]),
+        "scores": 0 if folder["scores"] is None else len(folder.tables["scores"]),
+    }
+
+
+def study_counts(study: Study) -> dict[str, int]:
+    """The same counts, of a study in the database."""
+    from annotation.models import Judgment
+
+    units = ContentUnit.objects.filter(document__study=study)
+    return {
+        "documents": study.documents.count(),
+        "systems": study.systems.count(),
+        "summaries": Summary.objects.filter(document__study=study).count(),
+        "SCUs": units.filter(is_check=False).count(),
+        "check units": units.filter(is_check=True).count(),
+        "judgments": Judgment.objects.filter(summary__document__study=study, is_current=True).count(),
+        "scores": study.scores.count(),
+    }
+
+
+__all__ = ["Imported", "Problem", "TableError", "folder_counts", "import_study", "study_counts"]

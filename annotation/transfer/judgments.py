@@ -1,0 +1,228 @@
+"""Judgments on their way in: which protocol they follow, whether they are sound, and the work they came from."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.tables import Problem, TableError
+from annotation.models import Assignment, Batch, Judgment, Study, Task, Worker
+
+from .folder import BLANK, Folder
+
+if TYPE_CHECKING:
+    from .importer import Progress, Stored
+
+KNOWN = {
+    *("doc_id", "system", "unit", "worker_id", "value", "assignment_id", "protocol", "role", "round"),
+    *("seconds", "position", "is_check", "submitted_at", "group"),
+}
+WORK = ["protocol", "role", "round"]  # what makes a batch
+
+
+def check_judgments(folder: Folder, scale: tuple[float, float]) -> pd.DataFrame | None:
+    """The judgments with protocol, role, round and assignment filled in; TableError for what can't be stored."""
+    if folder["judgments"] is None:
+        return None
+    frame, scus, name = folder.tables["judgments"], folder["scus"], folder.name_of("judgments")
+    frame = _completed(frame, scus)
+    low, high = np.where(frame["protocol"] == "likert", scale[0], 0), np.where(frame["protocol"] == "likert", scale[1], 1)
+    problems = [
+        *_rows(name, frame, "protocol", ~frame["protocol"].isin(["litepyramid", "likert"]), "litepyramid or likert"),
+        *_values(name, frame, low, high),
+        *_units(name, frame, scus),
+        *_assignments(name, frame),
+    ]
+    if problems:
+        raise TableError(problems)
+    return frame.assign(scale_min=low, scale_max=high)
+
+
+def _completed(frame: pd.DataFrame, scus: pd.DataFrame | None) -> pd.DataFrame:
+    given = {column: frame[column] if column in frame else "" for column in ("protocol", "role", "assignment_id")}
+    frame = frame.assign(**given)
+    units = set() if scus is None else set(scus["scu_id"])
+    guess = np.where(frame["unit"].isin(units) | (scus is None) & frame["value"].isin([0, 1]).all(), "litepyramid", "likert")
+    frame["protocol"] = frame["protocol"].where(frame["protocol"] != "", guess)
+    frame["role"] = frame["role"].where(frame["role"] != "", "crowd")
+    frame["round"] = frame["round"].fillna(1).astype(int) if "round" in frame else 1
+    frame["is_check"] = frame["is_check"].astype(bool) if "is_check" in frame else False
+    if scus is not None:  # a check unit's answer is a check, whether or not the file says so
+        marked = scus["text"].str.strip() == BLANK
+        marked |= scus["is_check"].astype(bool) if "is_check" in scus else False
+        checks = pd.MultiIndex.from_frame(scus.loc[marked, ["doc_id", "scu_id"]])
+        frame["is_check"] |= pd.MultiIndex.from_frame(frame[["doc_id", "unit"]]).isin(checks)
+    # Without an id, what one worker said of one summary in one round is one assignment.
+    own = frame["doc_id"] + "/" + frame["system"] + "/" + frame["worker_id"] + "/" + frame["round"].astype(str)
+    frame["assignment_id"] = frame["assignment_id"].where(frame["assignment_id"] != "", own)
+    return frame
+
+
+def _rows(name: str, frame: pd.DataFrame, column: str, wrong: Any, expected: str) -> list[Problem]:
+    return [
+        Problem(file=name, row=int(row) + 1, column=column, found=repr(frame[column].iloc[row]), expected=expected)
+        for row in np.flatnonzero(wrong)
+    ]
+
+
+def _values(name: str, frame: pd.DataFrame, low: Any, high: Any) -> list[Problem]:
+    pyramid = frame["protocol"] == "litepyramid"
+    return [
+        *_rows(name, frame, "value", pyramid & ~frame["value"].isin([0, 1]), "0 or 1, LitePyramid's scale"),
+        *_rows(
+            name,
+            frame,
+            "value",
+            ~pyramid & ((frame["value"] < low) | (frame["value"] > high)),
+            f"a value on the scale {high.max() and low.max():g} to {high.max():g} (--scale sets another)",
+        ),
+    ]
+
+
+def _units(name: str, frame: pd.DataFrame, scus: pd.DataFrame | None) -> list[Problem]:
+    pyramid = frame["protocol"] == "litepyramid"
+    if scus is None:
+        return _rows(name, frame, "unit", pyramid, "scus.* in the folder, which LitePyramid judgments point to")[:1]
+    known = pd.MultiIndex.from_frame(scus[["doc_id", "scu_id"]])
+    strange = pyramid & ~pd.MultiIndex.from_frame(frame[["doc_id", "unit"]]).isin(known)
+    return _rows(name, frame, "unit", strange, "an scu_id of this document in scus.*")
+
+
+def _assignments(name: str, frame: pd.DataFrame) -> list[Problem]:
+    """An assignment is one worker's, on one document, in one batch; a worker judges a summary once per batch."""
+    first = frame.groupby("assignment_id", sort=False)[["worker_id", "doc_id", *WORK]].transform("first")
+    mixed = (first != frame[first.columns]).any(axis=1)
+    once = frame.drop_duplicates(["assignment_id", "doc_id", "system", "worker_id", *WORK])
+    twice = once.duplicated(["doc_id", "system", "worker_id", *WORK])
+    return [
+        *_rows(name, frame, "assignment_id", mixed, "an assignment of one worker on one document in one round"),
+        *_rows(
+            name,
+            frame,
+            "worker_id",
+            twice.reindex(frame.index, fill_value=False),
+            "a worker who judges a summary once (a second time is another round)",
+        ),
+    ]
+
+
+def store_judgments(
+    study: Study, frame: pd.DataFrame, stored: "Stored", scale: tuple[float, float], progress: "Progress"
+) -> None:
+    """Rebuild the work that the judgments came from: batches, tasks, assignments; then the judgments themselves."""
+    from .importer import save_all
+
+    work = _work(study, frame, stored)
+    frame = frame.assign(assignment=frame["assignment_id"].map(work))
+    save_all(_judgments(frame, stored), len(frame), "judgments", progress)
+
+
+def _work(study: Study, frame: pd.DataFrame, stored: "Stored") -> dict[str, int]:
+    ids = list(frame["worker_id"].unique())
+    Worker.objects.bulk_create(
+        Worker(study=study, crowd=Worker.IMPORTED, external_id=one, pseudonym=study.pseudonym(Worker.IMPORTED, one))
+        for one in ids
+    )
+    workers = dict(Worker.objects.filter(study=study).values_list("external_id", "pk"))
+    keys: dict[str, int] = {}
+    for (protocol, role, number), rows in frame.groupby(WORK, sort=True):
+        batch = Batch.objects.create(
+            study=study,
+            name=f"Imported {protocol} judgments, {role}, round {number}",
+            protocol=protocol,
+            role=role,
+            round=number,
+            crowd=Worker.IMPORTED,
+            state=Batch.State.CLOSED,
+            scale_min=rows["scale_min"].iloc[0],
+            scale_max=rows["scale_max"].iloc[0],
+        )
+        keys |= _assignments_of(batch, rows, workers, stored)
+    return keys
+
+
+def _assignments_of(
+    batch: Batch, rows: pd.DataFrame, workers: dict[str, int], stored: "Stored"
+) -> dict[str, int]:
+    """One task per judged set of summaries, as large as the number of workers who had it."""
+    sets = rows.groupby("assignment_id", sort=False).agg(
+        doc_id=("doc_id", "first"),
+        worker_id=("worker_id", "first"),
+        systems=("system", lambda names: tuple(sorted(set(names)))),
+        submitted_at=("submitted_at", "max") if "submitted_at" in rows else ("worker_id", lambda _: ""),
+    )
+    quotas = sets.groupby(["doc_id", "systems"], sort=True).size()
+    parts = pd.Series(quotas.index.get_level_values("doc_id")).groupby(quotas.index.get_level_values("doc_id")).cumcount()
+    tasks = Task.objects.bulk_create(
+        Task(
+            batch=batch,
+            document_id=stored.documents[doc],
+            summary=stored.summaries[doc, systems[0]] if len(systems) == 1 else None,
+            part=0 if len(systems) == 1 else part,
+            quota=quota,
+        )
+        for ((doc, systems), quota), part in zip(quotas.items(), parts, strict=True)
+    )
+    by_set = dict(zip(quotas.index, (task.pk for task in tasks), strict=True))
+    made = Assignment.objects.bulk_create(
+        [
+            Assignment(
+                task_id=by_set[doc, systems],
+                worker_id=workers[worker],
+                key=key,
+                state=Assignment.State.SUBMITTED,
+                submitted_at=moment(submitted),
+            )
+            for key, doc, worker, systems, submitted in sets.itertuples(name=None)
+        ]
+    )
+    return {row.key: row.pk for row in made}
+
+
+def moment(text: str) -> datetime | None:
+    """A time as written in a table (ISO 8601; without a zone it is UTC); None for an empty cell."""
+    if not text:
+        return None
+    try:
+        parsed = datetime.fromisoformat(text)
+    except ValueError:
+        raise TableError(
+            [Problem(file="judgments", row=None, column="submitted_at", found=repr(text), expected="an ISO 8601 time")]
+        ) from None
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+
+def _judgments(frame: pd.DataFrame, stored: "Stored") -> Iterator[Judgment]:
+    from .importer import extras, optional
+
+    cells = zip(
+        frame["assignment"],
+        frame["doc_id"],
+        frame["system"],
+        frame["unit"],
+        frame["value"],
+        frame["scale_min"],
+        frame["scale_max"],
+        frame["is_check"],
+        optional(frame, "seconds"),
+        optional(frame, "position"),
+        optional(frame, "submitted_at", ""),
+        extras(frame, KNOWN | {"scale_min", "scale_max", "assignment"}),
+        strict=True,
+    )
+    for assignment, doc, system, unit, value, low, high, is_check, seconds, position, submitted, extra in cells:
+        yield Judgment(
+            assignment_id=assignment,
+            summary_id=stored.summaries[doc, system].pk,
+            unit=unit,
+            value=value,
+            scale_min=low,
+            scale_max=high,
+            is_check=is_check,
+            seconds=seconds,
+            position=position,
+            submitted_at=moment(submitted),
+            extra=extra or None,
+        )

@@ -1,0 +1,64 @@
+"""Rules that a constraint can't say, kept by the database itself.
+
+- `Task.live` follows its assignments, so that `task_quota_kept` holds whoever writes them.
+- A judgment's content never changes: only `is_current` may, when a revision follows it.
+
+Made after every `migrate` and not in a migration: SQLite drops a table's triggers when a migration rebuilds it.
+"""
+
+from typing import Any
+
+from django.db import connections
+
+_LIVE = "({row}.state IN ('leased', 'submitted'))"
+_OLD, _NEW = _LIVE.format(row="OLD"), _LIVE.format(row="NEW")
+_CONTENT = ("assignment_id", "summary_id", "unit", "value", "scale_min", "scale_max", "revision", "submitted_at")
+_REFUSAL = "A judgment is never overwritten: add a revision instead."
+
+_SQLITE = [
+    f"""CREATE TRIGGER assignment_takes_place AFTER INSERT ON annotation_assignment WHEN {_NEW}
+    BEGIN UPDATE annotation_task SET live = live + 1 WHERE id = NEW.task_id; END""",
+    f"""CREATE TRIGGER assignment_moves AFTER UPDATE OF state, task_id ON annotation_assignment
+    WHEN {_OLD} <> {_NEW} OR OLD.task_id <> NEW.task_id
+    BEGIN
+      UPDATE annotation_task SET live = live - 1 WHERE id = OLD.task_id AND {_OLD};
+      UPDATE annotation_task SET live = live + 1 WHERE id = NEW.task_id AND {_NEW};
+    END""",
+    f"""CREATE TRIGGER assignment_frees_place AFTER DELETE ON annotation_assignment WHEN {_OLD}
+    BEGIN UPDATE annotation_task SET live = live - 1 WHERE id = OLD.task_id; END""",
+    f"""CREATE TRIGGER judgment_append_only BEFORE UPDATE OF {", ".join(_CONTENT)} ON annotation_judgment
+    BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END""",
+]
+_SQLITE_NAMES = ["assignment_takes_place", "assignment_moves", "assignment_frees_place", "judgment_append_only"]
+
+_POSTGRES = [
+    f"""CREATE OR REPLACE FUNCTION pyramidion_count_places() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF TG_OP <> 'INSERT' AND {_OLD} THEN
+        IF TG_OP = 'UPDATE' AND {_NEW} AND OLD.task_id = NEW.task_id THEN RETURN NULL; END IF;
+        UPDATE annotation_task SET live = live - 1 WHERE id = OLD.task_id;
+      END IF;
+      IF TG_OP <> 'DELETE' AND {_NEW} THEN
+        UPDATE annotation_task SET live = live + 1 WHERE id = NEW.task_id;
+      END IF;
+      RETURN NULL;
+    END $$""",
+    """CREATE OR REPLACE TRIGGER assignment_counts AFTER INSERT OR DELETE OR UPDATE OF state, task_id
+    ON annotation_assignment FOR EACH ROW EXECUTE FUNCTION pyramidion_count_places()""",
+    f"""CREATE OR REPLACE FUNCTION pyramidion_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION '{_REFUSAL}' USING ERRCODE = 'integrity_constraint_violation'; END $$""",
+    f"""CREATE OR REPLACE TRIGGER judgment_append_only BEFORE UPDATE OF {", ".join(_CONTENT)}
+    ON annotation_judgment FOR EACH ROW EXECUTE FUNCTION pyramidion_append_only()""",
+]
+
+
+def install_triggers(using: str = "default", **_: Any) -> None:
+    """Make the triggers anew on one database; safe to repeat."""
+    connection = connections[using]
+    if connection.vendor == "sqlite":
+        statements = [f"DROP TRIGGER IF EXISTS {name}" for name in _SQLITE_NAMES] + _SQLITE
+    else:
+        statements = _POSTGRES
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)

@@ -1,0 +1,5 @@
+"""The site's addresses."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []

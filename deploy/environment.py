@@ -1,0 +1,112 @@
+"""Reads settings from the environment, and says plainly which one is missing or wrong.
+
+`var/env` (NAME=value lines) is read first when it is there; real environment variables win over it.
+"""
+
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE_WORDS = {"1", "true", "yes", "on"}
+FALSE_WORDS = {"", "0", "false", "no", "off"}
+
+
+class Environment:
+    """The variables of one process. Each getter raises a sentence that names the variable."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self.values = values
+
+    @classmethod
+    def load(cls, file: Path) -> "Environment":
+        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+        pairs = (line.split("=", 1) for line in lines if "=" in line and not line.lstrip().startswith("#"))
+        return cls({**{name.strip(): value.strip() for name, value in pairs}, **os.environ})
+
+    def text(self, name: str, default: str = "") -> str:
+        return self.values.get(name, "").strip() or default
+
+    def required(self, name: str, example: str) -> str:
+        if not (value := self.text(name)):
+            raise ImproperlyConfigured(
+                f"{name} is not set, and Pyramidion does not start without it outside the demo. "
+                f"Set it in the environment, for example {name}={example} (see deploy/env.example)."
+            )
+        return value
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        value = self.text(name, str(default)).lower()
+        if value not in TRUE_WORDS | FALSE_WORDS:
+            raise ImproperlyConfigured(f"{name} is {value!r}, but must be yes or no (1 or 0).")
+        return value in TRUE_WORDS
+
+    def number(self, name: str, default: int, least: int = 0) -> int:
+        value = self.text(name, str(default))
+        if not value.isascii() or not value.isdigit() or int(value) < least:
+            raise ImproperlyConfigured(f"{name} is {value!r}, but must be a whole number of at least {least}.")
+        return int(value)
+
+    def words(self, name: str, default: str = "") -> list[str]:
+        return [word.strip() for word in self.text(name, default).split(",") if word.strip()]
+
+
+def database(url: str) -> dict[str, Any]:
+    """Django's database settings for a DATABASE_URL: sqlite:///path or postgres://user:password@host:port/name."""
+    parts = urlsplit(url)
+    if parts.scheme == "sqlite":
+        return _sqlite(parts.path)
+    if parts.scheme in {"postgres", "postgresql"}:
+        if not parts.path.strip("/"):
+            raise ImproperlyConfigured("DATABASE_URL names no database: postgres://user:password@host:port/name.")
+        return {
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": unquote(parts.path.strip("/")),
+            "USER": unquote(parts.username or ""),
+            "PASSWORD": unquote(parts.password or ""),
+            "HOST": parts.hostname or "",
+            "PORT": str(parts.port or ""),
+            "CONN_MAX_AGE": 60,
+            "CONN_HEALTH_CHECKS": True,
+            "OPTIONS": dict(parse_qsl(parts.query)),
+        }
+    raise ImproperlyConfigured(
+        f"DATABASE_URL starts with {parts.scheme or url!r}, but must start with sqlite:/// or postgres://."
+    )
+
+
+def _sqlite(path: str) -> dict[str, Any]:
+    # sqlite:///var/x.sqlite3 is relative to the project, sqlite:////srv/x.sqlite3 is absolute.
+    name = unquote(path[1:])
+    if not name:
+        raise ImproperlyConfigured("DATABASE_URL names no file: sqlite:///var/pyramidion.sqlite3.")
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": name,
+        "OPTIONS": {
+            # A writer waits for its turn instead of failing half-way: the lock is taken at BEGIN.
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON;",
+        },
+    }
+
+
+def demo_secret(file: Path) -> str:
+    """A random key for the demo, made once and kept: several web processes must share it."""
+    if not file.is_file():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_suffix(f".{os.getpid()}")
+        draft.write_text(secrets.token_urlsafe(50), encoding="ascii")
+        draft.chmod(0o600)
+        try:
+            os.link(draft, file)
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    return file.read_text(encoding="ascii").strip()
