@@ -1,0 +1,111 @@
+"""Bytes of table files: read with bounds, written whole or not at all. Used through `analysis.tables`."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from analysis.table_checks import Problems
+
+MAX_LINE = 16 * 2**20
+"""Longest line in bytes. A file with a longer one is refused before the line is in memory."""
+CHUNK = 2**20
+BOMB_SIZE = 512 * 2**20
+BOMB_RATIO = 300
+"""A gzip that unpacks to more than both is refused: no table packs that well, a decompression bomb does."""
+
+
+def read_bytes(path: Path, packed: bool, problems: Problems) -> bytearray:
+    """The file's text, unpacked, without byte-order mark: UTF-8, no NUL, no endless line."""
+    data = bytearray()
+    guard = _Guard(problems)
+    with path.open("rb") as raw:
+        stream: BinaryIO = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]
+        for chunk in _chunks(stream, packed, problems):
+            guard.check(chunk)
+            data += chunk
+            if packed and len(data) > BOMB_SIZE and len(data) > BOMB_RATIO * path.stat().st_size:
+                raise problems.fail(
+                    f"a gzip that unpacks to more than {BOMB_RATIO} times its size",
+                    "a table, not a decompression bomb",
+                )
+    guard.check(b"", final=True)
+    if data.startswith(codecs.BOM_UTF8):
+        del data[: len(codecs.BOM_UTF8)]
+    return data
+
+
+def _chunks(stream: BinaryIO, packed: bool, problems: Problems) -> Iterator[bytes]:
+    try:
+        while chunk := stream.read(CHUNK):
+            yield chunk
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        what = "a gzip that breaks off" if isinstance(error, EOFError) else "a gzip that is damaged"
+        raise problems.fail(what, "a whole gzip file; copy or download it again") from error
+
+
+class _Guard:
+    """Looks at bytes as they stream past; memory stays flat whatever comes."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+        self.decoder = codecs.getincrementaldecoder("utf-8")()
+        self.position = 0
+        self.line = 1
+        self.line_length = 0
+
+    def check(self, chunk: bytes, final: bool = False) -> None:
+        if (nul := chunk.find(b"\0")) >= 0:
+            raise self.problems.fail(f"a NUL byte at byte {self.position + nul}", "text without NUL bytes")
+        self._check_line(chunk)
+        pending = self.decoder.getstate()[0]
+        if final or pending or not chunk.isascii():
+            self._decode(chunk, len(pending), final)
+        self.position += len(chunk)
+
+    def _check_line(self, chunk: bytes) -> None:
+        last = chunk.rfind(b"\n")
+        first = chunk.find(b"\n") if last >= 0 else len(chunk)
+        if self.line_length + first > MAX_LINE:
+            raise self.problems.fail(
+                f"line {self.line} longer than {MAX_LINE // 2**20} MiB", "one row per line of ordinary length"
+            )
+        self.line += chunk.count(b"\n")
+        self.line_length = len(chunk) - last - 1 if last >= 0 else self.line_length + len(chunk)
+
+    def _decode(self, chunk: bytes, pending: int, final: bool) -> None:
+        try:
+            self.decoder.decode(chunk, final)
+        except UnicodeDecodeError as error:
+            at = self.position - pending + error.start
+            byte = error.object[error.start]
+            raise self.problems.fail(
+                f"byte 0x{byte:02x} at byte {at}, which is not UTF-8", "text in UTF-8; save the file as UTF-8"
+            ) from error
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write beside the target, then rename: a crash leaves the old file."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise Problems(path.name).fail(
+            f"a place that can't be written ({error.strerror})", "a folder that may be written"
+        ) from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(name).chmod(0o666 & ~umask)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,250 @@
+"""Tables as files: reading with bounds, writing the same bytes every time. Used through `analysis.tables`."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from analysis.table_bytes import MAX_LINE, read_bytes, write_atomically
+from analysis.table_cells import decode_cells, encode_cell
+from analysis.table_checks import Problems, TableSpec, show
+
+SUFFIXES = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet")
+
+
+def suffix_of(path: Path) -> str | None:
+    """The longest known suffix of the name, or None."""
+    name = path.name.lower()
+    found = [suffix for suffix in SUFFIXES if name.endswith(suffix)]
+    return max(found, key=len) if found else None
+
+
+def read_frame(path: Path, spec: TableSpec, problems: Problems) -> pd.DataFrame:
+    """A file's rows with its columns, values not yet checked."""
+    suffix = suffix_of(path)
+    if suffix is None:
+        raise problems.fail(f"a name ending in {path.suffix or 'nothing'}", f"one of {', '.join(SUFFIXES)}")
+    if not path.is_file():
+        raise problems.fail("a folder" if path.is_dir() else "no such file", "a file that can be read")
+    try:
+        if suffix == ".parquet":
+            return _read_parquet(path, spec, problems)
+        data = read_bytes(path, suffix.endswith(".gz"), problems)
+    except OSError as error:
+        raise problems.fail(f"a file that can't be read ({error.strerror})", "a readable file") from error
+    if not data:
+        raise problems.fail("an empty file", f"a {spec.name} table")
+    return _read_csv(data, spec, problems) if ".csv" in suffix else _read_jsonl(data, spec, problems)
+
+
+# CSV
+
+
+def _read_csv(data: bytearray, spec: TableSpec, problems: Problems) -> pd.DataFrame:
+    header = _csv_header(data, problems)
+    try:
+        frame = _read_csv_fast(data, header, spec)
+    except (pa.ArrowInvalid, pa.ArrowKeyError):
+        frame = _read_csv_slowly(data, problems)
+    return decode_cells(frame, spec, problems)
+
+
+def _csv_header(data: bytearray, problems: Problems) -> list[str]:
+    header = next(_csv_rows(data[: 2**21], "ignore"), None)
+    if not header:
+        raise problems.fail("no header line", "a first line with the names of the columns")
+    return header
+
+
+def _csv_rows(data: bytearray, errors: str = "strict") -> Iterator[list[str]]:
+    csv.field_size_limit(2**31 - 1)  # lines are bounded already
+    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors=errors, newline="")
+    return csv.reader(text)
+
+
+def _read_csv_fast(data: bytearray, header: list[str], spec: TableSpec) -> pd.DataFrame:
+    """Typed parse of a well-formed file; strings stay exactly as they are. Anything odd raises."""
+    if len(set(header)) < len(header):
+        raise pa.ArrowInvalid("columns twice")
+    numbers = {column.name for column in spec.columns if column.type in {"number", "score"}}
+    types = {name: pa.float64() if name in numbers else pa.large_string() for name in header}
+    table = pyarrow.csv.read_csv(
+        pa.BufferReader(pa.py_buffer(data)),
+        read_options=pyarrow.csv.ReadOptions(block_size=2 * MAX_LINE, encoding="utf8"),
+        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=b'"' in data),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=types, null_values=[""], strings_can_be_null=False, quoted_strings_can_be_null=False
+        ),
+    )
+    frame: pd.DataFrame = table.combine_chunks().to_pandas()
+    return frame
+
+
+def _read_csv_slowly(data: bytearray, problems: Problems) -> pd.DataFrame:
+    """Row by row with Python's reader: finds which rows are ragged and leaves every cell a string."""
+    rows = (row for row in _csv_rows(data) if row)
+    header = next(rows)
+    table = []
+    for number, row in enumerate(rows, start=1):
+        if len(row) != len(header):
+            problems.add(number, None, f"{len(row)} cells", f"{len(header)} cells, one for each column")
+        table.append(row)
+    problems.check()
+    return pd.DataFrame(table, columns=header, dtype=object)
+
+
+# JSON lines
+
+
+def _read_jsonl(data: bytearray, spec: TableSpec, problems: Problems) -> pd.DataFrame:
+    rows: list[dict[str, Any]] = []
+    columns: dict[str, None] = {}
+    for number, line in enumerate(io.BytesIO(data), start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            problems.add(
+                None, None, f"line {number} that is not JSON ({_reason(error)})", "one JSON object per line"
+            )
+            continue
+        if not isinstance(value, dict):
+            problems.add(None, None, f"{show(value)} in line {number}", "one JSON object per line")
+            continue
+        columns.update(dict.fromkeys(value))
+        rows.append(value)
+    problems.check()
+    if not rows:
+        raise problems.fail("no rows", "one JSON object per line")
+    known = {*spec.required, *spec.optional, "reference"}
+    frame = {name: pd.Series([row.get(name) for row in rows], dtype=object) for name in columns}
+    return pd.DataFrame(
+        {name: v if name in known else _own_type(v, name, problems) for name, v in frame.items()}
+    )
+
+
+def _own_type(values: pd.Series, name: str, problems: Problems) -> pd.Series:
+    """An extra column of one type is stored as that type, as a Parquet file would have it."""
+    try:
+        return values.infer_objects()
+    except UnicodeEncodeError as error:
+        raise problems.fail(f"half a surrogate pair in column {name}", "whole characters") from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at character {error.pos + 1}"
+    return "nested too deeply"
+
+
+# Parquet
+
+
+def _read_parquet(path: Path, spec: TableSpec, problems: Problems) -> pd.DataFrame:
+    try:
+        table = pa.parquet.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise problems.fail("a file that is not readable Parquet", "a whole Parquet file") from error
+    frame = pd.DataFrame({name: _parquet_column(table.column(name)) for name in table.column_names})
+    return decode_cells(frame, spec, problems)
+
+
+def _parquet_column(column: pa.ChunkedArray) -> pd.Series:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        return pd.Series(column.to_pylist(), dtype=object)
+    if pa.types.is_string(column.type):
+        column = column.cast(pa.large_string())
+    if pa.types.is_integer(column.type) and column.null_count:
+        return pd.Series(column.to_pandas(integer_object_nulls=True), dtype=object)
+    series: pd.Series = column.to_pandas()
+    return series
+
+
+# Writing
+
+
+def write_frame(frame: pd.DataFrame, path: Path, spec: TableSpec) -> None:
+    """The same frame gives the same bytes; the file appears whole or not at all."""
+    suffix = suffix_of(path)
+    if suffix is None:
+        raise Problems(path.name).fail(
+            f"a name ending in {path.suffix or 'nothing'}", f"one of {', '.join(SUFFIXES)}"
+        )
+    data = _as_parquet(frame) if suffix == ".parquet" else _as_text(frame, suffix).encode()
+    if suffix.endswith(".gz"):
+        data = gzip.compress(data, mtime=0)
+    write_atomically(path, data)
+
+
+def _as_text(frame: pd.DataFrame, suffix: str) -> str:
+    if ".jsonl" in suffix:
+        return _as_jsonl(frame)
+    cells = frame.copy(deep=False)
+    for name in cells.columns:
+        if pd.api.types.is_bool_dtype(cells[name].dtype):
+            cells[name] = cells[name].astype("int8")
+        elif cells[name].dtype == object or isinstance(cells[name].dtype, pd.StringDtype):
+            cells[name] = _encode_column(cells[name])
+    return str(cells.to_csv(index=False, lineterminator="\n"))
+
+
+def _encode_column(series: pd.Series) -> pd.Series:
+    if isinstance(series.dtype, pd.StringDtype) and not series.str.startswith(("[", '"'), na=False).any():
+        return series
+    return pd.Series([_encode_any(value) for value in series], index=series.index, dtype=object)
+
+
+def _encode_any(value: Any) -> Any:
+    if isinstance(value, str):
+        return encode_cell(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
+def _as_jsonl(frame: pd.DataFrame) -> str:
+    columns = {name: _json_values(frame[name]) for name in frame.columns}
+    names = list(columns)
+    lines = [
+        json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False)
+        for row in zip(*columns.values(), strict=True)
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _json_values(series: pd.Series) -> list[Any]:
+    values = series.astype(object).tolist()
+    return [
+        None if not isinstance(value, list | dict | str) and pd.isna(value) else value for value in values
+    ]
+
+
+def _as_parquet(frame: pd.DataFrame) -> bytes:
+    arrays = {name: _arrow_column(frame[name]) for name in frame.columns}
+    sink = io.BytesIO()
+    pa.parquet.write_table(pa.table(arrays), sink, compression="zstd")
+    return sink.getvalue()
+
+
+def _arrow_column(series: pd.Series) -> pa.Array:
+    """Lists of one shape are stored as lists; strings and mixtures as cells, like in CSV."""
+    if series.dtype != object:
+        encoded = _encode_column(series) if isinstance(series.dtype, pd.StringDtype) else series
+        return pa.Array.from_pandas(encoded)
+    values = _json_values(series)
+    with contextlib.suppress(pa.ArrowInvalid, pa.ArrowTypeError):
+        if values and not any(isinstance(value, str) for value in values):
+            return pa.array(values)
+    return pa.array([_encode_any(value) for value in values])
