@@ -20,7 +20,9 @@ class BatchNotOpen(Refused):
 
 
 class LeaseExpired(Refused):
-    sentence = "Your hold on this task has ended and somebody else has taken it. Nothing was lost: what you saved is kept."
+    sentence = (
+        "Your hold on this task has ended and somebody else has taken it. Nothing was lost: what you saved is kept."
+    )
 
 
 class NotYours(Refused):

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 
 from . import clock
-from .errors import AlreadySubmitted, BatchNotOpen, LeaseExpired, NotYours, NoTaskLeft
+from .errors import AlreadySubmitted, BatchNotOpen, LeaseExpired, NoTaskLeft, NotYours
 from .models import Assignment, Batch, Task, Worker
 
 State = Assignment.State
@@ -67,7 +67,7 @@ def expire_leases(batch: Batch) -> int:
         return Assignment.objects.filter(pk__in=keys).update(state=State.EXPIRED)
 
 
-def own_assignment(worker: Worker, key: str, *, lock: bool = False) -> Assignment:
+def own_assignment(worker: Worker | None, key: str, *, lock: bool = False) -> Assignment:
     """The worker's assignment by its key; NotYours for anybody else's."""
     found = Assignment.objects.select_related("task__batch", "task__document", "task__summary")
     if lock:
@@ -94,7 +94,7 @@ def renew_lease(worker: Worker, key: str) -> Assignment:
     return assignment
 
 
-def release_task(worker: Worker, key: str) -> None:
+def release_task(worker: Worker | None, key: str) -> None:
     """Give a task back. The place is free for others, the draft is kept."""
     with transaction.atomic():
         assignment = own_assignment(worker, key, lock=True)

@@ -12,7 +12,16 @@ from django.db import connections
 
 _LIVE = "({row}.state IN ('leased', 'submitted'))"
 _OLD, _NEW = _LIVE.format(row="OLD"), _LIVE.format(row="NEW")
-_CONTENT = ("assignment_id", "summary_id", "unit", "value", "scale_min", "scale_max", "revision", "submitted_at")
+_CONTENT = (
+    "assignment_id",
+    "summary_id",
+    "unit",
+    "value",
+    "scale_min",
+    "scale_max",
+    "revision",
+    "submitted_at",
+)
 _REFUSAL = "A judgment is never overwritten: add a revision instead."
 
 _SQLITE = [
@@ -29,7 +38,12 @@ _SQLITE = [
     f"""CREATE TRIGGER judgment_append_only BEFORE UPDATE OF {", ".join(_CONTENT)} ON annotation_judgment
     BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END""",
 ]
-_SQLITE_NAMES = ["assignment_takes_place", "assignment_moves", "assignment_frees_place", "judgment_append_only"]
+_SQLITE_NAMES = [
+    "assignment_takes_place",
+    "assignment_moves",
+    "assignment_frees_place",
+    "judgment_append_only",
+]
 
 _POSTGRES = [
     f"""CREATE OR REPLACE FUNCTION pyramidion_count_places() RETURNS trigger LANGUAGE plpgsql AS $$

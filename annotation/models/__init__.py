@@ -1,6 +1,6 @@
 """The data model. The rules live in the database: see each model's constraints and `annotation/triggers.py`."""
 
-from .study import Membership, Role, Study, User, Worker
+from .study import FilterDecision, Membership, Role, Study, User, Worker
 from .texts import ContentUnit, Document, Reference, Score, Summary, System
 from .work import Assignment, Batch, Judgment, Task
 
@@ -9,6 +9,7 @@ __all__ = [
     "Batch",
     "ContentUnit",
     "Document",
+    "FilterDecision",
     "Judgment",
     "Membership",
     "Reference",

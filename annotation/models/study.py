@@ -145,3 +145,26 @@ class Worker(models.Model):
             },
         )
         return worker
+
+
+class FilterDecision(models.Model):
+    """Which workers' answers a study leaves out, by which rules. Undone, never deleted: the log is the record."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="filter_decisions")
+    rules = models.JSONField()  # rule names with options, as `python -m analysis filter --rule` reads them
+    seed = models.IntegerField(default=0)
+    decided_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    decided_at = models.DateTimeField(auto_now_add=True)
+    undone_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    undone_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["decided_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study"], condition=Q(undone_at__isnull=True), name="filter_decision_one_in_force"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return ", ".join(self.rules)

@@ -93,7 +93,9 @@ class ContentUnit(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["document", "scu_id"], name="unit_id_once_per_document"),
-            models.CheckConstraint(condition=Q(weight__isnull=True) | Q(weight__gte=0), name="unit_weight_not_negative"),
+            models.CheckConstraint(
+                condition=Q(weight__isnull=True) | Q(weight__gte=0), name="unit_weight_not_negative"
+            ),
             models.CheckConstraint(
                 condition=Q(start__isnull=True) | Q(end__isnull=True) | Q(start__lte=F("end")),
                 name="unit_span_in_order",
@@ -116,11 +118,11 @@ class Score(models.Model):
 
     class Meta:
         constraints = [
+            models.UniqueConstraint(fields=["study", "metric", "system", "document"], name="score_once_per_summary"),
             models.UniqueConstraint(
-                fields=["study", "metric", "system", "document"], name="score_once_per_summary"
-            ),
-            models.UniqueConstraint(
-                fields=["study", "metric", "system"], condition=Q(document__isnull=True), name="score_once_per_system"
+                fields=["study", "metric", "system"],
+                condition=Q(document__isnull=True),
+                name="score_once_per_system",
             ),
         ]
 

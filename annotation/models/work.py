@@ -40,7 +40,9 @@ class Batch(models.Model):
         verbose_name_plural = "batches"
         constraints = [
             models.UniqueConstraint(fields=["study", "name"], name="batch_name_once_per_study"),
-            models.CheckConstraint(condition=Q(state__in=["draft", "open", "paused", "closed"]), name="batch_state_known"),
+            models.CheckConstraint(
+                condition=Q(state__in=["draft", "open", "paused", "closed"]), name="batch_state_known"
+            ),
             models.CheckConstraint(condition=Q(scale_min__lt=F("scale_max")), name="batch_scale_in_order"),
         ]
 
@@ -119,7 +121,8 @@ class Assignment(models.Model):
                 name="assignment_state_known",
             ),
             models.CheckConstraint(
-                condition=~Q(state="leased") | Q(lease_until__isnull=False), name="assignment_lease_has_an_end"
+                condition=~Q(state="leased") | Q(lease_until__isnull=False),
+                name="assignment_lease_has_an_end",
             ),
         ]
         indexes = [
@@ -157,13 +160,16 @@ class Judgment(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["assignment", "summary", "unit"], condition=Q(is_current=True), name="judgment_one_current"
+                fields=["assignment", "summary", "unit"],
+                condition=Q(is_current=True),
+                name="judgment_one_current",
             ),
             models.UniqueConstraint(
                 fields=["assignment", "summary", "unit", "revision"], name="judgment_revision_once"
             ),
             models.CheckConstraint(
-                condition=Q(value__gte=F("scale_min"), value__lte=F("scale_max")), name="judgment_value_in_scale"
+                condition=Q(value__gte=F("scale_min"), value__lte=F("scale_max")),
+                name="judgment_value_in_scale",
             ),
         ]
 

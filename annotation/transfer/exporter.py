@@ -7,7 +7,13 @@ from annotation.models import Study
 
 from .frames import FRAMES, judgments_frame
 
-SUFFIXES = {"documents": ".jsonl", "summaries": ".jsonl", "scus": ".csv", "judgments": ".csv", "scores": ".csv"}
+SUFFIXES = {
+    "documents": ".jsonl",
+    "summaries": ".jsonl",
+    "scus": ".csv",
+    "judgments": ".csv",
+    "scores": ".csv",
+}
 
 
 def export_study(study: Study, folder: Path, *, raw_workers: bool = False) -> dict[str, int]:

@@ -54,9 +54,7 @@ def _two_groups(summaries: pd.DataFrame) -> list[str]:
 
 
 def _equal_to_reference(texts: pd.DataFrame, documents: pd.DataFrame) -> list[str]:
-    references = {
-        row.doc_id: {_normal(text) for text in row.references} for row in documents.itertuples(index=False)
-    }
+    references = {row.doc_id: {_normal(text) for text in row.references} for row in documents.itertuples(index=False)}
     same = [text in references.get(doc, ()) for doc, text in zip(texts["doc_id"], texts["summary"], strict=True)]
     counts = texts[same].groupby("system").size()
     return [f"System {system} repeats the reference itself in {n} documents." for system, n in counts.items()]
@@ -88,4 +86,8 @@ def _unjudged(judgments: pd.DataFrame | None, summaries: pd.DataFrame) -> list[s
     if judgments is None:
         return []
     judged = len(judgments[["doc_id", "system"]].drop_duplicates())
-    return [f"{len(summaries) - judged} of {len(summaries)} summaries have no judgment."] if judged < len(summaries) else []
+    return (
+        [f"{len(summaries) - judged} of {len(summaries)} summaries have no judgment."]
+        if judged < len(summaries)
+        else []
+    )

@@ -9,8 +9,10 @@ from .folder import WHOLE_SYSTEM
 
 def documents_frame(study: Study) -> pd.DataFrame:
     references: dict[int, list[object]] = {}
-    for document, text in Reference.objects.filter(document__study=study).order_by("document_id", "index").values_list(
-        "document_id", "text"
+    for document, text in (
+        Reference.objects.filter(document__study=study)
+        .order_by("document_id", "index")
+        .values_list("document_id", "text")
     ):
         references.setdefault(document, []).append(text)
     rows = Document.objects.filter(study=study).values_list("pk", "doc_id", "source", "extra")
@@ -30,7 +32,14 @@ def summaries_frame(study: Study) -> pd.DataFrame:
     )
     frame = _frame(
         [
-            {"doc_id": doc, "system": name, "group": group, "summary": text, "shown_to_workers": shown, **extra}
+            {
+                "doc_id": doc,
+                "system": name,
+                "group": group,
+                "summary": text,
+                "shown_to_workers": shown,
+                **extra,
+            }
             for doc, name, group, text, shown, extra in rows.iterator()
         ],
         ["doc_id", "system", "group", "summary", "shown_to_workers"],

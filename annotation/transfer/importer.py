@@ -31,7 +31,12 @@ class Imported:
 
 
 def import_study(
-    path: Path, name: str, *, dry_run: bool = False, scale: tuple[float, float] = (1, 5), progress: Progress = lambda *_: None
+    path: Path,
+    name: str,
+    *,
+    dry_run: bool = False,
+    scale: tuple[float, float] = (1, 5),
+    progress: Progress = lambda *_: None,
 ) -> Imported:
     """Import a folder as a study of that name.
 
@@ -58,7 +63,7 @@ def import_study(
         summaries = _store_texts(study, folder, progress)
         _store_scores(study, folder, summaries, progress)
         if judgments is not None:
-            store_judgments(study, judgments, summaries, scale, progress)
+            store_judgments(study, judgments, summaries, progress)
     return Imported(name, folder_counts(folder), report, changed=True)
 
 
@@ -103,7 +108,7 @@ def extras(frame: pd.DataFrame, known: set[str]) -> list[dict[str, Any]]:
 
 
 def _filled(cell: Any) -> bool:
-    return isinstance(cell, list | dict) or not (cell is None or cell == "" or pd.isna(cell))
+    return isinstance(cell, list | dict) or not (pd.isna(cell) or cell == "")
 
 
 def optional(frame: pd.DataFrame, name: str, default: Any = None) -> list[Any]:
@@ -172,7 +177,18 @@ def _store_summaries(
 
 
 def _units(frame: pd.DataFrame, by_doc: dict[str, int]) -> Iterator[ContentUnit]:
-    known = {"doc_id", "scu_id", "text", "reference_index", "start", "end", "weight", "author", "is_check", "expected"}
+    known = {
+        "doc_id",
+        "scu_id",
+        "text",
+        "reference_index",
+        "start",
+        "end",
+        "weight",
+        "author",
+        "is_check",
+        "expected",
+    }
     cells = zip(
         frame["doc_id"],
         frame["scu_id"],

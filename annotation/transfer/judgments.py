@@ -1,5 +1,6 @@
 """Judgments on their way in: which protocol they follow, whether they are sound, and the work they came from."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -28,10 +29,19 @@ def check_judgments(folder: Folder, scale: tuple[float, float]) -> pd.DataFrame 
         return None
     frame, scus, name = folder.tables["judgments"], folder["scus"], folder.name_of("judgments")
     frame = _completed(frame, scus)
-    low, high = np.where(frame["protocol"] == "likert", scale[0], 0), np.where(frame["protocol"] == "likert", scale[1], 1)
+    low, high = (
+        np.where(frame["protocol"] == "likert", scale[0], 0),
+        np.where(frame["protocol"] == "likert", scale[1], 1),
+    )
     problems = [
-        *_rows(name, frame, "protocol", ~frame["protocol"].isin(["litepyramid", "likert"]), "litepyramid or likert"),
-        *_values(name, frame, low, high),
+        *_rows(
+            name,
+            frame,
+            "protocol",
+            ~frame["protocol"].isin(["litepyramid", "likert"]),
+            "litepyramid or likert",
+        ),
+        *_values(name, frame, scale),
         *_units(name, frame, scus),
         *_assignments(name, frame),
     ]
@@ -41,10 +51,14 @@ def check_judgments(folder: Folder, scale: tuple[float, float]) -> pd.DataFrame 
 
 
 def _completed(frame: pd.DataFrame, scus: pd.DataFrame | None) -> pd.DataFrame:
-    given = {column: frame[column] if column in frame else "" for column in ("protocol", "role", "assignment_id")}
+    given = {column: frame.get(column, "") for column in ("protocol", "role", "assignment_id")}
     frame = frame.assign(**given)
     units = set() if scus is None else set(scus["scu_id"])
-    guess = np.where(frame["unit"].isin(units) | (scus is None) & frame["value"].isin([0, 1]).all(), "litepyramid", "likert")
+    guess = np.where(
+        frame["unit"].isin(units) | (scus is None) & frame["value"].isin([0, 1]).all(),
+        "litepyramid",
+        "likert",
+    )
     frame["protocol"] = frame["protocol"].where(frame["protocol"] != "", guess)
     frame["role"] = frame["role"].where(frame["role"] != "", "crowd")
     frame["round"] = frame["round"].fillna(1).astype(int) if "round" in frame else 1
@@ -54,10 +68,20 @@ def _completed(frame: pd.DataFrame, scus: pd.DataFrame | None) -> pd.DataFrame:
         marked |= scus["is_check"].astype(bool) if "is_check" in scus else False
         checks = pd.MultiIndex.from_frame(scus.loc[marked, ["doc_id", "scu_id"]])
         frame["is_check"] |= pd.MultiIndex.from_frame(frame[["doc_id", "unit"]]).isin(checks)
-    # Without an id, what one worker said of one summary in one round is one assignment.
+    # Without an id, what one worker said of one document in one round is one assignment (a second system: another).
     own = frame["doc_id"] + "/" + frame["system"] + "/" + frame["worker_id"] + "/" + frame["round"].astype(str)
     frame["assignment_id"] = frame["assignment_id"].where(frame["assignment_id"] != "", own)
     return frame
+
+
+def _hide_workers(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
+    """Assignment ids made of a worker's id would give it away in exports: the pseudonym takes its place there."""
+    pairs = frame[["assignment_id", "worker_id"]].drop_duplicates()
+    hidden = {
+        key: re.sub(rf"(?<![^\W_]){re.escape(worker)}(?![^\W_])", study.pseudonym(Worker.IMPORTED, worker), key)
+        for key, worker in pairs.itertuples(index=False, name=None)
+    }
+    return frame.assign(assignment_id=frame["assignment_id"].map(hidden))
 
 
 def _rows(name: str, frame: pd.DataFrame, column: str, wrong: Any, expected: str) -> list[Problem]:
@@ -67,7 +91,7 @@ def _rows(name: str, frame: pd.DataFrame, column: str, wrong: Any, expected: str
     ]
 
 
-def _values(name: str, frame: pd.DataFrame, low: Any, high: Any) -> list[Problem]:
+def _values(name: str, frame: pd.DataFrame, scale: tuple[float, float]) -> list[Problem]:
     pyramid = frame["protocol"] == "litepyramid"
     return [
         *_rows(name, frame, "value", pyramid & ~frame["value"].isin([0, 1]), "0 or 1, LitePyramid's scale"),
@@ -75,8 +99,8 @@ def _values(name: str, frame: pd.DataFrame, low: Any, high: Any) -> list[Problem
             name,
             frame,
             "value",
-            ~pyramid & ((frame["value"] < low) | (frame["value"] > high)),
-            f"a value on the scale {high.max() and low.max():g} to {high.max():g} (--scale sets another)",
+            ~pyramid & ~frame["value"].between(*scale),
+            f"a value on the scale {scale[0]:g} to {scale[1]:g} (--scale sets another)",
         ),
     ]
 
@@ -108,12 +132,11 @@ def _assignments(name: str, frame: pd.DataFrame) -> list[Problem]:
     ]
 
 
-def store_judgments(
-    study: Study, frame: pd.DataFrame, stored: "Stored", scale: tuple[float, float], progress: "Progress"
-) -> None:
+def store_judgments(study: Study, frame: pd.DataFrame, stored: "Stored", progress: "Progress") -> None:
     """Rebuild the work that the judgments came from: batches, tasks, assignments; then the judgments themselves."""
     from .importer import save_all
 
+    frame = _hide_workers(frame, study)
     work = _work(study, frame, stored)
     frame = frame.assign(assignment=frame["assignment_id"].map(work))
     save_all(_judgments(frame, stored), len(frame), "judgments", progress)
@@ -122,7 +145,12 @@ def store_judgments(
 def _work(study: Study, frame: pd.DataFrame, stored: "Stored") -> dict[str, int]:
     ids = list(frame["worker_id"].unique())
     Worker.objects.bulk_create(
-        Worker(study=study, crowd=Worker.IMPORTED, external_id=one, pseudonym=study.pseudonym(Worker.IMPORTED, one))
+        Worker(
+            study=study,
+            crowd=Worker.IMPORTED,
+            external_id=one,
+            pseudonym=study.pseudonym(Worker.IMPORTED, one),
+        )
         for one in ids
     )
     workers = dict(Worker.objects.filter(study=study).values_list("external_id", "pk"))
@@ -143,9 +171,7 @@ def _work(study: Study, frame: pd.DataFrame, stored: "Stored") -> dict[str, int]
     return keys
 
 
-def _assignments_of(
-    batch: Batch, rows: pd.DataFrame, workers: dict[str, int], stored: "Stored"
-) -> dict[str, int]:
+def _assignments_of(batch: Batch, rows: pd.DataFrame, workers: dict[str, int], stored: "Stored") -> dict[str, int]:
     """One task per judged set of summaries, as large as the number of workers who had it."""
     sets = rows.groupby("assignment_id", sort=False).agg(
         doc_id=("doc_id", "first"),
@@ -154,7 +180,9 @@ def _assignments_of(
         submitted_at=("submitted_at", "max") if "submitted_at" in rows else ("worker_id", lambda _: ""),
     )
     quotas = sets.groupby(["doc_id", "systems"], sort=True).size()
-    parts = pd.Series(quotas.index.get_level_values("doc_id")).groupby(quotas.index.get_level_values("doc_id")).cumcount()
+    parts = (
+        pd.Series(quotas.index.get_level_values("doc_id")).groupby(quotas.index.get_level_values("doc_id")).cumcount()
+    )
     tasks = Task.objects.bulk_create(
         Task(
             batch=batch,
@@ -189,7 +217,15 @@ def moment(text: str) -> datetime | None:
         parsed = datetime.fromisoformat(text)
     except ValueError:
         raise TableError(
-            [Problem(file="judgments", row=None, column="submitted_at", found=repr(text), expected="an ISO 8601 time")]
+            [
+                Problem(
+                    file="judgments",
+                    row=None,
+                    column="submitted_at",
+                    found=repr(text),
+                    expected="an ISO 8601 time",
+                )
+            ]
         ) from None
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
@@ -212,7 +248,20 @@ def _judgments(frame: pd.DataFrame, stored: "Stored") -> Iterator[Judgment]:
         extras(frame, KNOWN | {"scale_min", "scale_max", "assignment"}),
         strict=True,
     )
-    for assignment, doc, system, unit, value, low, high, is_check, seconds, position, submitted, extra in cells:
+    for (
+        assignment,
+        doc,
+        system,
+        unit,
+        value,
+        low,
+        high,
+        is_check,
+        seconds,
+        position,
+        submitted,
+        extra,
+    ) in cells:
         yield Judgment(
             assignment_id=assignment,
             summary_id=stored.summaries[doc, system].pk,

@@ -16,7 +16,9 @@ class Command(BaseCommand):
         parser.add_argument("folder", type=Path)
         parser.add_argument("--name", required=True, help="the study's name")
         parser.add_argument(
-            "--raw-workers", action="store_true", help="admins only: the crowd's own worker ids instead of pseudonyms"
+            "--raw-workers",
+            action="store_true",
+            help="admins only: the crowd's own worker ids instead of pseudonyms",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,0 +1,27 @@
+"""Who may see which study. A stranger learns nothing; a member with another role learns why not."""
+
+from typing import cast
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest
+
+from .models import Role, Study, User
+
+READERS = (Role.ADMIN, Role.ANALYST)
+
+
+def user_of(request: HttpRequest) -> User:
+    """The signed-in person (LoginRequiredMiddleware has seen to it)."""
+    return cast(User, request.user)
+
+
+def study_for(request: HttpRequest, slug: str, *roles: str) -> Study:
+    """The study, for a member with one of these roles; 404 for strangers, 403 with a sentence for other members."""
+    study = Study.objects.filter(slug=slug).first()
+    role = study.role_of(user_of(request)) if study else None
+    if study is None or role is None:
+        raise Http404("There is no such study, or you have no part in it.")
+    if role not in roles:
+        names = " and ".join(f"{name}s" for name in roles)
+        raise PermissionDenied(f"This page is for {names} of “{study}”; you are its {role}. Nothing was changed.")
+    return study

@@ -1,0 +1,20 @@
+"""Load the demo study and its accounts."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from annotation.demo import DEMO_ACCOUNTS, PASSWORD, load_demo
+from annotation.errors import Refused
+
+
+class Command(BaseCommand):
+    help = "Load the demo study with an account for each role. In demo mode only; a second time changes nothing."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            made = load_demo()
+        except Refused as refusal:
+            raise CommandError(str(refusal), returncode=2) from None
+        self.stdout.write("Demo study loaded." if made else "The demo study is here already.")
+        self.stdout.write(f"Accounts (password {PASSWORD}): {', '.join(DEMO_ACCOUNTS)}")

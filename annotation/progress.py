@@ -1,0 +1,118 @@
+"""How far each study and batch is, counted by the database in a fixed number of queries."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, F, Q, Sum
+
+from .models import Assignment, Batch, Membership, Role, Study, Task, User, Worker
+
+State = Assignment.State
+
+
+@dataclass(frozen=True)
+class BatchProgress:
+    batch: Batch
+    tasks: int
+    places: int  # answers asked for: the sum of the quotas
+    submitted: int
+    leased: int
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.submitted // self.places if self.places else 0
+
+
+@dataclass(frozen=True)
+class Card:
+    """A study on the home page, as one person sees it."""
+
+    study: Study
+    role: str
+    batches: list[BatchProgress]  # for annotators: the open ones, with the places they could take
+    mine: int  # tasks this person has submitted
+
+    @property
+    def reads(self) -> bool:
+        return self.role in (Role.ADMIN, Role.ANALYST)
+
+
+def batch_progress(studies: list[Study]) -> dict[int, list[BatchProgress]]:
+    """Every batch's progress, by study id: two queries, whatever the number of studies."""
+    # A task's answers: what is live on it minus what is only leased.
+    leased = dict(
+        Assignment.objects.filter(task__batch__study__in=studies, state=State.LEASED)
+        .values_list("task__batch")
+        .annotate(n=Count("pk"))
+    )
+    batches = (
+        Batch.objects.filter(study__in=studies)
+        .annotate(tasks_n=Count("tasks"), places=Sum("tasks__quota"), live=Sum("tasks__live"))
+        .order_by("pk")
+    )
+    found: dict[int, list[BatchProgress]] = {}
+    for batch in batches:
+        held = leased.get(batch.pk, 0)
+        found.setdefault(batch.study_id, []).append(
+            BatchProgress(batch, batch.tasks_n, batch.places or 0, (batch.live or 0) - held, held)
+        )
+    return found
+
+
+def home_cards(user: User) -> list[Card]:
+    """The person's studies in alphabetical order: five queries, whatever their number."""
+    studies = list(Study.objects.visible_to(user).order_by("name"))
+    roles = dict(Membership.objects.filter(user=user).values_list("study_id", "role"))
+    progress = batch_progress(studies)
+    mine = dict(
+        Assignment.objects.filter(worker__user=user, state__in=[State.SUBMITTED, State.SURPLUS])
+        .values_list("worker__study")
+        .annotate(n=Count("pk"))
+    )
+    return [
+        Card(study, roles.get(study.pk, Role.ADMIN), progress.get(study.pk, []), mine.get(study.pk, 0))
+        for study in studies
+    ]
+
+
+def open_places(batch: Batch) -> int:
+    """Answers still to be given in a batch."""
+    left = Task.objects.filter(batch=batch, live__lt=F("quota")).aggregate(n=Sum(F("quota") - F("live")))["n"]
+    return left or 0
+
+
+@dataclass(frozen=True)
+class StudyState:
+    """What the stepper of a study says."""
+
+    documents: int
+    systems: int
+    summaries: int
+    scus: int
+    checks: int
+    judgments: int
+    workers: int
+    metrics: int
+    batches: list[BatchProgress]
+
+
+def study_state(study: Study) -> StudyState:
+    """The counts of one study: a fixed number of queries."""
+    from .models import ContentUnit, Judgment, Summary
+
+    units = ContentUnit.objects.filter(document__study=study).aggregate(
+        scus=Count("pk", filter=Q(is_check=False)), checks=Count("pk", filter=Q(is_check=True))
+    )
+    judgments = Judgment.objects.filter(
+        assignment__task__batch__study=study, assignment__state=State.SUBMITTED, is_current=True
+    )
+    return StudyState(
+        documents=study.documents.count(),
+        systems=study.systems.count(),
+        summaries=Summary.objects.filter(document__study=study).count(),
+        scus=units["scus"],
+        checks=units["checks"],
+        judgments=judgments.count(),
+        workers=Worker.objects.filter(study=study, assignments__state=State.SUBMITTED).distinct().count(),
+        metrics=study.scores.values("metric").distinct().count(),
+        batches=batch_progress([study]).get(study.pk, []),
+    )

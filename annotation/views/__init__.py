@@ -1,0 +1,1 @@
+"""The pages. A view parses, calls one function, renders."""

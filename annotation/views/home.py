@@ -1,0 +1,28 @@
+"""The front door."""
+
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.views import LoginView, LogoutView
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from annotation.access import user_of
+from annotation.demo import DEMO_ACCOUNTS, PASSWORD
+from annotation.progress import home_cards
+
+
+@login_not_required
+def home(request: HttpRequest) -> HttpResponse:
+    """Everybody: a welcome; members: their studies, with what to do next in each."""
+    if not request.user.is_authenticated:
+        return render(request, "annotation/welcome.html", {"accounts": DEMO_ACCOUNTS, "password": PASSWORD})
+    return render(request, "annotation/home.html", {"cards": home_cards(user_of(request))})
+
+
+class SignIn(LoginView):
+    template_name = "annotation/sign_in.html"
+    redirect_authenticated_user = True
+    extra_context = {"accounts": DEMO_ACCOUNTS, "password": PASSWORD}
+
+
+class SignOut(LogoutView):
+    pass
