@@ -1,0 +1,64 @@
+"""Arguments that the commands of the meta-evaluation share."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from analysis.resample import LEVELS
+
+
+def count(text: str) -> int:
+    """A whole number that is not negative."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
+    return value
+
+
+def positive(text: str) -> int:
+    """A whole number above zero."""
+    if count(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
+def add_scores_and_human(parser: argparse.ArgumentParser) -> None:
+    """SCORES, --human and --metrics."""
+    parser.add_argument("scores", type=Path, metavar="SCORES", help="a scores table")
+    parser.add_argument("--human", required=True, metavar="MEASURE", help="the human measure in the table")
+    add_metrics(parser)
+
+
+def add_metrics(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--metrics", metavar="A,B", help="only these metrics (default: all)")
+
+
+def add_level_and_coefficient(parser: argparse.ArgumentParser, coefficients: tuple[str, ...]) -> None:
+    parser.add_argument("--level", choices=LEVELS, default="system", help="level of correlation")
+    parser.add_argument("--coefficient", choices=coefficients, default="pearson", help="coefficient")
+
+
+def split_names(text: str) -> list[str]:
+    """Names between commas; commas inside brackets belong to a name, as in `rouge-2-p[stem,stop]`."""
+    names, depth, current = [], 0, ""
+    for letter in text:
+        depth += (letter == "[") - (letter == "]")
+        if letter == "," and depth == 0:
+            names.append(current.strip())
+            current = ""
+        else:
+            current += letter
+    return [name for name in [*names, current.strip()] if name]
+
+
+def chosen_metrics(args: argparse.Namespace) -> list[str] | None:
+    """The metrics of --metrics, or None for all."""
+    return split_names(args.metrics) if args.metrics else None
+
+
+def add_plot(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw the figure: .svg, .pdf or .json")

@@ -1,0 +1,79 @@
+"""Charts: drawn with no network, in one style, with the numbers they claim."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis import plot
+from analysis.correlate import system_means
+from tests.analysis._matrices import table
+
+RNG = np.random.default_rng(0)
+HUMAN = RNG.random((6, 8))
+SCORES = table(h=HUMAN, m=HUMAN + RNG.random((6, 8)) / 4)
+
+
+def test_scatter_names_the_systems_and_the_correlation():
+    svg = plot.to_svg(plot.system_scatter(SCORES, "h", "m", ci=100))
+    assert svg.startswith("<svg")
+    assert "n = 6 systems" in svg
+    assert "Pearson r = ." in svg
+    assert svg.count(">s") >= 3
+    assert "http://www.w3.org" in svg
+    assert "https://" not in svg
+
+
+def test_scatter_of_a_constant_metric_says_undefined():
+    scores = table(h=HUMAN, m=np.ones((6, 8)))
+    assert "Pearson r = –, n = 6 systems" in plot.to_svg(plot.system_scatter(scores, "h", "m"))
+
+
+def test_bars_are_sorted_and_need_no_interval():
+    means = system_means(SCORES, "h", ci=100)
+    chart = plot.score_bars(means).to_dict()
+    assert chart["layer"][0]["encoding"]["y"]["sort"] == means["system"].tolist()
+    bare = plot.score_bars(means.assign(low=np.nan, high=np.nan)).to_dict()
+    assert len(bare["layer"]) == 1
+
+
+def test_background_is_transparent_and_text_takes_its_surroundings_colour():
+    svg = plot.to_svg(plot.score_bars(system_means(SCORES, "h", ci=10)))
+    assert 'fill="currentColor"' in svg
+    assert 'fill="white"' not in svg
+
+
+def test_a_system_keeps_its_look_whatever_the_order():
+    names = [f"system {i}" for i in range(48)]
+    style = plot.system_style(names)
+    assert style.equals(plot.system_style(reversed(names)))
+    assert not style.duplicated(["colour", "shape"]).any()
+
+
+def test_labels_never_cover_each_other():
+    same = pd.Series([1.0, 1.0, 1.0, 1.0])
+    sides = plot.place_labels(same, same, pd.Series(["a long name"] * 4), 300, 300)["side"]
+    # Four points on one spot near the left edge: right of it and above it there is room for one label each.
+    assert sides.count("right") == 1
+    assert sides.count("none") >= 2
+    apart = plot.place_labels(pd.Series([0.0, 1.0]), pd.Series([0.0, 1.0]), pd.Series(["a", "b"]), 300, 300)
+    assert "none" not in apart["side"]
+
+
+def test_numbers_as_papers_print_them():
+    assert [plot.number(v) for v in (0.9607, -0.1234, 1.0, float("nan"), -0.0001)] == [
+        ".961",
+        "−.123",
+        "1.000",
+        "–",
+        ".000",
+    ]
+
+
+def test_charts_are_saved_by_suffix(tmp_path):
+    chart = plot.score_bars(system_means(SCORES, "h", ci=10))
+    plot.save(chart, tmp_path / "c.pdf")
+    assert (tmp_path / "c.pdf").read_bytes().startswith(b"%PDF")
+    with pytest.raises(ValueError, match=r"\.svg, \.pdf, \.json"):
+        plot.save(chart, tmp_path / "c.gif")

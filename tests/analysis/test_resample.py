@@ -1,0 +1,105 @@
+"""The bootstrap engine: the same numbers as a loop over resampled matrices, at every level."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.coefficients import COEFFICIENTS, coefficient
+from analysis.correlate import correlate
+from analysis.resample import (
+    draw_weights,
+    global_samples,
+    percentile_interval,
+    snap,
+    summary_samples,
+    system_samples,
+    weights_of,
+)
+from tests.analysis._matrices import cases, matrix, table
+
+
+@pytest.mark.parametrize("variant", ["plain", "ties", "nan"])
+@pytest.mark.parametrize("scheme", ["systems", "inputs", "both"])
+def test_samples_and_intervals_of_given_indices(scheme, variant):
+    case = cases()[f"bootstrap_{scheme}_{variant}"]
+    x, z = matrix(case["inputs"]["X"]), matrix(case["inputs"]["Z"])
+    drawn = case["inputs"]
+    rows = None if drawn["rows"] is None else weights_of(drawn["rows"], x.shape[0])
+    columns = None if drawn["cols"] is None else weights_of(drawn["cols"], x.shape[1])
+    for key, expected in case["expected"].items():
+        level, name = key.split("/")
+        samples = (system_samples if level == "system" else summary_samples)(name, x, z, rows, columns)
+        wanted = [np.nan if v is None else v for v in expected["samples"]]
+        assert samples == pytest.approx(wanted, abs=case["tol"], nan_ok=True), key
+        found = percentile_interval(samples)
+        assert [found.low, found.high] == pytest.approx(expected["ci95"], abs=case["tol"]), key
+
+
+@pytest.mark.parametrize("name", sorted(set(COEFFICIENTS) - {"accuracy"}))
+@pytest.mark.parametrize("missing", [False, True])
+def test_global_samples_equal_a_loop_over_copies(name, missing):
+    rng = np.random.default_rng(5)
+    x, z = rng.integers(0, 4, (2, 5, 6)).astype(float)
+    if missing:
+        x[1, 2] = z[4, 0] = np.nan
+    rows, columns = draw_weights(1, 7, 5, 0), draw_weights(1, 7, 6, 1)
+    samples = global_samples(name, x, z, rows, columns)
+    for r in range(7):
+        i = np.repeat(np.arange(5), rows[r].astype(int))
+        j = np.repeat(np.arange(6), columns[r].astype(int))
+        a, b = x[np.ix_(i, j)].ravel(), z[np.ix_(i, j)].ravel()
+        assert samples[r] == pytest.approx(float(coefficient(name)(a, b)), abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("name", ["kendall-c", "spearman", "kendall"])
+def test_system_samples_equal_a_loop_over_copies(name):
+    rng = np.random.default_rng(2)
+    x, z = rng.integers(0, 3, (2, 6, 4)).astype(float)
+    rows, columns = draw_weights(3, 20, 6, 0), draw_weights(3, 20, 4, 1)
+    samples = system_samples(name, x, z, rows, columns)
+    for r in range(20):
+        i = np.repeat(np.arange(6), rows[r].astype(int))
+        j = np.repeat(np.arange(4), columns[r].astype(int))
+        a, b = (side[np.ix_(i, j)].mean(axis=1) for side in (x, z))
+        assert samples[r] == pytest.approx(float(coefficient(name)(a, b)), abs=1e-12, nan_ok=True)
+
+
+def test_accuracy_leaves_out_pairs_of_a_system_with_itself():
+    # Metric 1 2 3, human 1 2 0: of the pairs 01, 02, 12 only 01 is right. With system 2 drawn twice there are
+    # 01, 02 twice and 12 twice: one right of five.
+    x, z = np.array([[1.0], [2.0], [3.0]]), np.array([[1.0], [2.0], [0.0]])
+    assert system_samples("accuracy", x, z, None, None)[0] == pytest.approx(1 / 3)
+    assert system_samples("accuracy", x, z, np.array([[1.0, 1.0, 2.0]]), None)[0] == pytest.approx(1 / 5)
+
+
+def test_equal_systems_stay_tied_under_resampling():
+    rng = np.random.default_rng(0)
+    x = rng.random((4, 9))
+    x[3] = x[2]
+    z = x.copy()
+    samples = system_samples("kendall", x, z, None, draw_weights(0, 300, 9, 1))
+    assert samples == pytest.approx(np.ones(300))
+
+
+def test_snap_joins_what_differs_by_rounding_only():
+    values = np.array([0.1 + 0.2, 0.3, 0.3000001])
+    snapped = snap(values)
+    assert snapped[0] == snapped[1] != snapped[2]
+
+
+def test_the_seed_decides():
+    rng = np.random.default_rng(0)
+    scores = table(h=rng.random((8, 6)), m=rng.random((8, 6)))
+    first, again, other = (correlate(scores, human="h", ci=200, seed=seed)[0] for seed in (4, 4, 5))
+    assert (first.low, first.high) == (again.low, again.high)
+    assert (first.low, first.high) != (other.low, other.high)
+    assert first.low <= first.value <= first.high
+
+
+def test_an_interval_doesnt_depend_on_the_other_metrics():
+    rng = np.random.default_rng(0)
+    h, a, b = rng.random((3, 8, 6))
+    alone = correlate(table(h=h, a=a), human="h", ci=100)[0]
+    beside = correlate(table(h=h, a=a, b=b), human="h", ci=100)[0]
+    assert alone == beside
