@@ -1,0 +1,28 @@
+"""What all tests share: where the data is, which database runs, and a small study to work on."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED_DATA = ROOT.parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Real data beside the repository; skips with a reason where it is absent."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip(f"needs the shared data in {SHARED_DATA}")
+    return SHARED_DATA
+
+
+def pytest_collection_modifyitems(config, items):
+    """Tests marked `postgres` run only on PostgreSQL (`make test` runs them in a pass of their own)."""
+    on_postgres = os.environ.get("DATABASE_URL", "").startswith("postgres")
+    skip = pytest.mark.skip(
+        reason="needs PostgreSQL: run with DATABASE_URL=postgres://root@127.0.0.1:5432/test -m postgres"
+    )
+    for item in items:
+        if "postgres" in item.keywords and not on_postgres and "sqlite" not in item.keywords:
+            item.add_marker(skip)
