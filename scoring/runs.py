@@ -1,0 +1,231 @@
+"""Many summaries, many metrics, one call: what is known comes from the cache, the rest is computed once."""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from scoring.cache import Cache, Keys, Known, Shelf
+from scoring.engines import open_engine
+from scoring.errors import EmptyTextWarning
+from scoring.texts import is_empty
+from scoring.work import Part, Piece, Step, Task, check_document, needed_inputs
+
+Progress = Callable[[int, int], None]
+Table = list[list[float | None]]
+
+BATCH = 200
+"""Summaries per batch: enough to make the way to another process cheap, few enough to keep memory flat."""
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The scores of one document's summaries; columns are the run's metrics in order of their names."""
+
+    doc_id: str
+    systems: tuple[str, ...]
+    groups: tuple[str, ...]
+    values: npt.NDArray[np.float64]
+
+
+@dataclass
+class Tally:
+    """What a run adds up over all documents: sums for system-level scores, and texts that were empty."""
+
+    sums: dict[str, list[list[float]]] = field(default_factory=dict)
+    groups: dict[str, str] = field(default_factory=dict)
+    empty_summaries: list[str] = field(default_factory=list)
+    empty_references: list[str] = field(default_factory=list)
+
+    def warn(self) -> None:
+        """Say which texts were empty: never a crash, never silence."""
+        for found, what in ((self.empty_summaries, "summary"), (self.empty_references, "reference")):
+            if found:
+                more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+                message = f"Empty {what}: {found[0]}{more}; it scores 0 where the metric defines that, else undefined."
+                warnings.warn(message, EmptyTextWarning, stacklevel=3)
+
+
+@dataclass(frozen=True)
+class _Pending:
+    """A document whose missing scores are being computed."""
+
+    task: Task
+    tables: tuple[Table, ...]
+    keys: tuple[list[bytes], ...]
+    piece: Piece
+
+
+class Run:
+    """One pass over a stream of documents. Iterate over `scores`, then ask `pooled`."""
+
+    def __init__(
+        self,
+        plan: Sequence[Step],
+        *,
+        jobs: int = 1,
+        cache: Path | None = None,
+        engine: str = "local",
+        progress: Progress | None = None,
+        total: int = 0,
+    ) -> None:
+        self.plan = tuple(plan)
+        self.names = sorted(name for step in plan for _, name in step.shown)
+        self.tally = Tally()
+        self._engine = open_engine(engine, self.plan, jobs)
+        self._folder, self._progress, self._total = cache, progress, total
+        self._columns = [step.columns for step in self.plan]
+        self._needs = needed_inputs(plan)
+        self._pick = self._picker()
+
+    def _picker(self) -> list[tuple[int, int]]:
+        """Step and column of each metric, in the order of the names."""
+        found = {name: (i, at) for i, step in enumerate(self.plan) for at, name in step.shown}
+        return [found[name] for name in self.names]
+
+    def scores(self, tasks: Iterable[Task]) -> Iterator[Scored]:
+        """Scores of each document, in the order in which the documents come."""
+        pending: deque[list[_Pending]] = deque()
+        done = 0
+        with ExitStack() as stack:
+            cache = stack.enter_context(Cache(self._folder)) if self._folder is not None else None
+            shelves = [self._shelf(cache, step) for step in self.plan] if cache else []
+
+            def batches() -> Iterator[list[Piece]]:
+                for batch in _batches(tasks):
+                    pending.append([self._prepare(task, shelves) for task in batch])
+                    yield [one.piece for one in pending[-1]]
+
+            for results in self._engine.run(batches()):
+                batch = pending.popleft()
+                writes = [
+                    write
+                    for one, found in zip(batch, results, strict=True)
+                    for write in self._fill(one, found, shelves)
+                ]
+                if cache:
+                    cache.keep(_merged(writes))
+                for one in batch:
+                    yield self._finish(one)
+                    done += len(one.task.systems)
+                if self._progress:
+                    self._progress(done, self._total or done)
+
+    def pooled(self) -> list[tuple[str, str, str, float]]:
+        """System-level scores: system, group, metric, value, in order."""
+        rows = []
+        for system, sums in self.tally.sums.items():
+            for step, columns, values in zip(self.plan, self._columns, sums, strict=True):
+                if not step.family.pooled:
+                    continue
+                by_name = dict(zip(columns, values, strict=True))
+                found = step.family.pool(by_name, [one.base for one in step.metrics])
+                names = {one.base: one.name for one in step.metrics}
+                group = self.tally.groups.get(system, "")
+                rows += [(system, group, names[base], value) for base, value in found.items()]
+        return sorted(rows, key=lambda row: (row[0], row[2]))
+
+    def _shelf(self, cache: Cache, step: Step) -> Shelf:
+        card = step.family.card
+        return cache.shelf(step.family.signature(card.names[0]), [*card.names, *card.hidden])
+
+    def _prepare(self, task: Task, shelves: Sequence[Shelf]) -> _Pending:
+        check_document(task.document, self._needs)
+        self._note_empty(task)
+        keys = Keys(task.document, task.summaries)
+        tables: list[Table] = []
+        key_lists: list[list[bytes]] = []
+        parts: list[Part] = []
+        for number, columns in enumerate(self._columns):
+            table: Table = [[None] * len(columns) for _ in task.summaries]
+            if shelves:
+                own = keys.of(self.plan[number].family.card.needs)
+                known = shelves[number].get(own, columns)
+                table = [list(known[key]) if key in known else table[i] for i, key in enumerate(own)]
+                key_lists.append(own)
+            parts += _missing(number, columns, table)
+            tables.append(table)
+        document = task.document if "source" in self._needs else replace(task.document, source=None)
+        return _Pending(task, tuple(tables), tuple(key_lists), Piece(document, task.summaries, tuple(parts)))
+
+    def _note_empty(self, task: Task) -> None:
+        doc_id = task.document.doc_id
+        for system, summary in zip(task.systems, task.summaries, strict=True):
+            if is_empty(summary):
+                self.tally.empty_summaries.append(f"document {doc_id}, system {system}")
+        if "references" in self._needs and any(map(is_empty, task.document.references)):
+            self.tally.empty_references.append(f"document {doc_id}")
+
+    def _fill(
+        self, one: _Pending, results: list[list[list[float]]], shelves: Sequence[Shelf]
+    ) -> Iterator[tuple[Shelf, dict[bytes, Known]]]:
+        """Put computed values into the tables; what is new for the cache comes back."""
+        for part, rows in zip(one.piece.parts, results, strict=True):
+            places = [self._columns[part.step].index(column) for column in part.columns]
+            cells: dict[bytes, Known] = {}
+            for row, values in zip(part.rows, rows, strict=True):
+                for place, value in zip(places, values, strict=True):
+                    one.tables[part.step][row][place] = value
+                if shelves:
+                    cells[one.keys[part.step][row]] = dict(zip(part.columns, values, strict=True))
+            if shelves:
+                yield shelves[part.step], cells
+
+    def _finish(self, one: _Pending) -> Scored:
+        task = one.task
+        if any(step.family.pooled for step in self.plan):
+            self._add_up(one)
+        arrays = [np.array(table, dtype=np.float64).reshape(len(task.systems), -1) for table in one.tables]
+        values = np.empty((len(task.systems), len(self._pick)))
+        for column, (step, at) in enumerate(self._pick):
+            values[:, column] = arrays[step][:, at]
+        return Scored(task.document.doc_id, task.systems, task.groups, values)
+
+    def _add_up(self, one: _Pending) -> None:
+        for row, system in enumerate(one.task.systems):
+            sums = self.tally.sums.setdefault(system, [[0.0] * len(columns) for columns in self._columns])
+            if one.task.groups:
+                self.tally.groups.setdefault(system, one.task.groups[row])
+            for step, table in enumerate(one.tables):
+                if self.plan[step].family.pooled:
+                    sums[step] = [a + (b or 0.0) for a, b in zip(sums[step], table[row], strict=True)]
+
+
+def _missing(step: int, columns: Sequence[str], table: Table) -> list[Part]:
+    """The summaries that lack columns, those that lack the same ones together."""
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for row, values in enumerate(table):
+        if None in values:
+            lacking = tuple(c for c, value in zip(columns, values, strict=True) if value is None)
+            groups.setdefault(lacking, []).append(row)
+    return [Part(step, lacking, tuple(rows)) for lacking, rows in groups.items()]
+
+
+def _merged(writes: list[tuple[Shelf, dict[bytes, Known]]]) -> list[tuple[Shelf, dict[bytes, Known]]]:
+    """One write per shelf."""
+    merged: dict[int, tuple[Shelf, dict[bytes, Known]]] = {}
+    for shelf, cells in writes:
+        kept = merged.setdefault(id(shelf), (shelf, {}))[1]
+        for key, values in cells.items():
+            kept.setdefault(key, {}).update(values)
+    return list(merged.values())
+
+
+def _batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:
+    batch: list[Task] = []
+    size = 0
+    for task in tasks:
+        batch.append(task)
+        size += len(task.systems)
+        if size >= BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

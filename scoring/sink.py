@@ -1,0 +1,82 @@
+"""A scores file that is written piece by piece and appears whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import IO, cast
+
+import pandas as pd
+
+from analysis.tables import SUFFIXES, write_table
+from scoring.errors import ScoringError
+
+
+class Sink:
+    """Takes frames in the order of their rows. `place` lets rows that are known last stand earlier."""
+
+    def __init__(self, path: Path) -> None:
+        found = [suffix for suffix in SUFFIXES if path.name.endswith(suffix)]
+        if not found:
+            raise ScoringError(f"{path.name} has no known suffix; name the file with one of {', '.join(SUFFIXES)}.")
+        if not path.parent.is_dir():
+            raise ScoringError(f"The folder {path.parent} is not there; make it first or name another.")
+        self._path = path
+        self._suffix = max(found, key=len)
+        self._form = self._suffix.removesuffix(".gz")
+        self._folder = tempfile.TemporaryDirectory(prefix="scoring-out-")
+        self._pieces: list[tuple[int, int, Path]] = []
+
+    def __enter__(self) -> Sink:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folder.cleanup()
+
+    def add(self, frame: pd.DataFrame, place: int = 0) -> None:
+        """Append rows at a place; all of place 0 come before all of place 1."""
+        number = len(self._pieces)
+        piece = Path(self._folder.name) / f"{number}{self._form}"
+        write_table(frame, piece, "scores")
+        self._pieces.append((place, number, piece))
+
+    def finish(self) -> None:
+        """Put the pieces together and the file in its place."""
+        pieces = [piece for _, _, piece in sorted(self._pieces)]
+        part = self._path.with_name(f".{self._path.name}.part")
+        try:
+            if self._form == ".parquet":
+                _join_parquet(pieces, part)
+            else:
+                _join_text(pieces, part, self._suffix.endswith(".gz"), self._form == ".csv")
+            os.replace(part, self._path)
+        except OSError as error:
+            raise ScoringError(f"{self._path} cannot be written ({error.strerror}).") from error
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def _join_text(pieces: list[Path], part: Path, packed: bool, has_header: bool) -> None:
+    with part.open("wb") as raw:
+        # No name and no time in the gzip header: the same scores give the same bytes.
+        gz = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) if packed else None
+        out = cast(IO[bytes], gz or raw)
+        for number, piece in enumerate(pieces):
+            with piece.open("rb") as source:
+                if has_header and number:
+                    source.readline()
+                shutil.copyfileobj(source, out)
+        if gz is not None:
+            gz.close()
+
+
+def _join_parquet(pieces: list[Path], part: Path) -> None:
+    import pyarrow.parquet as pq
+
+    schema = pq.read_schema(pieces[0])
+    with pq.ParquetWriter(part, schema, compression="zstd") as writer:
+        for piece in pieces:
+            writer.write_table(pq.read_table(piece).cast(schema))

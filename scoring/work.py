@@ -1,0 +1,110 @@
+"""What has to be computed: the plan of a run, and pieces of work that any process can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from scoring.base import INPUTS, Family, Metric
+from scoring.errors import MissingInput, NotReady, ScoringError
+from scoring.texts import Document, Text
+
+
+@dataclass(frozen=True)
+class Step:
+    """One family of a run with the scores that are asked of it."""
+
+    family: Family
+    metrics: tuple[Metric, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What to compute, hidden columns included."""
+        return self.family.columns([one.base for one in self.metrics])
+
+    @property
+    def shown(self) -> tuple[tuple[int, str], ...]:
+        """Index into `columns` and canonical name of every score that exists per summary."""
+        names = self.family.shown([one.base for one in self.metrics])
+        at = {column: i for i, column in enumerate(self.columns)}
+        return tuple((at[one.base], one.name) for one in self.metrics if one.base in names)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One document with its summaries, systems in order."""
+
+    document: Document
+    systems: tuple[str, ...]
+    summaries: tuple[Text, ...]
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Part:
+    """Columns of one step to be computed for some summaries of a document."""
+
+    step: int
+    columns: tuple[str, ...]
+    rows: tuple[int, ...]
+    """Indices into the piece's summaries."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The work on one document that is still to be done."""
+
+    document: Document
+    summaries: tuple[Text, ...]
+    parts: tuple[Part, ...]
+
+
+def make_plan(metrics: Sequence[Metric]) -> tuple[Step, ...]:
+    """Bring the scores of one family and one set of options together; refuse all that can't run, at once."""
+    missing = {one.name: state.missing for one in metrics if not (state := one.ready()).ok}
+    if missing:
+        raise NotReady(" ".join(f"{name} cannot run here: {reason}" for name, reason in missing.items()))
+    members: dict[int, list[Metric]] = {}
+    families: dict[int, Family] = {}
+    for one in metrics:
+        families[id(one.family)] = one.family
+        members.setdefault(id(one.family), []).append(one)
+    return tuple(Step(families[key], tuple(found)) for key, found in members.items())
+
+
+def fit(plan: Sequence[Step], documents: Callable[[], Iterable[Document]]) -> tuple[Step, ...]:
+    """Show all documents to the families that must see them before they score one; each reads them once."""
+    return tuple(replace(step, family=step.family.fitted(documents())) if step.family.fits else step for step in plan)
+
+
+def needed_inputs(plan: Sequence[Step]) -> dict[str, str]:
+    """Which columns of the documents are needed, each with the name of a metric that needs it."""
+    found: dict[str, str] = {}
+    for step in plan:
+        for need in step.family.card.needs:
+            if need in INPUTS:
+                found.setdefault(need, step.metrics[0].name)
+    return found
+
+
+def check_document(document: Document, needs: dict[str, str]) -> None:
+    """Refuse a document that lacks what a metric compares with."""
+    if document.doc_id == "*":
+        raise ScoringError("A document has the id *, which stands for a whole system's score; give it another id.")
+    if "references" in needs and not document.references:
+        raise MissingInput(
+            f"Document {document.doc_id} has no reference, which {needs['references']} compares with; add one."
+        )
+    if "source" in needs and not document.source:
+        raise MissingInput(
+            f"Document {document.doc_id} has no source text, which {needs['source']} compares with; add it."
+        )
+
+
+def compute(plan: Sequence[Step], piece: Piece) -> list[list[list[float]]]:
+    """For each part of a piece, one row of columns per summary."""
+    found = []
+    for part in piece.parts:
+        summaries = [piece.summaries[row] for row in part.rows]
+        found.append(plan[part.step].family.score(piece.document, summaries, part.columns))
+    return found
