@@ -57,7 +57,6 @@ class _Guard:
         self.problems = problems
         self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.position = 0
-        self.line = 1
         self.line_length = 0
 
     def check(self, chunk: bytes, final: bool = False) -> None:
@@ -73,10 +72,11 @@ class _Guard:
         last = chunk.rfind(b"\n")
         first = chunk.find(b"\n") if last >= 0 else len(chunk)
         if self.line_length + first > MAX_LINE:
+            start = self.position - self.line_length
             raise self.problems.fail(
-                f"line {self.line} longer than {MAX_LINE // 2**20} MiB", "one row per line of ordinary length"
+                f"a line longer than {MAX_LINE // 2**20} MiB, starting at byte {start}",
+                "one row per line of ordinary length",
             )
-        self.line += chunk.count(b"\n")
         self.line_length = len(chunk) - last - 1 if last >= 0 else self.line_length + len(chunk)
 
     def _decode(self, chunk: bytes, pending: int, final: bool) -> None:

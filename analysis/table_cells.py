@@ -41,9 +41,7 @@ def decode_cells(frame: pd.DataFrame, spec: TableSpec, problems: Problems) -> pd
     for name in frame.columns:
         kind = types.get(name)
         if kind == "text" and frame[name].str.startswith(("[", '"'), na=False).any():
-            frame[name] = pd.Series(
-                [decode_cell(cell) for cell in frame[name]], index=frame.index, dtype=object
-            )
+            frame[name] = pd.Series([decode_cell(cell) for cell in frame[name]], index=frame.index, dtype=object)
         elif kind == "texts":
             cells = [_json_list(row, name, cell, problems) for row, cell in enumerate(frame[name], start=1)]
             frame[name] = pd.Series(cells, index=frame.index, dtype=object)

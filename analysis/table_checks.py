@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 SHOWN = 20
@@ -121,33 +119,3 @@ def check_columns(frame: pd.DataFrame, spec: TableSpec, problems: Problems) -> N
         if name not in names:
             problems.add(None, name, there, f"a column {name} in a {spec.name} table")
     problems.check()
-
-
-def check_duplicates(frame: pd.DataFrame, spec: TableSpec, problems: Problems) -> None:
-    """Two rows with the same key: both are named."""
-    key = [name for name in spec.key if name in frame.columns]
-    codes = key_codes(frame, key)
-    if pd.Series(codes).is_unique:
-        return
-    again = np.flatnonzero(pd.Series(codes).duplicated().to_numpy())
-    first = pd.Series(np.arange(len(codes))).groupby(codes).first()
-    for position in again.tolist():
-        values = ", ".join(show(frame[name].iloc[position]) for name in key)
-        earlier = int(first.loc[codes[position]]) + 1
-        problems.add(
-            position + 1, ", ".join(key), f"{values} again, already in row {earlier}", "each of them once"
-        )
-
-
-def key_codes(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """One number per row, equal exactly for rows that are equal in the columns."""
-    codes = np.zeros(len(frame), dtype=np.int64)
-    size = 1
-    for name in columns:
-        new, unique = pd.factorize(frame[name], use_na_sentinel=False)
-        if size * max(len(unique), 1) >= 2**62:
-            codes, seen = pd.factorize(codes)
-            size = len(seen)
-        codes = codes * len(unique) + new
-        size *= max(len(unique), 1)
-    return codes

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from analysis.table_checks import Column, Problems, TableSpec, is_missing, show
 
@@ -58,13 +60,20 @@ def _texts(values: list[Any], series: pd.Series) -> pd.Series:
 
 def _check_id(series: pd.Series, column: Column, problems: Problems) -> pd.Series:
     if _is_text(series):
-        empty = series.isna().to_numpy() | (series == "").to_numpy(dtype=bool, na_value=False)
-        for row in np.flatnonzero(empty).tolist():
+        for row in _empty(series):
             problems.add(row + 1, column.name, "nothing", EXPECTED["id"])
         return series
     if _is_integer(series) and not series.hasnans:
         return series.astype("str")
     return _texts(_each(series, column, problems, _one_id), series)
+
+
+def _empty(series: pd.Series) -> list[int]:
+    """Positions of missing and empty strings."""
+    array = pa.array(series.array)
+    if not array.null_count and (not len(array) or pc.min(pc.binary_length(array)).as_py() > 0):
+        return []
+    return np.flatnonzero((series.fillna("") == "").to_numpy(dtype=bool)).tolist()
 
 
 def _one_id(value: Any) -> str:
@@ -184,11 +193,11 @@ def _one_integer(value: Any) -> int | None:
 def _check_flag(series: pd.Series, column: Column, problems: Problems) -> pd.Series:
     if pd.api.types.is_bool_dtype(series.dtype) and not series.hasnans:
         return series.astype(bool)
+    if pd.api.types.is_numeric_dtype(series.dtype) and series.isin([0, 1]).all():
+        return series.astype(bool)
     codes, unique = pd.factorize(series, use_na_sentinel=False)
     known = [_one_flag(value) for value in list(unique)]
-    for position in np.flatnonzero(
-        np.isin(codes, [i for i, flag in enumerate(known) if flag is None])
-    ).tolist():
+    for position in np.flatnonzero(np.isin(codes, [i for i, flag in enumerate(known) if flag is None])).tolist():
         problems.add(position + 1, column.name, show(series.iloc[position]), EXPECTED["flag"])
     flags = np.array([bool(flag) for flag in known], dtype=bool)
     return pd.Series(flags[codes] if len(codes) else np.zeros(0, dtype=bool), index=series.index)

@@ -21,10 +21,9 @@ from analysis.table_checks import (
     TableError,
     TableSpec,
     check_columns,
-    check_duplicates,
-    key_codes,
 )
 from analysis.table_files import SUFFIXES, read_frame, write_frame
+from analysis.table_keys import Codes, check_duplicates, key_codes
 from analysis.table_values import check_values
 
 __all__ = [
@@ -111,13 +110,14 @@ def read_table(path: str | Path, kind: str) -> pd.DataFrame:
     """Read and check a file; the suffix tells its form."""
     spec, path = table_spec(kind), Path(path)
     problems = Problems(path.name)
-    return _checked(read_frame(path, spec, problems), spec, problems)
+    frame, codes = read_frame(path, spec, problems)
+    return _checked(frame, spec, problems, codes)
 
 
 def check_table(frame: pd.DataFrame, kind: str, name: str | None = None) -> pd.DataFrame:
     """A frame as `read_table` would give it; `name` stands in errors where a file's name would."""
     spec = table_spec(kind)
-    return _checked(frame.copy(deep=False), spec, Problems(name or kind))
+    return _checked(frame.copy(deep=False), spec, Problems(name or kind), {})
 
 
 def write_table(frame: pd.DataFrame, path: str | Path, kind: str) -> None:
@@ -136,7 +136,7 @@ def find_table(folder: str | Path, kind: str) -> Path | None:
     return found[0] if found else None
 
 
-def _checked(frame: pd.DataFrame, spec: TableSpec, problems: Problems) -> pd.DataFrame:
+def _checked(frame: pd.DataFrame, spec: TableSpec, problems: Problems, codes: dict[str, Codes]) -> pd.DataFrame:
     frame.columns = pd.Index([str(name) for name in frame.columns])
     frame = frame.reset_index(drop=True)
     if spec.name == "documents" and "references" not in frame.columns and "reference" in frame.columns:
@@ -144,7 +144,7 @@ def _checked(frame: pd.DataFrame, spec: TableSpec, problems: Problems) -> pd.Dat
     check_columns(frame, spec, problems)
     frame = frame.assign(**check_values(frame, spec, problems))
     problems.check()
-    check_duplicates(frame, spec, problems)
+    check_duplicates(frame, spec, problems, codes)
     problems.check()
     return frame
 
