@@ -142,7 +142,7 @@ class Metric:
         `references` is one string, or a list with one text per reference; `reference` is one text. A text is a
         string or a list of sentences.
         """
-        document = self._document(references, source, reference)
+        document = self.document(references, source, reference)
         (row,) = self.family.score(document, [as_text(summary)], [self.base])
         return {self.name: row[0]}
 
@@ -159,7 +159,7 @@ class Metric:
         """
         none: list[object] = [None] * len(summaries)
         rows = zip(summaries, references or none, sources or none, strict=True)
-        pairs = [(as_text(summary), self._document(refs, source, None)) for summary, refs, source in rows]
+        pairs = [(as_text(summary), self.document(refs, source)) for summary, refs, source in rows]
         family = self.family.fitted([document for _, document in pairs])
         wanted = family.columns([self.base])
         table = [family.score(document, [summary], wanted)[0] for summary, document in pairs]
@@ -177,7 +177,8 @@ class Metric:
         if not state.ok:
             raise NotReady(f"{self.name} cannot run here: {state.missing}")
 
-    def _document(self, references: object, source: object, reference: object) -> Document:
+    def document(self, references: object, source: object, reference: object = None) -> Document:
+        """The texts to compare with, or an error that says which are missing."""
         self.require_ready()
         texts = as_references(references) if reference is None else (as_text(reference),)
         given = None if source is None else as_text(source)

@@ -207,15 +207,23 @@ def score(references: Sequence[Reference], summary: Words, count: str, best: boo
     """One count against all references: hits and bases pooled (`-f A`), or those of the best reference (`-f B`)."""
     found = [hits(reference, summary, count) for reference in references]
     if best and len(found) > 1:
-        found = [max(found, key=lambda one: _rank(one, count))]
-    return to_score(
-        Hits(
-            sum(one.matched for one in found),
-            sum(one.reference for one in found),
-            sum(one.summary for one in found),
-        ),
-        count,
+        found = [found[best_of(found, count)]]
+    return to_score(pooled(found) if len(found) > 1 else found[0], count)
+
+
+def pooled(found: Sequence[Hits]) -> Hits:
+    """Hits and bases of several references together."""
+    return Hits(
+        sum(one.matched for one in found),
+        sum(one.reference for one in found),
+        sum(one.summary for one in found),
     )
+
+
+def best_of(found: Sequence[Hits], count: str) -> int:
+    """Which reference the Perl program's `-f B` takes: the first of those with the highest recall."""
+    ranks = [_rank(one, count) for one in found]
+    return ranks.index(max(ranks))
 
 
 def to_score(found: Hits, count: str) -> Score:
@@ -233,7 +241,7 @@ def _ratio(part: float, whole: float, count: str) -> float:
 
 
 def _rank(found: Hits, count: str) -> float:
-    """Recall as the Perl program compares references by it; `max` keeps the first of equals, as it does."""
+    """Recall as the Perl program compares references by it."""
     if not found.reference:
         return 0.0
     if count == "w":

@@ -7,9 +7,11 @@ from importlib.metadata import version
 from itertools import product
 
 from scoring.base import Family
+from scoring.marks import Explanation
 from scoring.options import Option
 from scoring.registry import group, metric
-from scoring.rouge155 import COUNTS, Reference, Words, score
+from scoring.rouge155 import COUNTS, Reference, Words, best_of, pooled, score
+from scoring.rouge_marks import arithmetic, compare, locate, passage
 from scoring.texts import Document, Text
 from scoring.wordlists import fingerprint
 
@@ -69,6 +71,28 @@ class Rouge(Family):
             found = {count: score(references, summary, count, best) for count in counts}
             rows.append([float(getattr(found[count], part)) for count, part in wanted])
         return rows
+
+    def explain(self, name: str, document: Document, summary: Text) -> Explanation:
+        _, count, part = name.split("-")
+        stem, stop, split = self.options["stem"], self.options["stop"] == "smart", self.options["split"]
+        ours = locate(summary, stem, stop, split)
+        plain = Words(summary, stem, stop, split)
+        titles = [f"Reference {i}" for i in range(1, len(document.references) + 1)]
+        theirs = [locate(text, stem, stop, split) for text in document.references]
+        found = [
+            compare(count, ours, text, (plain, Reference(whole, stem, stop, split)), title)
+            for text, whole, title in zip(theirs, document.references, titles, strict=True)
+        ]
+        chosen = [one.hits for one in found]
+        how = "All references pooled" if len(found) > 1 else "Compared with the reference"
+        if self.options["multi"] == "best" and len(found) > 1:
+            best = best_of(chosen, count)
+            how = f"{titles[best]} is the best"
+            chosen = [chosen[best]]
+        passages = [passage("Summary", ours, [span for one in found for span in one.summary])]
+        passages += [passage(t, text, one.reference) for t, text, one in zip(titles, theirs, found, strict=True)]
+        units = tuple(unit for one in found for unit in one.units)
+        return Explanation(name, 0.0, "", tuple(passages), units, tuple(arithmetic(count, part, pooled(chosen), how)))
 
     def versions(self) -> Mapping[str, str]:
         facts = {"words": "ascii-lc", "weight": "1.2", "skip": "4"}

@@ -1,0 +1,74 @@
+"""`python -m scoring explain`: how one score came about."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from scoring import registry
+from scoring.cli import print_json
+from scoring.errors import ScoringError
+from scoring.explaining import explain
+from scoring.marks import Explanation
+from scoring.spool import Spool
+from scoring.texts import Text
+
+HELP = "show how one score came about, in the terminal or as a page"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--metric", required=True, metavar="NAME", help="one metric, options in brackets")
+    given = parser.add_argument_group("texts on the command line (TEXT, or @FILE with one sentence per line)")
+    given.add_argument("--summary", metavar="TEXT")
+    given.add_argument("--reference", metavar="TEXT", action="append", default=[], help="repeat for several")
+    given.add_argument("--source", metavar="TEXT")
+    tables = parser.add_argument_group("texts from tables")
+    tables.add_argument("--summaries", type=Path, metavar="FILE")
+    tables.add_argument("--documents", type=Path, metavar="FILE")
+    tables.add_argument("--doc-id", metavar="ID")
+    tables.add_argument("--system", metavar="NAME")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page instead of printing")
+    parser.add_argument("--json", action="store_true", help="print a list with one object")
+
+
+def run(args: argparse.Namespace) -> None:
+    metric = registry.get(args.metric)
+    found = _from_tables(metric.name, args) if args.summaries else _from_texts(metric.name, args)
+    if args.json:
+        print_json([found.to_dict()])
+    elif args.html:
+        args.html.write_text(found.to_html(), encoding="utf-8")
+        print(f"{found.metric} = {found.value:.5f}; the page is {args.html}.")
+    else:
+        print(found.to_terminal(color=sys.stdout.isatty()))
+
+
+def _from_texts(metric: str, args: argparse.Namespace) -> Explanation:
+    if args.summary is None:
+        raise ScoringError(
+            "Give the summary with --summary, or tables with --summaries, --documents, --doc-id, --system."
+        )
+    references = [_read(text) for text in args.reference] or None
+    source = None if args.source is None else _read(args.source)
+    return explain(metric, _read(args.summary), references, source)
+
+
+def _from_tables(metric: str, args: argparse.Namespace) -> Explanation:
+    if not (args.documents and args.doc_id and args.system):
+        raise ScoringError("With --summaries give --documents, --doc-id and --system too.")
+    with Spool() as spool:
+        spool.load(args.summaries, args.documents)
+        summary = spool.summary(args.doc_id, args.system)
+        document = spool.document(args.doc_id)
+    return explain(metric, summary, list(document.references), document.source)
+
+
+def _read(text: str) -> Text:
+    if not text.startswith("@"):
+        return text
+    try:
+        lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScoringError(f"{text[1:]} cannot be read as text: {error}.") from error
+    return tuple(line for line in lines if line.strip())
