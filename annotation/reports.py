@@ -117,7 +117,8 @@ def _systems(human_scores: pd.DataFrame, human: str) -> list[dict[str, Any]]:
     from analysis.correlate import system_means
 
     means = system_means(human_scores, human, ci=RESAMPLES, seed=SEED)
-    return means.sort_values("value", ascending=False).to_dict("records")
+    rows = means.sort_values("value", ascending=False).to_dict("records")
+    return [{str(name): cell for name, cell in row.items()} for row in rows]
 
 
 def _charts(scores: pd.DataFrame, human: str, correlations: list[Any]) -> dict[str, str]:

@@ -64,9 +64,7 @@ def scus() -> Rows:
 
 @pytest.fixture(scope="module")
 def truth() -> Answers:
-    return {
-        (row["doc_id"], row["system"], row["scu_id"]): int(row["present"]) for row in read_csv("truth.csv")
-    }
+    return {(row["doc_id"], row["system"], row["scu_id"]): int(row["present"]) for row in read_csv("truth.csv")}
 
 
 @pytest.fixture(scope="module")
@@ -237,9 +235,7 @@ def test_real_units_weigh_one_and_expect_nothing(scus: Rows) -> None:
 
 
 def test_the_truth_is_complete(documents: Documents, scus: Rows, truth: Answers) -> None:
-    wanted = {
-        (row["doc_id"], system, row["scu_id"]) for row in scus if row["is_check"] == "0" for system in GROUPS
-    }
+    wanted = {(row["doc_id"], system, row["scu_id"]) for row in scus if row["is_check"] == "0" for system in GROUPS}
     assert set(truth) == wanted
     assert len(read_csv("truth.csv")) == len(wanted)
     assert set(truth.values()) == {0, 1}
@@ -299,9 +295,7 @@ def test_each_assignment_answers_every_unit_once(judgments: Rows, scus: Rows) ->
 
 
 def test_judgments_carry_plausible_values(judgments: Rows) -> None:
-    assert {(row["protocol"], row["role"], row["round"]) for row in judgments} == {
-        ("litepyramid", "crowd", "1")
-    }
+    assert {(row["protocol"], row["role"], row["round"]) for row in judgments} == {("litepyramid", "crowd", "1")}
     assert {row["value"] for row in judgments} == {"0", "1"}
     assert {row["worker_id"] for row in judgments} == {worker.worker_id for worker in CROWD}
     for row in judgments:

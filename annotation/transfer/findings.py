@@ -44,17 +44,22 @@ def _identical_texts(texts: pd.DataFrame) -> list[str]:
 def _two_groups(summaries: pd.DataFrame) -> list[str]:
     if "group" not in summaries:
         return []
-    groups = summaries.groupby("system")["group"].unique()
+    groups: dict[str, set[str]] = {}
+    for system, group in zip(summaries["system"], summaries["group"], strict=True):
+        groups.setdefault(system, set()).add(group)
     return [
-        f"System {system} stands in {len(names)} groups ({', '.join(sorted(map(str, names)))}): "
+        f"System {system} stands in {len(names)} groups ({', '.join(sorted(names))}): "
         "each is kept as a system of its own."
-        for system, names in groups.items()
+        for system, names in sorted(groups.items())
         if len(names) > 1
     ]
 
 
 def _equal_to_reference(texts: pd.DataFrame, documents: pd.DataFrame) -> list[str]:
-    references = {row.doc_id: {_normal(text) for text in row.references} for row in documents.itertuples(index=False)}
+    references = {
+        doc: {_normal(text) for text in given}
+        for doc, given in zip(documents["doc_id"], documents["references"], strict=True)
+    }
     same = [text in references.get(doc, ()) for doc, text in zip(texts["doc_id"], texts["summary"], strict=True)]
     counts = texts[same].groupby("system").size()
     return [f"System {system} repeats the reference itself in {n} documents." for system, n in counts.items()]

@@ -1,7 +1,9 @@
 """Judgments on their way in: which protocol they follow, whether they are sound, and the work they came from."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +46,7 @@ def check_judgments(folder: Folder, scale: tuple[float, float]) -> pd.DataFrame 
         *_values(name, frame, scale),
         *_units(name, frame, scus),
         *_assignments(name, frame),
+        *_times(name, frame),
     ]
     if problems:
         raise TableError(problems)
@@ -54,8 +57,9 @@ def _completed(frame: pd.DataFrame, scus: pd.DataFrame | None) -> pd.DataFrame:
     given = {column: frame.get(column, "") for column in ("protocol", "role", "assignment_id")}
     frame = frame.assign(**given)
     units = set() if scus is None else set(scus["scu_id"])
+    binary = scus is None and bool(frame["value"].isin([0, 1]).all())
     guess = np.where(
-        frame["unit"].isin(units) | (scus is None) & frame["value"].isin([0, 1]).all(),
+        frame["unit"].isin(units) | binary,
         "litepyramid",
         "likert",
     )
@@ -132,6 +136,12 @@ def _assignments(name: str, frame: pd.DataFrame) -> list[Problem]:
     ]
 
 
+def _times(name: str, frame: pd.DataFrame) -> list[Problem]:
+    if "submitted_at" not in frame:
+        return []
+    return _rows(name, frame, "submitted_at", ~frame["submitted_at"].map(_is_time), "an ISO 8601 time")
+
+
 def store_judgments(study: Study, frame: pd.DataFrame, stored: "Stored", progress: "Progress") -> None:
     """Rebuild the work that the judgments came from: batches, tasks, assignments; then the judgments themselves."""
     from .importer import save_all
@@ -155,7 +165,9 @@ def _work(study: Study, frame: pd.DataFrame, stored: "Stored") -> dict[str, int]
     )
     workers = dict(Worker.objects.filter(study=study).values_list("external_id", "pk"))
     keys: dict[str, int] = {}
-    for (protocol, role, number), rows in frame.groupby(WORK, sort=True):
+    kinds = frame[WORK].drop_duplicates().sort_values(WORK)
+    for protocol, role, number in kinds.itertuples(index=False, name=None):
+        rows = frame[(frame["protocol"] == protocol) & (frame["role"] == role) & (frame["round"] == number)]
         batch = Batch.objects.create(
             study=study,
             name=f"Imported {protocol} judgments, {role}, round {number}",
@@ -173,61 +185,78 @@ def _work(study: Study, frame: pd.DataFrame, stored: "Stored") -> dict[str, int]
 
 def _assignments_of(batch: Batch, rows: pd.DataFrame, workers: dict[str, int], stored: "Stored") -> dict[str, int]:
     """One task per judged set of summaries, as large as the number of workers who had it."""
-    sets = rows.groupby("assignment_id", sort=False).agg(
-        doc_id=("doc_id", "first"),
-        worker_id=("worker_id", "first"),
-        systems=("system", lambda names: tuple(sorted(set(names)))),
-        submitted_at=("submitted_at", "max") if "submitted_at" in rows else ("worker_id", lambda _: ""),
-    )
-    quotas = sets.groupby(["doc_id", "systems"], sort=True).size()
-    parts = (
-        pd.Series(quotas.index.get_level_values("doc_id")).groupby(quotas.index.get_level_values("doc_id")).cumcount()
-    )
-    tasks = Task.objects.bulk_create(
-        Task(
-            batch=batch,
-            document_id=stored.documents[doc],
-            summary=stored.summaries[doc, systems[0]] if len(systems) == 1 else None,
-            part=0 if len(systems) == 1 else part,
-            quota=quota,
+    sets: dict[str, set[str]] = {}
+    for key, system in rows[["assignment_id", "system"]].drop_duplicates().itertuples(index=False, name=None):
+        sets.setdefault(key, set()).add(system)
+    first = rows.drop_duplicates("assignment_id")
+    held = {
+        key: _Held(doc, worker, tuple(sorted(sets[key])), moment(submitted))
+        for key, doc, worker, submitted in zip(
+            first["assignment_id"],
+            first["doc_id"],
+            first["worker_id"],
+            first.get("submitted_at", [""] * len(first)),
+            strict=True,
         )
-        for ((doc, systems), quota), part in zip(quotas.items(), parts, strict=True)
-    )
-    by_set = dict(zip(quotas.index, (task.pk for task in tasks), strict=True))
+    }
+    tasks = _tasks_of(batch, held.values(), stored)
     made = Assignment.objects.bulk_create(
-        [
-            Assignment(
-                task_id=by_set[doc, systems],
-                worker_id=workers[worker],
-                key=key,
-                state=Assignment.State.SUBMITTED,
-                submitted_at=moment(submitted),
-            )
-            for key, doc, worker, systems, submitted in sets.itertuples(name=None)
-        ]
+        Assignment(
+            task_id=tasks[one.doc_id, one.systems],
+            worker_id=workers[one.worker_id],
+            key=key,
+            state=Assignment.State.SUBMITTED,
+            submitted_at=one.submitted_at,
+        )
+        for key, one in held.items()
     )
     return {row.key: row.pk for row in made}
+
+
+@dataclass(frozen=True)
+class _Held:
+    """An assignment as the file tells it."""
+
+    doc_id: str
+    worker_id: str
+    systems: tuple[str, ...]
+    submitted_at: datetime | None
+
+
+def _tasks_of(batch: Batch, held: Iterable[_Held], stored: "Stored") -> dict[tuple[str, tuple[str, ...]], int]:
+    quotas = Counter((one.doc_id, one.systems) for one in held)
+    parts: Counter[str] = Counter()  # several groups of one document's summaries are numbered
+    rows = []
+    for (doc, systems), quota in sorted(quotas.items()):
+        single = len(systems) == 1
+        rows.append(
+            Task(
+                batch=batch,
+                document_id=stored.documents[doc],
+                summary=stored.summaries[doc, systems[0]] if single else None,
+                part=0 if single else parts[doc],
+                quota=quota,
+            )
+        )
+        parts[doc] += not single
+    made = Task.objects.bulk_create(rows)
+    return {key: task.pk for key, task in zip(sorted(quotas), made, strict=True)}
 
 
 def moment(text: str) -> datetime | None:
     """A time as written in a table (ISO 8601; without a zone it is UTC); None for an empty cell."""
     if not text:
         return None
-    try:
-        parsed = datetime.fromisoformat(text)
-    except ValueError:
-        raise TableError(
-            [
-                Problem(
-                    file="judgments",
-                    row=None,
-                    column="submitted_at",
-                    found=repr(text),
-                    expected="an ISO 8601 time",
-                )
-            ]
-        ) from None
+    parsed = datetime.fromisoformat(text)
     return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        moment(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _judgments(frame: pd.DataFrame, stored: "Stored") -> Iterator[Judgment]:

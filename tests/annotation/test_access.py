@@ -1,0 +1,84 @@
+"""Who may open what: one test per sentence of the views."""
+
+import pytest
+
+from annotation.leases import lease_task
+from annotation.models import Judgment, Role, Worker
+from tests.factories import make_batch, make_member, make_study, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study()
+
+
+def as_user(client, user):
+    client.force_login(user)
+    return client
+
+
+@pytest.mark.parametrize("page", ["", "report/"])
+def test_study_pages_are_for_admins_and_analysts(client, study, page):
+    address = f"/studies/{study.slug}/{page}"
+    assert client.get(address).url.startswith("/sign-in/")
+    for role, status in ((Role.ADMIN, 200), (Role.ANALYST, 200), (Role.ANNOTATOR, 403)):
+        assert as_user(client, make_member(study, role)).get(address).status_code == status
+    assert as_user(client, make_user()).get(address).status_code == 404
+
+
+def test_an_annotator_on_an_admin_page_reads_a_sentence(client, study):
+    answer = as_user(client, make_member(study)).get(f"/studies/{study.slug}/")
+    assert "This page is for admins and analysts of" in answer.content.decode()
+    assert "Go to your studies" in answer.content.decode()
+
+
+def test_only_members_take_tasks(client, study):
+    batch = make_batch(study)
+    assert as_user(client, make_user()).post(f"/work/batch/{batch.pk}/").status_code == 404
+    assert as_user(client, make_member(study, Role.ANALYST)).post(f"/work/batch/{batch.pk}/").status_code == 403
+    assert as_user(client, make_member(study)).get(f"/work/batch/{batch.pk}/").status_code == 405  # GET changes nothing
+    assert not batch.tasks.filter(live__gt=0).exists()
+
+
+def test_anothers_assignment_can_be_neither_seen_nor_submitted(client, study):
+    batch, owner = make_batch(study), make_member(study)
+    assignment = lease_task(batch, Worker.for_user(study, owner))
+    as_user(client, make_member(study))
+    answers = {f"answer:{assignment.task.summary_id}:scu{n:02}": "1" for n in range(3)}
+    assert client.get(f"/work/{assignment.key}/").status_code == 404
+    answer = client.post(f"/work/{assignment.key}/", {**answers, "submit_key": "k"})
+    assert answer.status_code == 404
+    assert "no such assignment of yours" in answer.content.decode()
+    assert not Judgment.objects.exists()
+
+
+def test_a_demo_sign_in_is_offered_in_the_demo_only(client, db, settings):
+    assert b"annotator" in client.get("/sign-in/").content
+    settings.DEMO = False
+    assert b"annotator" not in client.get("/sign-in/").content
+
+
+def test_list_pages_ask_a_fixed_number_of_questions(client, django_assert_num_queries):
+    user = make_user()
+    from annotation.models import Membership
+
+    def add_study():
+        study = make_study()
+        make_batch(study)
+        make_batch(study)
+        Membership.objects.create(study=study, user=user, role=Role.ADMIN)
+        return study
+
+    study = add_study()
+    client.force_login(user)
+    with django_assert_num_queries(7):  # session, user; studies, roles, leases, batches, own work
+        client.get("/")
+    for _ in range(5):
+        study = add_study()
+    with django_assert_num_queries(7):
+        client.get("/")
+    make_study(documents=4, systems=3)
+    with django_assert_num_queries(13):  # session, user; study, role; seven counts, leases, batches
+        assert client.get(f"/studies/{study.slug}/").status_code == 200

@@ -1,0 +1,46 @@
+"""Finds a PostgreSQL for the tests.
+
+`python -m tests.postgres` prints its address or exits 1; `python -m tests.postgres run` runs the tests marked
+`postgres` on it, or says why not (in CI that is a failure).
+"""
+
+import os
+import subprocess
+import sys
+
+import psycopg
+
+PLACES = [
+    "postgres://root@127.0.0.1:5432/test",
+    "postgres://postgres@127.0.0.1:5432/test",
+    "postgres:///test",
+]
+
+
+def find() -> str | None:
+    """The first address that answers; POSTGRES_URL comes before the usual ones."""
+    for url in [os.environ.get("POSTGRES_URL", ""), *PLACES]:
+        if url:
+            try:
+                psycopg.connect(url.replace("postgres:", "postgresql:", 1), connect_timeout=3).close()
+            except psycopg.OperationalError:
+                continue
+            return url
+    return None
+
+
+def run() -> int:
+    url = find()
+    if url is None:
+        print("No PostgreSQL answers on 127.0.0.1:5432 (POSTGRES_URL names another): its tests are skipped.")
+        return 1 if os.environ.get("CI") else 0
+    command = [sys.executable, "-m", "pytest", "-m", "postgres", "--create-db"]
+    return subprocess.run(command, env={**os.environ, "DATABASE_URL": url}, check=False).returncode
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["run"]:
+        sys.exit(run())
+    found = find()
+    print(found or "No PostgreSQL answers.")
+    sys.exit(0 if found else 1)

@@ -1,0 +1,31 @@
+#!/bin/sh
+# What the tests need beside Python. As root it installs what is missing; otherwise it says what will be skipped.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+missing=""
+command -v chromium > /dev/null || missing="$missing chromium chromium-driver"
+perl -MXML::DOM -e 1 2> /dev/null || missing="$missing libxml-dom-perl"
+[ -d /usr/share/wordnet ] || missing="$missing wordnet-base"
+command -v msgfmt > /dev/null || missing="$missing gettext"
+.venv/bin/python -m tests.postgres > /dev/null 2>&1 || missing="$missing postgresql"
+
+if [ -n "$missing" ]; then
+  if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
+    echo "== Installing for the tests:$missing"
+    export DEBIAN_FRONTEND=noninteractive
+    # shellcheck disable=SC2086  # the list is meant to be split
+    { apt-get update -qq && apt-get install -y -qq $missing; } > var-install.log 2>&1 || tail -n 5 var-install.log
+    rm -f var-install.log
+  else
+    echo "== Not installed, and you are not root:$missing. The tests that need them are skipped and say so."
+  fi
+fi
+
+case "$missing" in *postgresql*)
+  if [ "$(id -u)" = 0 ] && command -v pg_ctlcluster > /dev/null; then
+    pg_ctlcluster --skip-systemctl-redirect "$(ls /etc/postgresql | head -n 1)" main start 2> /dev/null
+    su postgres -c "createuser -s root; createdb test" 2> /dev/null
+  fi ;;
+esac
+exit 0

@@ -1,0 +1,45 @@
+"""The house keeps its rules: who imports whom, what stays small, what must not load at start."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HEAVY = ("torch", "transformers", "ray", "altair")
+
+
+def test_the_import_rules_of_the_design_hold():
+    lint = Path(sys.executable).with_name("lint-imports")
+    result = subprocess.run([lint, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout
+    assert "0 broken" in result.stdout
+
+
+def test_the_web_process_starts_without_heavy_libraries():
+    code = (
+        "import json, sys, deploy.wsgi; from django.urls import get_resolver; get_resolver().url_patterns; "
+        f"print(json.dumps([name for name in {HEAVY!r} if name in sys.modules]))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env={"DEMO": "1"}, capture_output=True, text=True, check=True
+    )
+    assert json.loads(result.stdout) == []
+
+
+def test_no_migration_is_missing(db):
+    from django.core.management import call_command
+
+    call_command("makemigrations", check=True, dry_run=True, verbosity=0)
+
+
+def test_nothing_but_the_design_stands_at_the_top():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    tops = {line.split("/")[0] for line in listed if line}
+    assert tops <= {
+        *("annotation", "analysis", "scoring", "fixtures", "tests", "deploy", "benchmarks", "docs", ".ci"),
+        *("manage.py", "requirements.txt", "requirements-dev.txt", "requirements-cluster.txt", "Makefile"),
+        *("pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", ".gitignore"),
+    }
