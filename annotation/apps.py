@@ -19,5 +19,6 @@ def _after_migrate(using: str, **_: Any) -> None:
     from .triggers import install_triggers
 
     # Migrating backwards may leave no table to guard.
-    if "annotation_judgment" in connections[using].introspection.table_names():
+    tables = connections[using].introspection.table_names()
+    if {"annotation_judgment", "annotation_extractedunit"} <= set(tables):
         install_triggers(using)

@@ -37,7 +37,7 @@ def submit_judgments(worker: Worker, key: str, answers: Mapping[str, str], submi
         assignment = own_assignment(worker, key, lock=True)
         if assignment.state in (State.SUBMITTED, State.SURPLUS):
             return _again(assignment, submit_key)
-        checked = protocols.get(assignment.task.batch.protocol).check_answers(assignment, answers)
+        checked = protocols.of(assignment.task.batch).check_answers(assignment, answers)
         return _write(assignment, checked, submit_key)
 
 

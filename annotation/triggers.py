@@ -2,6 +2,7 @@
 
 - `Task.live` follows its assignments, so that `task_quota_kept` holds whoever writes them.
 - A judgment's content never changes: only `is_current` may, when a revision follows it.
+- What an annotator extracted never changes either, and an SCU keeps its words once it has been judged.
 
 Made after every `migrate` and not in a migration: SQLite drops a table's triggers when a migration rebuilds it.
 """
@@ -24,6 +25,13 @@ _CONTENT = (
 )
 _REFUSAL = "A judgment is never overwritten: add a revision instead."
 
+_EXTRACTED = "assignment_id, revision, text, spans, submitted_at"
+_EXTRACTED_REFUSAL = "What was extracted is never overwritten: add a revision instead."
+_UNIT = "document_id, scu_id, text"
+_UNIT_REFUSAL = "An SCU that has been judged keeps its words: freeze a new version of the list instead."
+_JUDGED = """EXISTS (SELECT 1 FROM annotation_judgment j JOIN annotation_summary s ON s.id = j.summary_id
+    WHERE s.document_id = OLD.document_id AND j.unit = OLD.scu_id)"""
+
 _SQLITE = [
     f"""CREATE TRIGGER assignment_takes_place AFTER INSERT ON annotation_assignment WHEN {_NEW}
     BEGIN UPDATE annotation_task SET live = live + 1 WHERE id = NEW.task_id; END""",
@@ -37,12 +45,19 @@ _SQLITE = [
     BEGIN UPDATE annotation_task SET live = live - 1 WHERE id = OLD.task_id; END""",
     f"""CREATE TRIGGER judgment_append_only BEFORE UPDATE OF {", ".join(_CONTENT)} ON annotation_judgment
     BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END""",
+    f"""CREATE TRIGGER extracted_append_only BEFORE UPDATE OF {_EXTRACTED} ON annotation_extractedunit
+    BEGIN SELECT RAISE(ABORT, '{_EXTRACTED_REFUSAL}'); END""",
+    f"""CREATE TRIGGER unit_keeps_its_words BEFORE UPDATE OF {_UNIT} ON annotation_contentunit
+    WHEN (OLD.text <> NEW.text OR OLD.scu_id <> NEW.scu_id OR OLD.document_id <> NEW.document_id) AND {_JUDGED}
+    BEGIN SELECT RAISE(ABORT, '{_UNIT_REFUSAL}'); END""",
 ]
 _SQLITE_NAMES = [
     "assignment_takes_place",
     "assignment_moves",
     "assignment_frees_place",
     "judgment_append_only",
+    "extracted_append_only",
+    "unit_keeps_its_words",
 ]
 
 _POSTGRES = [
@@ -63,6 +78,21 @@ _POSTGRES = [
     BEGIN RAISE EXCEPTION '{_REFUSAL}' USING ERRCODE = 'integrity_constraint_violation'; END $$""",
     f"""CREATE OR REPLACE TRIGGER judgment_append_only BEFORE UPDATE OF {", ".join(_CONTENT)}
     ON annotation_judgment FOR EACH ROW EXECUTE FUNCTION pyramidion_append_only()""",
+    f"""CREATE OR REPLACE FUNCTION pyramidion_extracted_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION '{_EXTRACTED_REFUSAL}' USING ERRCODE = 'integrity_constraint_violation'; END $$""",
+    f"""CREATE OR REPLACE TRIGGER extracted_append_only BEFORE UPDATE OF {_EXTRACTED}
+    ON annotation_extractedunit FOR EACH ROW EXECUTE FUNCTION pyramidion_extracted_append_only()""",
+    f"""CREATE OR REPLACE FUNCTION pyramidion_unit_keeps_its_words() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF {_JUDGED} THEN
+        RAISE EXCEPTION '{_UNIT_REFUSAL}' USING ERRCODE = 'integrity_constraint_violation';
+      END IF;
+      RETURN NEW;
+    END $$""",
+    """CREATE OR REPLACE TRIGGER unit_keeps_its_words BEFORE UPDATE OF document_id, scu_id, text
+    ON annotation_contentunit FOR EACH ROW
+    WHEN (OLD.text <> NEW.text OR OLD.scu_id <> NEW.scu_id OR OLD.document_id <> NEW.document_id)
+    EXECUTE FUNCTION pyramidion_unit_keeps_its_words()""",
 ]
 
 

@@ -1,24 +1,34 @@
 """The data model. The rules live in the database: see each model's constraints and `annotation/triggers.py`."""
 
+from .guidance import Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun
 from .study import FilterDecision, Membership, Role, Study, User, Worker
 from .texts import ContentUnit, Document, Reference, Score, Summary, System
+from .units import ExtractedUnit, SecondLook, UnitList
 from .work import Assignment, Batch, Judgment, Task
 
 __all__ = [
     "Assignment",
     "Batch",
+    "Consent",
     "ContentUnit",
     "Document",
+    "ExtractedUnit",
     "FilterDecision",
+    "GuidanceText",
     "Judgment",
     "Membership",
+    "PracticeItem",
+    "PracticePlan",
+    "PracticeRun",
     "Reference",
     "Role",
     "Score",
+    "SecondLook",
     "Study",
     "Summary",
     "System",
     "Task",
+    "UnitList",
     "User",
     "Worker",
 ]

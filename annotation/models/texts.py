@@ -75,8 +75,23 @@ class Summary(models.Model):
         return plain(self.text if self.shown is None else self.shown)
 
 
+class ContentUnitQuerySet(models.QuerySet["ContentUnit"]):
+    def in_force(self) -> "ContentUnitQuerySet":
+        """The newest frozen list, in its order: what workers are asked about."""
+        return self.filter(retired_in__isnull=True).order_by("order", "scu_id")
+
+    def of_version(self, version: int) -> "ContentUnitQuerySet":
+        """The list as it was in that version."""
+        later = Q(retired_in__isnull=True) | Q(retired_in__gt=version)
+        return self.filter(later, version__lte=version).order_by("order", "scu_id")
+
+
 class ContentUnit(models.Model):
-    """An SCU: one fact of a reference. A check unit's answer is known beforehand."""
+    """An SCU: one fact of a reference. A check unit's answer is known beforehand.
+
+    `version` is the frozen list (UnitList) it came in with, `retired_in` the one that left it out: judgments keep
+    pointing at the words that were judged.
+    """
 
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="units")
     scu_id = models.CharField(max_length=100)
@@ -88,11 +103,20 @@ class ContentUnit(models.Model):
     author = models.CharField(max_length=200, blank=True)
     is_check = models.BooleanField(default=False)
     expected = models.FloatField(null=True, blank=True)
+    order = models.PositiveSmallIntegerField(default=0)
+    version = models.PositiveSmallIntegerField(default=1)
+    retired_in = models.PositiveSmallIntegerField(null=True, blank=True)
     extra = models.JSONField(default=dict, blank=True)
+
+    objects = ContentUnitQuerySet.as_manager()
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["document", "scu_id"], name="unit_id_once_per_document"),
+            models.CheckConstraint(
+                condition=Q(retired_in__isnull=True) | Q(retired_in__gt=F("version")),
+                name="unit_retired_after_its_start",
+            ),
             models.CheckConstraint(
                 condition=Q(weight__isnull=True) | Q(weight__gte=0), name="unit_weight_not_negative"
             ),

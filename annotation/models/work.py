@@ -52,9 +52,10 @@ class Batch(models.Model):
 
 class TaskQuerySet(models.QuerySet["Task"]):
     def free_for(self, worker: Worker) -> "TaskQuerySet":
-        """Tasks with a place left that this worker has never held."""
+        """Tasks with a place left that this worker has never held; a reserved one is for its worker alone."""
         held = Assignment.objects.filter(task=models.OuterRef("pk"), worker=worker)
-        return self.filter(live__lt=F("quota")).exclude(models.Exists(held))
+        mine = Q(reserved_for__isnull=True) | Q(reserved_for=worker)
+        return self.filter(mine, live__lt=F("quota")).exclude(models.Exists(held))
 
 
 class Task(models.Model):
@@ -64,6 +65,8 @@ class Task(models.Model):
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="tasks")
     summary = models.ForeignKey(Summary, on_delete=models.CASCADE, null=True, blank=True, related_name="tasks")
     part = models.PositiveSmallIntegerField(default=0)  # which group of a document's summaries
+    # A second look belongs to the worker who gave the first answer.
+    reserved_for = models.ForeignKey(Worker, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     quota = models.PositiveSmallIntegerField(default=1)
     live = models.PositiveSmallIntegerField(default=0, editable=False)  # kept by a trigger
 
@@ -112,6 +115,9 @@ class Assignment(models.Model):
     submitted_at = models.DateTimeField(null=True, blank=True)
     submit_key = models.CharField(max_length=64, blank=True)  # idempotency key of the accepted submit
     draft: Any = models.JSONField(default=dict, blank=True)
+    revision_keys: Any = models.JSONField(default=list, blank=True)  # idempotency keys of the accepted revisions
+    seed = models.BigIntegerField(default=0)  # grouping and order as this worker saw them follow from it
+    signals: Any = models.JSONField(default=dict, blank=True)  # time and attention (annotation/signals.py)
 
     class Meta:
         constraints = [

@@ -1,5 +1,7 @@
 """The ways of judging. Each is one file here with its template; `get(name)` finds it by name."""
 
+from annotation.models import Batch
+
 from .base import Item, Protocol
 from .litepyramid import LitePyramid
 
@@ -14,4 +16,9 @@ def get(name: str) -> Protocol:
         raise ValueError(f"There is no protocol {name!r}. Known: {', '.join(sorted(PROTOCOLS))}.") from None
 
 
-__all__ = ["PROTOCOLS", "Item", "Protocol", "get"]
+def of(batch: Batch) -> Protocol:
+    """How this batch's tasks are done: its protocol, or a second look at contested answers."""
+    return get(batch.protocol)
+
+
+__all__ = ["PROTOCOLS", "Item", "Protocol", "get", "of"]

@@ -15,7 +15,7 @@ class LitePyramid(Protocol):
     def items(self, assignment: Assignment) -> list[Item]:
         task = assignment.task
         assert task.summary_id is not None  # LitePyramid tasks always have one summary
-        units = ContentUnit.objects.filter(document_id=task.document_id).order_by("scu_id")
+        units = ContentUnit.objects.filter(document_id=task.document_id).in_force()
         return [Item(task.summary_id, unit.scu_id, unit.text, unit.is_check) for unit in units]
 
     def values(self, task: Task) -> list[float]:

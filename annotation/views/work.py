@@ -62,7 +62,7 @@ def _task_page(
     submit_key: str,
     refusal: BadAnswers | None = None,
 ) -> HttpResponse:
-    protocol = protocols.get(assignment.task.batch.protocol)
+    protocol = protocols.of(assignment.task.batch)
     items = [(item, given.get(item.field, "")) for item in protocol.items(assignment)]
     context = {"assignment": assignment, "items": items, "submit_key": submit_key, "refusal": refusal}
     return render(request, protocol.template, context, status=refusal.status if refusal else 200)
