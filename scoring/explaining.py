@@ -11,7 +11,7 @@ from scoring.texts import Text, as_references, as_text
 
 
 def explain(metric: str | Metric, summary: object, references: object = None, source: object = None) -> Explanation:
-    """Marks, counts and steps behind one score. Texts are strings or lists of sentences; references is a list of texts."""
+    """Marks, counts and steps behind one score. Each text is a string or a list of sentences."""
     one = registry.get(metric) if isinstance(metric, str) else metric
     text = as_text(summary)
     document = one.document(references, source)

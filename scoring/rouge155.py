@@ -30,6 +30,8 @@ class Hits:
     matched: float
     reference: float
     summary: float
+    unweighted: float = 0.0
+    """ROUGE-W: the reference's base before it is weighted a second time; the best reference is chosen by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +202,7 @@ def _weighted_hits(reference: Reference, summary: Words) -> Hits:
             if not marks & (low << 1):
                 matched += weight(run)
                 run = 0
-    return Hits(matched, base**WEIGHT, weight(len(summary.flat)))
+    return Hits(matched, base**WEIGHT, weight(len(summary.flat)), base)
 
 
 def score(references: Sequence[Reference], summary: Words, count: str, best: bool = False) -> Score:
@@ -245,7 +247,6 @@ def _rank(found: Hits, count: str) -> float:
     if not found.reference:
         return 0.0
     if count == "w":
-        # Its base is weighted only after the comparison.
-        return float((found.matched / found.reference ** (1 / WEIGHT)) ** (1 / WEIGHT))
+        return float((found.matched / found.unweighted) ** (1 / WEIGHT))
     recall = found.matched / found.reference
     return recall if count == "l" else round(recall, 5)

@@ -12,6 +12,7 @@ Text = str | tuple[str, ...]
 """A text: one string, or its sentences where the split is given."""
 
 _WORD_CHARACTER = re.compile(r"\w")
+TOKEN = re.compile(r"\w+|[^\w\s]")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+")
 
 Key = TypeVar("Key", bound=Hashable)
@@ -94,6 +95,11 @@ def rouge_words(sentence: str) -> tuple[str, ...]:
     return _ROUGE_WORDS[sentence]
 
 
+def word_tokens(text: Text) -> tuple[str, ...]:
+    """Words and punctuation marks of any script, lower-cased."""
+    return _TOKENS[joined(text)]
+
+
 def _find_rouge_words(sentence: str) -> tuple[str, ...]:
     # Lower-casing comes last for other scripts: the Kelvin sign, say, becomes an ASCII k when lower-cased.
     if sentence.isascii():
@@ -114,5 +120,6 @@ def _split_by_pysbd(text: str) -> tuple[str, ...]:
     return tuple(sentence for sentence in found if sentence)
 
 
+_TOKENS: Memo[str, tuple[str, ...]] = Memo(lambda text: tuple(TOKEN.findall(text.lower())), limit=2_000)
 _ROUGE_WORDS: Memo[str, tuple[str, ...]] = Memo(_find_rouge_words, limit=20_000)
 _PYSBD: Memo[str, tuple[str, ...]] = Memo(_split_by_pysbd, limit=5_000)
