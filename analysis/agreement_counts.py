@@ -1,0 +1,157 @@
+"""Judgments as counts: how often each unit got each value. Everything about agreement is worked out from these.
+
+A unit is one thing that several workers judge: one SCU (or one dimension) of one summary. Memory is units × values,
+never units × values × values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.tables import AnalysisError, key_codes
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+UNIT = ("doc_id", "system", "unit")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Units × values, with what each row of the judgments belongs to."""
+
+    values: Floats
+    """The distinct values, ascending."""
+    table: Floats
+    """How often each unit (row) got each value (column)."""
+    unit_of: Ints
+    """For each judgment its row in the table."""
+    value_of: Ints
+    """For each judgment its column in the table."""
+    first: Ints
+    """For each unit the position of one of its judgments: what is the same for all judgments of a unit is there."""
+
+
+def count(judgments: pd.DataFrame) -> Counts:
+    """Count the answers of every unit."""
+    codes, unit_keys = pd.factorize(key_codes(judgments, list(UNIT)))
+    values, value_of = value_codes(judgments["value"].to_numpy(dtype=np.float64))
+    size = len(unit_keys) * len(values)
+    if size > 2**28:
+        raise AnalysisError(
+            f"{len(unit_keys):,} units with {len(values):,} different values are too many to count; "
+            "round the values to fewer steps first."
+        )
+    table = np.bincount(codes * len(values) + value_of, minlength=size).reshape(len(unit_keys), len(values))
+    first = np.zeros(len(unit_keys), dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return Counts(values, table.astype(np.float64), codes.astype(np.int64), value_of, first)
+
+
+def count_matrix(ratings: Floats) -> Counts:
+    """Counts of a raters × units matrix with NaN for what a rater did not judge."""
+    ratings = np.asarray(ratings, dtype=np.float64)
+    values = np.sort(pd.unique(ratings.ravel()))
+    values = values[~np.isnan(values)]
+    none = np.zeros(0, dtype=np.int64)
+    if len(values) <= 16:  # a few comparisons are faster than looking every answer up
+        table = np.zeros((ratings.shape[1], len(values)))
+        for column, value in enumerate(values):
+            table[:, column] = (ratings == value).sum(axis=0)
+        return Counts(values, table, none, none, none)
+    rater, unit = np.nonzero(~np.isnan(ratings))
+    cell = unit * len(values) + np.searchsorted(values, ratings[rater, unit])
+    counted = np.bincount(cell, minlength=ratings.shape[1] * len(values)).reshape(-1, len(values))
+    return Counts(values, counted.astype(np.float64), none, none, none)
+
+
+def value_codes(values: Floats) -> tuple[Floats, Ints]:
+    """The distinct values in order, and for each value which of them it is."""
+    codes, unique = pd.factorize(values)
+    order = np.argsort(unique)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return unique[order], rank[codes]
+
+
+def patterns(table: Floats) -> tuple[Floats, Ints]:
+    """The distinct rows of a table of counts, and for each row which of them it is.
+
+    A study has few ways to answer a unit (nine for four workers and two values), so that resampling thousands of
+    units becomes drawing how often each pattern occurs.
+    """
+    weights = np.random.default_rng(7).integers(1, 2**40, table.shape[1]).astype(np.float64)
+    keys = table @ weights  # whole numbers below 2**53: exact, equal for equal rows
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    rows = table[first]
+    if not np.array_equal(rows[inverse], table):  # two different rows met in one number
+        rows, inverse = np.unique(table, axis=0, return_inverse=True)
+    return rows, inverse.reshape(-1).astype(np.int64)
+
+
+def codes_of(judgments: pd.DataFrame, columns: Sequence[str]) -> tuple[Ints, int]:
+    """A number for each row by its values in the columns, in sorted order: shuffled rows give the same numbers."""
+    known = list(judgments.columns)
+    for column in columns:
+        if column not in known:
+            raise AnalysisError(f"The judgments have no column {column!r}; they have {', '.join(known)}.")
+    if len(columns) == 1:
+        codes, unique = pd.factorize(judgments[columns[0]], sort=True, use_na_sentinel=False)
+        return codes.astype(np.int64), len(unique)
+    parts = [pd.factorize(judgments[column], sort=True, use_na_sentinel=False) for column in columns]
+    total = np.zeros(len(judgments), dtype=np.int64)
+    for codes, unique in parts:
+        total = total * max(len(unique), 1) + codes
+        total = np.unique(total, return_inverse=True)[1].astype(np.int64)
+    return total, int(total.max()) + 1 if len(total) else 0
+
+
+def unit_codes(rows: pd.DataFrame, columns: Sequence[str], counts: Counts) -> tuple[Ints, int]:
+    """For each unit which item or cluster it belongs to; all its judgments must say the same."""
+    codes, size = codes_of(rows, columns)
+    of_unit = codes[counts.first]
+    if not np.array_equal(of_unit[counts.unit_of], codes):
+        names = ",".join(columns)
+        raise AnalysisError(f"The judgments of one unit have different {names}, so units can't be grouped by it.")
+    return of_unit, size
+
+
+def latest(judgments: pd.DataFrame) -> pd.DataFrame:
+    """One judgment per worker and unit: of several rounds the last; twice in one round is an error."""
+    key = key_codes(judgments, [*UNIT, "worker_id"])
+    if pd.Series(key).is_unique:
+        return judgments
+    if "round" in judgments.columns:
+        order = np.lexsort((np.arange(len(key)), judgments["round"].fillna(0).to_numpy(dtype=np.int64)))
+        last = ~pd.Series(key[order]).duplicated(keep="last").to_numpy()
+        again = pd.DataFrame({"key": key, "round": judgments["round"].fillna(0)}).duplicated()
+        if not again.any():
+            return judgments.iloc[np.sort(order[last])].reset_index(drop=True)
+        row = int(np.flatnonzero(again.to_numpy())[0])
+    else:
+        row = int(np.flatnonzero(pd.Series(key).duplicated().to_numpy())[0])
+    found = judgments.iloc[row]
+    raise AnalysisError(
+        f"Worker {found['worker_id']} judged unit {found['unit']} of document {found['doc_id']}, system "
+        f"{found['system']}, more than once; keep one of the duplicate rows, or number them in a column round."
+    )
+
+
+def is_mixed(judgments: pd.DataFrame) -> str | None:
+    """Why the values can't be pooled: several protocols, or yes/no units beside rating scales. None if they can."""
+    if "protocol" in judgments.columns:
+        protocols = sorted({str(name) for name in judgments["protocol"].unique() if name})
+        if len(protocols) > 1:
+            return f"the protocols {', '.join(protocols)}"
+    low, high = (judgments.groupby("unit")["value"].agg(edge) for edge in ("min", "max"))
+    fractions = judgments["value"].mod(1).ne(0).groupby(judgments["unit"]).any()
+    binary = (low == 0) & (high <= 1) & ~fractions
+    if binary.any() and (high > 1).any():
+        yes_no, scale = str(binary.idxmax()), str((high > 1).idxmax())
+        return f"yes/no units such as {yes_no} and scales such as {scale}"
+    return None

@@ -1,0 +1,259 @@
+"""Agreement: published cases, both readings of undefined, intervals by cluster, and what can't be worked out."""
+
+from __future__ import annotations
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analysis.agreement import agreement, krippendorff_alpha
+from analysis.agreement_coefficients import LEVELS
+from analysis.agreement_counts import patterns
+from analysis.agreement_raters import cohens_kappa
+from analysis.tables import AnalysisError
+from tests.analysis.support import cases, from_matrix, table
+
+IRRCAC = {"gwet": "ac1", "fleiss": "fleiss", "bp": "brennan-prediger", "conger": "conger", "krippendorff": "alpha"}
+
+
+def value(judgments: pd.DataFrame, **options) -> float:
+    (result,) = agreement(judgments, **options)
+    return result.value
+
+
+@pytest.mark.parametrize("case", cases("alpha_"), ids=lambda case: case["id"])
+def test_the_cases_of_krippendorff_and_irrcac(case: dict) -> None:
+    ratings = case["inputs"]["raters_by_units"]
+    judgments = from_matrix(ratings)
+    if isinstance(case["expected"], str):  # the package raises; we say undefined
+        assert np.isnan(value(judgments))
+        return
+    for level in LEVELS:
+        assert value(judgments, level=level) == pytest.approx(case["expected"][level], abs=case["tol"])
+    for theirs, ours in IRRCAC.items():
+        expected = case["expected"][f"irrCAC_{theirs}"]["value"]
+        assert value(judgments, coefficient=ours) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("case", cases("cohen_"), ids=lambda case: case["id"])
+def test_the_cases_of_cohens_kappa(case: dict) -> None:
+    result = cohens_kappa(np.array(case["inputs"]["table"]), case["inputs"]["weights"])
+    assert result.value == pytest.approx(case["expected"]["kappa"], abs=case["tol"])
+    assert result.se == pytest.approx(case["expected"]["se"], abs=case["tol"])
+    assert [result.low, result.high] == pytest.approx(case["expected"]["ci"], abs=case["tol"])
+
+
+@pytest.mark.parametrize("case", cases("fleiss_"), ids=lambda case: case["id"])
+def test_the_cases_of_fleiss_and_randolph(case: dict) -> None:
+    rows = [[v for v, n in enumerate(unit) for _ in range(n)] for unit in case["inputs"]["table"]]
+    judgments = from_matrix(np.array(rows, dtype=float).T.tolist())
+    assert value(judgments, coefficient="fleiss") == pytest.approx(case["expected"]["fleiss"], abs=case["tol"])
+    bp = value(judgments, coefficient="brennan-prediger")
+    assert bp == pytest.approx(case["expected"]["randolph"], abs=case["tol"])
+
+
+def test_alpha_by_hand() -> None:
+    # Units (1,1) (0,0) (1,0): D_o = 2 * 1 ordered pairs / 6 values = 1/3; marginals 3 and 3, so
+    # D_e = 2 * 3 * 3 / (6 * 5) = 3/5; alpha = 1 - (1/3) / (3/5) = 4/9.
+    assert value(from_matrix([[1, 0, 1], [1, 0, 0]])) == pytest.approx(4 / 9)
+
+
+def test_icc_by_hand() -> None:
+    # Units (1,2) (3,4): means 1.5 and 3.5. MSB = 2 * (1 + 1) / 1 = 4, MSW = (0.5 + 0.5) / 2 = 0.5;
+    # ICC(1) = (4 - 0.5) / (4 + 0.5) = 7/9. Two-way: the second rater is 1 higher everywhere, MSE = 0,
+    # MSR = 2 * (0.25 + 0.25) / 1 = 1, ICC(2,1) = 4 / (4 + 2 * 1 / 2) = 0.8.
+    judgments = from_matrix([[1, 3], [2, 4]])
+    assert value(judgments, coefficient="icc", level="interval") == pytest.approx(7 / 9)
+    assert value(judgments, coefficient="icc2", level="interval") == pytest.approx(0.8)
+
+
+def test_weighted_kappa_of_pairs_equals_the_table() -> None:
+    first, second = [1, 2, 3, 3, 1, 2], [1, 3, 3, 2, 1, 2]
+    counts = np.zeros((3, 3))
+    for a, b in zip(first, second, strict=True):
+        counts[a - 1, b - 1] += 1
+    judgments = from_matrix([first, second])
+    for level, weights in (("nominal", None), ("ordinal", "linear"), ("interval", "quadratic")):
+        found = value(judgments, coefficient="cohen", level=level)
+        assert found == pytest.approx(cohens_kappa(counts, weights).value)
+
+
+ITEMS = table(
+    # item a: alpha 4/9 (see above); item b: all equal, undefined; item c: judged once, undefined
+    [("a", "s", f"u{i}", f"w{r}", v) for r, row in enumerate([[1, 0, 1], [1, 0, 0]]) for i, v in enumerate(row)]
+    + [("b", "s", "u0", "w0", 1), ("b", "s", "u0", "w1", 1), ("c", "s", "u0", "w0", 0)]
+)
+
+
+def test_both_readings_of_undefined() -> None:
+    (dropped,) = agreement(ITEMS, per=["doc_id", "system"])
+    (as_one,) = agreement(ITEMS, per=["doc_id", "system"], undefined="one")
+    assert (dropped.value, dropped.n_units, dropped.n_undefined) == (pytest.approx(4 / 9), 3, 2)
+    # An item judged once shows no agreement at all, so only the unanimous one counts as 1.
+    assert (as_one.value, as_one.n_units, as_one.n_undefined) == (pytest.approx((4 / 9 + 1) / 2), 3, 2)
+
+
+def test_by_gives_one_result_per_value() -> None:
+    results = agreement(ITEMS, by="doc_id")
+    assert [result.group for result in results] == ["a", "b", "c"]
+    assert results[0].value == pytest.approx(4 / 9)
+    assert np.isnan(results[1].value)
+    assert "All answers are equal (1)" in results[1].notes[0]
+    assert "one worker (w0)" in results[2].notes[0]
+
+
+def test_by_worker_compares_each_with_the_others() -> None:
+    # w2 answers against w0 and w1 on every unit: D_o = 1. Its answers 0,1,0,1 and theirs 1,0,1,0, paired at
+    # random, differ half of the time: alpha = 1 - 1 / 0.5 = -1. w0 agrees with one of two others: D_o = 1/2,
+    # the others' answers are half 0 and half 1, so D_e = 1/2 and alpha = 0.
+    judgments = from_matrix([[1, 0, 1, 0], [1, 0, 1, 0], [0, 1, 0, 1]])
+    found = {result.group: result.value for result in agreement(judgments, by="worker_id")}
+    assert found == {"w0": pytest.approx(0), "w1": pytest.approx(0), "w2": pytest.approx(-1)}
+    shares = agreement(judgments, by="worker_id", coefficient="raw")
+    assert [result.value for result in shares] == pytest.approx([0.5, 0.5, 0.0])
+
+
+RATINGS = st.lists(
+    st.lists(st.sampled_from([None, 1.0, 2.0, 3.0, 5.0]), min_size=6, max_size=6), min_size=2, max_size=5
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(RATINGS, st.sampled_from(LEVELS))
+def test_alpha_is_what_the_package_says(ratings: list[list[float | None]], level: str) -> None:
+    matrix = np.array(ratings, dtype=float)
+    try:
+        expected = krippendorff.alpha(reliability_data=matrix, level_of_measurement=level)
+    except ValueError:
+        assert np.isnan(krippendorff_alpha(matrix, level))
+        return
+    if np.isnan(expected) or len(np.unique(matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2])) < 2:
+        return
+    assert krippendorff_alpha(matrix, level) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+@settings(max_examples=40, deadline=None)
+@given(RATINGS, st.integers(0, 10**6), st.sampled_from(["alpha", "ac1", "ac2", "fleiss", "raw", "cohen", "conger"]))
+def test_order_and_names_change_nothing(ratings: list[list[float | None]], seed: int, coefficient: str) -> None:
+    judgments = from_matrix(ratings)
+    if judgments["worker_id"].nunique() < 2:
+        return
+    before = value(judgments, coefficient=coefficient)
+    shuffled = judgments.sample(frac=1, random_state=seed).reset_index(drop=True)
+    renamed = shuffled.assign(worker_id=[f"x{hash((w, seed)) % 10**9}" for w in shuffled["worker_id"]])
+    relabelled = renamed.assign(value=renamed["value"].map({1.0: 7.0, 2.0: 3.0, 3.0: 11.0, 5.0: 4.0}))
+    assert value(shuffled, coefficient=coefficient) == pytest.approx(before, nan_ok=True)
+    assert value(renamed, coefficient=coefficient) == pytest.approx(before, nan_ok=True)
+    if coefficient != "ac2":
+        assert value(relabelled, coefficient=coefficient) == pytest.approx(before, nan_ok=True)
+
+
+def noisy(seed: int = 0, documents: int = 10, units: int = 8, workers: int = 4) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    rows = []
+    for doc in range(documents):
+        for unit in range(units):
+            truth = rng.integers(0, 2)
+            for worker in range(workers):
+                answer = truth if rng.random() < 0.85 else 1 - truth
+                rows.append((f"d{doc}", "s", f"u{unit}", f"w{worker}", int(answer)))
+    return table(rows)
+
+
+def looped_interval(judgments: pd.DataFrame, cluster: list[str], resamples: int) -> tuple[float, float]:
+    """The slow way: copy the rows of each drawn cluster and work alpha out anew."""
+    rng = np.random.default_rng(1)
+    groups = [rows for _, rows in judgments.groupby(cluster)]
+    found = []
+    for _ in range(resamples):
+        drawn = rng.integers(0, len(groups), len(groups))
+        copies = [groups[g].assign(doc_id=groups[g]["doc_id"] + f"#{i}") for i, g in enumerate(drawn)]
+        found.append(value(pd.concat(copies, ignore_index=True)))
+    return tuple(np.quantile(found, [0.025, 0.975]))
+
+
+@pytest.mark.parametrize(("cluster", "columns"), [("unit", ["doc_id", "unit"]), ("doc_id", ["doc_id"])])
+def test_the_interval_is_that_of_the_slow_loop(cluster: str, columns: list[str]) -> None:
+    judgments = noisy()
+    (result,) = agreement(judgments, ci=2000, cluster=cluster, seed=3)
+    assert result.low < result.value < result.high
+    assert (result.low, result.high) == pytest.approx(looped_interval(judgments, columns, 80), abs=0.05)
+    assert (result.cluster, result.resamples, result.seed) == (cluster, 2000, 3)
+
+
+def test_seeds_repeat_and_row_order_does_not_matter() -> None:
+    judgments = noisy()
+    shuffled = judgments.sample(frac=1, random_state=1).reset_index(drop=True)
+    for cluster in ("unit", "doc_id", "worker_id"):
+        (first,) = agreement(judgments, ci=50, cluster=cluster, seed=5)
+        (second,) = agreement(shuffled, ci=50, cluster=cluster, seed=5)
+        (third,) = agreement(judgments, ci=50, cluster=cluster, seed=6)
+        assert (first.low, first.high) == pytest.approx((second.low, second.high))
+        assert (first.low, first.high) != (third.low, third.high)
+
+
+def test_a_worker_drawn_twice_does_not_agree_with_itself() -> None:
+    # Two workers who always differ: every resample with both is at -1 or below chance; one with only w0 twice is
+    # undefined, not perfect agreement.
+    judgments = from_matrix([[1, 0, 1, 0], [0, 1, 0, 1]])
+    (result,) = agreement(judgments, ci=50, cluster="worker_id")
+    assert result.high < 0
+    assert any("undefined" in note for note in result.notes)
+
+
+def test_per_item_intervals_resample_whole_items() -> None:
+    (result,) = agreement(noisy(), per=["doc_id"], ci=500)
+    assert result.cluster == "item"
+    assert result.low < result.value < result.high
+    judgments = noisy().assign(unit_group=lambda frame: frame["unit"])
+    with pytest.raises(AnalysisError, match="spans several values of unit_group"):
+        agreement(judgments, per=["doc_id"], ci=10, cluster="unit_group")
+
+
+@pytest.mark.parametrize(
+    ("judgments", "options", "sentence"),
+    [
+        (table([("d", "s", "u", "w", 1), ("d", "s", "v", "w", 0)]), {}, r"All judgments come from one worker \(w\)"),
+        (from_matrix([[1], [1]]), {"by": "dimension"}, "no column 'dimension'; they have doc_id"),
+        (from_matrix([[1], [1]]), {"level": "cardinal"}, "no level 'cardinal'; there are nominal, ordinal"),
+        (from_matrix([[1], [1]]), {"coefficient": "kappa"}, "no coefficient 'kappa'; there are alpha"),
+        (from_matrix([[1], [1]]), {"ci": -1}, "-1 resamples can't be drawn"),
+        (
+            table([("d", "s", "u", "w", 1), ("d", "s", "u", "w", 0), ("d", "s", "u", "v", 0)]),
+            {},
+            "Worker w judged unit u of document d, system s, more than once",
+        ),
+        (
+            table([("d", "s", "scu1", "w", 0), ("d", "s", "scu1", "v", 1), ("d", "s", "coherence", "w", 5)]),
+            {},
+            "mix yes/no units such as scu1 and scales such as coherence",
+        ),
+    ],
+)
+def test_what_cannot_be_answered_is_said_in_a_sentence(judgments, options, sentence) -> None:
+    with pytest.raises(AnalysisError, match=sentence):
+        agreement(judgments, **options)
+
+
+def test_units_judged_once_are_counted_in_a_note() -> None:
+    (result,) = agreement(from_matrix([[1, 0, 1], [1, 0, None]]))
+    assert result.notes == ("1 of 3 units were judged once only and say nothing about agreement.",)
+    assert result.n_units == 2
+
+
+def test_the_last_round_counts_unless_rounds_are_compared() -> None:
+    first, second = from_matrix([[1, 2], [2, 1]]).assign(round=1), from_matrix([[1, 2], [1, 2]]).assign(round=2)
+    both = pd.concat([first, second], ignore_index=True)
+    assert value(both) == value(second) == 1
+    assert [result.group for result in agreement(both, by="round")] == ["1", "2"]
+    assert agreement(both, by="round")[0].value == pytest.approx(value(first))
+
+
+def test_patterns_are_the_distinct_rows() -> None:
+    counts = np.random.default_rng(0).integers(0, 3, (500, 4)).astype(float)
+    rows, which = patterns(counts)
+    assert len(rows) == len({tuple(row) for row in counts.tolist()})
+    np.testing.assert_array_equal(rows[which], counts)
