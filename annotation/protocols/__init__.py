@@ -4,8 +4,9 @@ from annotation.models import Batch
 
 from .base import Item, Protocol
 from .litepyramid import LitePyramid
+from .scu import SCU
 
-PROTOCOLS: dict[str, Protocol] = {protocol.name: protocol for protocol in (LitePyramid(),)}
+PROTOCOLS: dict[str, Protocol] = {protocol.name: protocol for protocol in (SCU(), LitePyramid())}
 
 
 def get(name: str) -> Protocol:

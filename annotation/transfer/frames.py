@@ -1,6 +1,7 @@
 """A study's tables, as the analysis and the exports read them."""
 
 import pandas as pd
+from django.db.models import Exists, OuterRef, Q
 
 from annotation.models import Assignment, ContentUnit, Document, Judgment, Reference, Score, Study, Summary
 
@@ -49,14 +50,20 @@ def summaries_frame(study: Study) -> pd.DataFrame:
 
 
 def scus_frame(study: Study) -> pd.DataFrame:
+    """The SCUs in force, and retired ones that somebody judged (`retired_in` says which version left them out)."""
     fields = ["scu_id", "text", "reference_index", "start", "end", "weight", "author", "is_check", "expected"]
-    rows = ContentUnit.objects.filter(document__study=study).values_list("document__doc_id", *fields, "extra")
+    fields += ["order", "version", "retired_in"]
+    judged = Judgment.objects.filter(summary__document=OuterRef("document"), unit=OuterRef("scu_id"))
+    units = ContentUnit.objects.filter(Q(retired_in__isnull=True) | Exists(judged), document__study=study)
+    rows = units.values_list("document__doc_id", *fields, "extra")
     frame = _frame(
         [{"doc_id": row[0], **dict(zip(fields, row[1:-1], strict=True)), **row[-1]} for row in rows.iterator()],
         ["doc_id", *fields],
         ["doc_id", "scu_id"],
     )
-    return _without_empty(_whole(frame, ["reference_index", "start", "end"]), fields[2:])
+    frame = _whole(frame, ["reference_index", "start", "end", "order", "version", "retired_in"])
+    frame = frame.drop(columns=[name for name, usual in (("order", 0), ("version", 1)) if (frame[name] == usual).all()])
+    return _without_empty(frame, [name for name in fields[2:] if name in frame])
 
 
 def judgments_frame(study: Study, *, raw_workers: bool = False) -> pd.DataFrame:

@@ -188,6 +188,9 @@ def _units(frame: pd.DataFrame, by_doc: dict[str, int]) -> Iterator[ContentUnit]
         "author",
         "is_check",
         "expected",
+        "order",
+        "version",
+        "retired_in",
     }
     cells = zip(
         frame["doc_id"],
@@ -197,10 +200,28 @@ def _units(frame: pd.DataFrame, by_doc: dict[str, int]) -> Iterator[ContentUnit]
         optional(frame, "author", ""),
         optional(frame, "is_check", False),
         optional(frame, "expected"),
+        optional(frame, "order", 0),
+        optional(frame, "version", 1),
+        optional(frame, "retired_in"),
         extras(frame, known),
         strict=True,
     )
-    for doc, scu_id, text, index, start, end, weight, author, is_check, expected, extra in cells:
+    for (
+        doc,
+        scu_id,
+        text,
+        index,
+        start,
+        end,
+        weight,
+        author,
+        is_check,
+        expected,
+        order,
+        version,
+        retired,
+        extra,
+    ) in cells:
         blank = text.strip() == BLANK
         yield ContentUnit(
             document_id=by_doc[doc],
@@ -213,6 +234,9 @@ def _units(frame: pd.DataFrame, by_doc: dict[str, int]) -> Iterator[ContentUnit]
             author=author,
             is_check=bool(is_check) or blank,
             expected=0.0 if blank else None if expected is None else float(expected),
+            order=int(order),
+            version=int(version),
+            retired_in=None if retired is None else int(retired),
             extra=extra,
         )
 

@@ -1,0 +1,90 @@
+"""SCU extraction: the facts of a reference, one short sentence each. (Shapira et al. 2019; Bhandari et al. 2020)"""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from annotation.extraction import read_units, store_units, units_of
+from annotation.models import Assignment, Batch, Reference, Task
+from annotation.models.texts import plain
+from annotation.words import sentences
+
+from .base import Item, Protocol
+
+FIELD = "units"
+MOST_UNITS = 16  # REALSumm
+
+
+class SCU(Protocol):
+    """One task per reference (`part` is its index); the answer is a list of units, stored as such."""
+
+    name = "scu"
+    title = _("SCU extraction")
+    template = "annotation/work/scu.html"
+    scale_min = 0
+    scale_max = 1
+
+    def items(self, assignment: Assignment) -> list[Item]:
+        return []
+
+    def values(self, task: Task) -> list[float]:
+        return []
+
+    def tasks(self, batch: Batch, quota: int) -> list[Task]:
+        references = Reference.objects.filter(document__study_id=batch.study_id).order_by("document__doc_id", "index")
+        return [
+            Task(batch=batch, document_id=document, part=index, quota=quota)
+            for document, index in references.values_list("document_id", "index")
+        ]
+
+    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        most = given.get("max_units", MOST_UNITS)
+        if type(most) is not int or not 1 <= most <= 100:
+            raise ValueError(f"max_units is {most!r}, but must be a whole number from 1 to 100.")
+        return {**given, "max_units": most}
+
+    def page(self, assignment: Assignment, answers: Mapping[str, Any]) -> dict[str, Any]:
+        reference, most = reference_of(assignment.task), max_units(assignment.task.batch)
+        return {
+            "reference": reference,
+            "sentences": sentences(reference.text),
+            "units": drafted(answers.get(FIELD)),
+            "max_units": most,
+        }
+
+    def store(self, assignment: Assignment, given: Mapping[str, Any], now: datetime) -> int:
+        reference = plain(reference_of(assignment.task).text)
+        return store_units(assignment, read_units(_raw(given), reference, max_units(assignment.task.batch)), now)
+
+    def revise(self, assignment: Assignment, given: Mapping[str, Any], now: datetime) -> int:
+        reference = plain(reference_of(assignment.task).text)
+        units = read_units(_raw(given), reference, max_units(assignment.task.batch))
+        return 0 if units == units_of(assignment) else store_units(assignment, units, now)
+
+    def answers_of(self, assignment: Assignment) -> dict[str, Any]:
+        return {FIELD: {"value": json.dumps([unit.as_json() for unit in units_of(assignment)])}}
+
+    def answered(self, assignment: Assignment) -> int:
+        return assignment.extracted.filter(is_current=True).count()
+
+
+def reference_of(task: Task) -> Reference:
+    return Reference.objects.get(document_id=task.document_id, index=task.part)
+
+
+def max_units(batch: Batch) -> int:
+    return int(batch.options.get("max_units", MOST_UNITS))
+
+
+def drafted(raw: Any) -> str:
+    """A draft as the editor's field holds it; what can't be read is left to the annotator to see."""
+    raw = raw.get("value") if isinstance(raw, Mapping) else raw
+    return raw if isinstance(raw, str) else json.dumps(raw) if raw else ""
+
+
+def _raw(given: Mapping[str, Any]) -> Any:
+    raw = given.get(FIELD, "")
+    return raw.get("value", "") if isinstance(raw, Mapping) else raw
