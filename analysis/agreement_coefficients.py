@@ -23,23 +23,23 @@ def alpha(weights: Floats, table: Floats, values: Floats, level: str) -> Floats:
     Units answered once drop out. With n_uc the count of value c in unit u, m_u = sum_c n_uc and n_c = sum_u n_uc:
     D_o = sum_u sum_ck n_uc n_uk d(c,k) / (m_u - 1) and D_e = sum_ck n_c n_k d(c,k) / (n - 1).
     """
-    size = table.sum(axis=1)
-    pairs = size >= 2
-    weights, table, size = weights[:, pairs], table[pairs], size[pairs]
+    size = table @ np.ones(table.shape[1])
+    weights = weights * (size >= 2)
+    share = 1 / np.maximum(size - 1, 1)
     marginal = weights @ table
     total = marginal.sum(axis=1)
     if level == "ordinal":
-        observed, expected = _ordinal(weights, table, size, marginal)
+        observed, expected = _ordinal(weights, table, size, share, marginal)
     elif level == "interval":
-        observed = weights @ (_spread(table, size, values) / (size - 1))
+        observed = weights @ (_spread(table, size, values) * share)
         expected = _spread(marginal, total, values)
     elif level == "ratio":
         distance = ratio_distance(values)
-        observed = weights @ (((table @ distance) * table).sum(axis=1) / (size - 1))
-        expected = ((marginal @ distance) * marginal).sum(axis=1)
+        observed = weights @ (np.einsum("pc,pc->p", table @ distance, table) * share)
+        expected = np.einsum("rc,rc->r", marginal @ distance, marginal)
     else:
-        observed = weights @ ((size**2 - (table**2).sum(axis=1)) / (size - 1))
-        expected = total**2 - (marginal**2).sum(axis=1)
+        observed = weights @ ((size**2 - np.einsum("pc,pc->p", table, table)) * share)
+        expected = total**2 - np.einsum("rc,rc->r", marginal, marginal)
     defined = (marginal > 0).sum(axis=1) >= 2
     with np.errstate(divide="ignore", invalid="ignore"):
         value = 1 - (total - 1) * observed / expected
@@ -53,11 +53,10 @@ def _spread(counts: Floats, size: Floats, values: Floats) -> Floats:
     return np.asarray(2 * spread, dtype=np.float64)
 
 
-def _ordinal(weights: Floats, table: Floats, size: Floats, marginal: Floats) -> tuple[Floats, Floats]:
+def _ordinal(weights: Floats, table: Floats, size: Floats, share: Floats, marginal: Floats) -> tuple[Floats, Floats]:
     """Ordinal distance is the squared difference of mid-ranks, and the ranks change with every weighting."""
     ranks = np.cumsum(marginal, axis=1) - marginal / 2
     ranks -= marginal.sum(axis=1, keepdims=True) / 2
-    share = 1 / (size - 1)
     first = ((weights * (size * share)) @ table * ranks**2).sum(axis=1)
     second = np.einsum("rp,rp->r", weights * share, (ranks @ table.T) ** 2)
     total = marginal.sum(axis=1)

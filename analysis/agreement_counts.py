@@ -56,7 +56,7 @@ def count(judgments: pd.DataFrame) -> Counts:
 def count_matrix(ratings: Floats) -> Counts:
     """Counts of a raters × units matrix with NaN for what a rater did not judge."""
     ratings = np.asarray(ratings, dtype=np.float64)
-    values = np.sort(pd.unique(ratings.ravel()))
+    values = np.unique(ratings)
     values = values[~np.isnan(values)]
     none = np.zeros(0, dtype=np.int64)
     if len(values) <= 16:  # a few comparisons are faster than looking every answer up
