@@ -36,7 +36,7 @@ help:
 
 var/env:
 	@mkdir -p var
-	@printf '# Settings of this clone; deploy/env.example explains them all.\nDEMO=yes\n' > $@
+	@printf '# Settings of this clone; deploy/env.example explains them all.\nDEMO=yes\nBACKGROUND=worker\n' > $@
 
 prepare: .venv/run var/env
 	@$(PY) manage.py migrate --verbosity 0
@@ -45,7 +45,7 @@ prepare: .venv/run var/env
 
 run: prepare
 	@echo "== Pyramidion: http://127.0.0.1:8000   (stop with Ctrl-C)"
-	@exec .venv/bin/gunicorn --config deploy/gunicorn.py deploy.wsgi
+	@exec $(PY) -m deploy.up
 
 test: .venv/dev
 	@tests/prepare.sh

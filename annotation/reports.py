@@ -34,6 +34,8 @@ class Report:
 
 def study_report(study: Study) -> Report:
     """Filter, agree, aggregate, correlate: the whole thread."""
+    from analysis.correlate import system_means
+
     judgments = judgments_frame(study)
     if judgments.empty:
         return Report()
@@ -41,15 +43,16 @@ def study_report(study: Study) -> Report:
     human_scores = _human_scores(study, kept)
     human = str(human_scores["metric"].iloc[0])
     scores = _together(human_scores, scores_frame(study))
+    means = system_means(human_scores, human, ci=RESAMPLES, seed=SEED)
     correlations = _correlations(scores, human, set(human_scores["metric"]))
     return Report(
         human=human,
         verdict=_verdict(human, correlations),
         agreement=_agreement(kept),
         filter=decision,
-        systems=_systems(human_scores, human),
+        systems=_records(means),
         correlations=correlations,
-        charts=_charts(scores, human, correlations),
+        charts=_charts(scores, means, human, correlations),
         warnings=_warnings(correlations),
         commands=_commands(study, human, decision),
     )
@@ -113,18 +116,14 @@ def _correlations(scores: pd.DataFrame, human: str, own: set[str]) -> list[Any]:
     return sorted(rows, key=lambda row: -row["system"].value if math.isfinite(row["system"].value) else math.inf)
 
 
-def _systems(human_scores: pd.DataFrame, human: str) -> list[dict[str, Any]]:
-    from analysis.correlate import system_means
-
-    means = system_means(human_scores, human, ci=RESAMPLES, seed=SEED)
-    rows = means.sort_values("value", ascending=False).to_dict("records")
-    return [{str(name): cell for name, cell in row.items()} for row in rows]
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): cell for name, cell in row.items()} for row in frame.to_dict("records")]
 
 
-def _charts(scores: pd.DataFrame, human: str, correlations: list[Any]) -> dict[str, str]:
+def _charts(scores: pd.DataFrame, means: pd.DataFrame, human: str, correlations: list[Any]) -> dict[str, str]:
     from analysis import plot
 
-    charts = {"systems": plot.to_svg(plot.score_bars(scores, human))}
+    charts = {"systems": plot.to_svg(plot.score_bars(means, title=f"{human} per system"))}
     if correlations:
         charts["scatter"] = plot.to_svg(plot.system_scatter(scores, human, correlations[0]["metric"]))
     return charts

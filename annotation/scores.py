@@ -1,24 +1,36 @@
-"""Metric scores of a study: computed by `scoring`, stored as rows."""
+"""Metric scores of a study: computed by `scoring`, stored as rows, each metric with the signature of its making."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
+from django.conf import settings
 from django.db import transaction
 
-from .models import Score, Study
+from .jobs import Progress, kind
+from .models import Job, MetricRun, Score, Study
 from .transfer.folder import WHOLE_SYSTEM
 from .transfer.frames import documents_frame, summaries_frame
 
+CACHE = Path(settings.BASE_DIR) / "var" / "scores"
 
-def score_study(study: Study, metrics: Sequence[str]) -> int:
+
+@kind("score")
+def score_job(job: Job, progress: Progress) -> str:
+    count = score_study(job.study, job.options["metrics"], progress)
+    return f"{count:,} scores are stored."
+
+
+def score_study(study: Study, metrics: Sequence[str], progress: Progress | None = None) -> int:
     """Score every summary with these metrics, replacing their old scores; returns the number of scores."""
-    from scoring import evaluate
+    from scoring import evaluate, registry
 
-    frame = evaluate(summaries_frame(study), documents_frame(study), list(metrics))
-    return store_scores(study, frame)
+    frame = evaluate(summaries_frame(study), documents_frame(study), list(metrics), cache=CACHE, progress=progress)
+    signatures = {name: registry.get(name).signature for name in frame["metric"].unique()}
+    return store_scores(study, frame, signatures)
 
 
-def store_scores(study: Study, frame: pd.DataFrame) -> int:
+def store_scores(study: Study, frame: pd.DataFrame, signatures: dict[str, str]) -> int:
     """Write a scores table into the study; a metric that is there already is replaced as a whole."""
     documents = dict(study.documents.values_list("doc_id", "pk"))
     systems = {(name, group): key for key, name, group in study.systems.values_list("pk", "name", "group")}
@@ -36,6 +48,10 @@ def store_scores(study: Study, frame: pd.DataFrame) -> int:
         )
     ]
     with transaction.atomic():
-        study.scores.filter(metric__in=frame["metric"].unique()).delete()
+        study.scores.filter(metric__in=signatures).delete()
+        study.metric_runs.filter(metric__in=signatures).delete()
         Score.objects.bulk_create(rows, batch_size=2000)
+        MetricRun.objects.bulk_create(
+            MetricRun(study=study, metric=metric, signature=signature) for metric, signature in signatures.items()
+        )
     return len(rows)

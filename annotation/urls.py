@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from .views import home, study, work
+from .views import home, metrics, study, work, work_api
 
 handler400 = "annotation.views.errors.bad_request"
 handler403 = "annotation.views.errors.denied"
@@ -17,6 +17,15 @@ urlpatterns = [
     path("work/<str:key>/", work.task, name="task"),
     path("work/<str:key>/release/", work.release, name="release"),
     path("work/<str:key>/receipt/", work.receipt, name="receipt"),
+    # The work page's script, revising, and the list of one's own answers
+    path("work/batch/<int:batch_id>/answers/", work.answers, name="answers"),
+    path("work/<str:key>/revise/", work.revise, name="revise"),
+    path("work/<str:key>/draft/", work_api.draft, name="draft"),
+    path("work/<str:key>/submit/", work_api.submit, name="submit"),
     path("studies/<slug:slug>/", study.overview, name="study"),
     path("studies/<slug:slug>/report/", study.report, name="report"),
+    path("studies/<slug:slug>/metrics/", metrics.metrics, name="metrics"),
+    path("studies/<slug:slug>/metrics/<str:name>/", metrics.metric, name="metric"),
+    path("studies/<slug:slug>/metrics/<str:name>/explain/", metrics.explanation, name="explain"),
+    path("studies/<slug:slug>/jobs/<int:job_id>/", metrics.job, name="job"),
 ]

@@ -1,6 +1,7 @@
 """The data model. The rules live in the database: see each model's constraints and `annotation/triggers.py`."""
 
 from .guidance import Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun
+from .jobs import Job, MetricRun
 from .study import FilterDecision, Membership, Role, Study, User, Worker
 from .texts import ContentUnit, Document, Reference, Score, Summary, System
 from .units import ExtractedUnit, SecondLook, UnitList
@@ -15,8 +16,10 @@ __all__ = [
     "ExtractedUnit",
     "FilterDecision",
     "GuidanceText",
+    "Job",
     "Judgment",
     "Membership",
+    "MetricRun",
     "PracticeItem",
     "PracticePlan",
     "PracticeRun",

@@ -1,7 +1,8 @@
 """`import_study`: a folder of tables becomes a study, whole or not at all."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,10 @@ from analysis.tables import Problem, TableError
 from annotation.errors import Refused
 from annotation.models import ContentUnit, Document, Reference, Score, Study, Summary, System
 
+from .bulk import CHUNK, Progress, insert_rows
 from .findings import findings
 from .folder import BLANK, WHOLE_SYSTEM, Folder, check_references, open_folder, read_folder
 from .judgments import check_judgments, store_judgments
-
-CHUNK = 2000
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -246,30 +245,20 @@ def _store_scores(study: Study, folder: Folder, stored: Stored, progress: Progre
     if frame is None:
         return
     systems = {summary.system.name: summary.system_id for summary in stored.summaries.values()}
-    cells = zip(
-        frame["doc_id"],
-        frame["system"],
+    owners = {pair: summary.system_id for pair, summary in stored.summaries.items()}
+    documents: dict[str, int | None] = {**stored.documents, WHOLE_SYSTEM: None}
+    pairs = list(zip(frame["doc_id"], frame["system"], strict=True))
+    rows = zip(
+        repeat(study.pk, len(frame)),
+        (documents[doc] for doc, _ in pairs),
+        (systems[pair[1]] if pair[0] == WHOLE_SYSTEM else owners[pair] for pair in pairs),
         frame["metric"],
         optional(frame, "value"),
         extras(frame, {"doc_id", "system", "metric", "value", "group"}),
         strict=True,
     )
-    save_all(
-        (
-            Score(
-                study=study,
-                document_id=None if doc == WHOLE_SYSTEM else stored.documents[doc],
-                system_id=systems[name] if doc == WHOLE_SYSTEM else stored.summaries[doc, name].system_id,
-                metric=metric,
-                value=value,
-                extra=extra,
-            )
-            for doc, name, metric, value, extra in cells
-        ),
-        len(frame),
-        "scores",
-        progress,
-    )
+    fields = ("study_id", "document_id", "system_id", "metric", "value", "extra")
+    insert_rows(Score, fields, rows, len(frame), progress)
 
 
 def folder_counts(folder: Folder) -> dict[str, int]:

@@ -13,10 +13,11 @@ import pandas as pd
 from analysis.tables import Problem, TableError
 from annotation.models import Assignment, Batch, Judgment, Study, Task, Worker
 
+from .bulk import Progress, insert_rows
 from .folder import BLANK, Folder
 
 if TYPE_CHECKING:
-    from .importer import Progress, Stored
+    from .importer import Stored
 
 KNOWN = {
     *("doc_id", "system", "unit", "worker_id", "value", "assignment_id", "protocol", "role", "round"),
@@ -82,7 +83,9 @@ def _hide_workers(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
     """Assignment ids made of a worker's id would give it away in exports: the pseudonym takes its place there."""
     pairs = frame[["assignment_id", "worker_id"]].drop_duplicates()
     hidden = {
-        key: re.sub(rf"(?<![^\W_]){re.escape(worker)}(?![^\W_])", study.pseudonym(Worker.IMPORTED, worker), key)
+        key: key
+        if worker not in key
+        else re.sub(rf"(?<![^\W_]){re.escape(worker)}(?![^\W_])", study.pseudonym(Worker.IMPORTED, worker), key)
         for key, worker in pairs.itertuples(index=False, name=None)
     }
     return frame.assign(assignment_id=frame["assignment_id"].map(hidden))
@@ -142,14 +145,12 @@ def _times(name: str, frame: pd.DataFrame) -> list[Problem]:
     return _rows(name, frame, "submitted_at", ~frame["submitted_at"].map(_is_time), "an ISO 8601 time")
 
 
-def store_judgments(study: Study, frame: pd.DataFrame, stored: "Stored", progress: "Progress") -> None:
+def store_judgments(study: Study, frame: pd.DataFrame, stored: "Stored", progress: Progress) -> None:
     """Rebuild the work that the judgments came from: batches, tasks, assignments; then the judgments themselves."""
-    from .importer import save_all
-
     frame = _hide_workers(frame, study)
     work = _work(study, frame, stored)
     frame = frame.assign(assignment=frame["assignment_id"].map(work))
-    save_all(_judgments(frame, stored), len(frame), "judgments", progress)
+    insert_rows(Judgment, FIELDS, _judgments(frame, stored), len(frame), progress)
 
 
 def _work(study: Study, frame: pd.DataFrame, stored: "Stored") -> dict[str, int]:
@@ -259,48 +260,27 @@ def _is_time(text: str) -> bool:
     return True
 
 
-def _judgments(frame: pd.DataFrame, stored: "Stored") -> Iterator[Judgment]:
+FIELDS = (
+    *("assignment_id", "summary_id", "unit", "value", "scale_min", "scale_max"),
+    *("is_check", "seconds", "position", "submitted_at", "extra"),
+)
+
+
+def _judgments(frame: pd.DataFrame, stored: "Stored") -> Iterator[tuple[Any, ...]]:
     from .importer import extras, optional
 
-    cells = zip(
-        frame["assignment"],
-        frame["doc_id"],
-        frame["system"],
+    keys = {pair: summary.pk for pair, summary in stored.summaries.items()}
+    return zip(
+        frame["assignment"].tolist(),
+        (keys[pair] for pair in zip(frame["doc_id"], frame["system"], strict=True)),
         frame["unit"],
-        frame["value"],
-        frame["scale_min"],
-        frame["scale_max"],
-        frame["is_check"],
+        frame["value"].tolist(),
+        frame["scale_min"].tolist(),
+        frame["scale_max"].tolist(),
+        frame["is_check"].tolist(),
         optional(frame, "seconds"),
         optional(frame, "position"),
-        optional(frame, "submitted_at", ""),
-        extras(frame, KNOWN | {"scale_min", "scale_max", "assignment"}),
+        (moment(text) for text in optional(frame, "submitted_at", "")),
+        (extra or None for extra in extras(frame, KNOWN | {"scale_min", "scale_max", "assignment"})),
         strict=True,
     )
-    for (
-        assignment,
-        doc,
-        system,
-        unit,
-        value,
-        low,
-        high,
-        is_check,
-        seconds,
-        position,
-        submitted,
-        extra,
-    ) in cells:
-        yield Judgment(
-            assignment_id=assignment,
-            summary_id=stored.summaries[doc, system].pk,
-            unit=unit,
-            value=value,
-            scale_min=low,
-            scale_max=high,
-            is_check=is_check,
-            seconds=seconds,
-            position=position,
-            submitted_at=moment(submitted),
-            extra=extra or None,
-        )

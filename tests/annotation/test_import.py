@@ -1,4 +1,4 @@
-"""import_study and export_study: whole or not at all, the same again changes nothing, and there and back is the same."""
+"""import_study and export_study: whole or not at all; again changes nothing; there and back is the same."""
 
 import gzip
 import json
@@ -77,7 +77,7 @@ def test_the_same_folder_again_changes_nothing(folder):
 def test_another_folder_under_a_taken_name_is_refused(folder, tmp_path):
     import_study(folder, "s")
     other = write_folder(tmp_path / "other", scores__csv=SCORES.replace("0.30000000000000004", "0.4"))
-    with pytest.raises(CommandError, match="A study named 's' is here already.*choose another --name"):
+    with pytest.raises(CommandError, match=r"A study named 's' is here already.*choose another --name"):
         call_command("import_study", other, name="s")
     assert Study.objects.count() == 1
 
@@ -233,7 +233,7 @@ def test_a_truncated_gzip_is_answered_with_a_sentence(folder):
     # Repetitive text would fit into one block, so the rows differ.
     text = JUDGMENTS + "".join(f"b,1,s1,w{n * 7919},1,y{n},h{n}\n" for n in range(5000))
     (folder / "judgments.csv.gz").write_bytes(gzip.compress(text.encode())[:-200])
-    with pytest.raises(CommandError, match="judgments.csv.gz"):
+    with pytest.raises(CommandError, match=r"judgments\.csv\.gz"):
         call_command("import_study", folder, name="s")
     assert not Study.objects.exists()
 
@@ -247,5 +247,5 @@ def test_a_folder_without_documents_is_answered_with_a_sentence(tmp_path):
 
 def test_exporting_an_unknown_study_lists_the_known_ones(folder, tmp_path):
     import_study(folder, "known")
-    with pytest.raises(CommandError, match="no study named 'x'. Studies here: 'known'"):
+    with pytest.raises(CommandError, match=r"no study named 'x'. Studies here: 'known'"):
         call_command("export_study", tmp_path / "out", name="x")

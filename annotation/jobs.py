@@ -1,0 +1,73 @@
+"""Background work with progress: ask for a job, and a worker (or this process, at once) does it.
+
+A kind of job is a function that takes the job and a progress callback and returns the sentence for its asker.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.db import transaction
+from django_tasks import task
+
+from . import clock
+from .errors import Refused
+from .models import Job, Study, User
+
+logger = logging.getLogger(__name__)
+
+Progress = Callable[[int, int], None]
+Kind = Callable[[Job, Progress], str]
+KINDS: dict[str, Kind] = {}
+PAUSE = 0.5  # seconds between two notes of progress: enough for the eye, little for the database
+
+
+def kind(name: str) -> Callable[[Kind], Kind]:
+    """Register a function as a kind of job."""
+
+    def register(function: Kind) -> Kind:
+        KINDS[name] = function
+        return function
+
+    return register
+
+
+def start_job(study: Study, name: str, options: dict[str, Any], asked_by: User | None) -> Job:
+    """Write the job down and hand it to the queue once that is committed."""
+    if name not in KINDS:
+        raise ValueError(f"There is no kind of job {name!r}. Known: {', '.join(sorted(KINDS))}.")
+    job = Job.objects.create(study=study, kind=name, options=options, asked_by=asked_by)
+    transaction.on_commit(lambda: run_job.enqueue(job.pk))
+    return job
+
+
+@task()
+def run_job(job_id: int) -> None:
+    """Do a job that waits. One that runs or is over is left alone, so that a second call changes nothing."""
+    if not Job.objects.filter(pk=job_id, state=Job.State.WAITING).update(state=Job.State.RUNNING):
+        return
+    job = Job.objects.select_related("study").get(pk=job_id)
+    try:
+        message, state = KINDS[job.kind](job, _progress(job_id)), Job.State.DONE
+    except (Refused, ValueError) as refusal:  # the person's to mend: the sentence says how
+        message, state = str(refusal), Job.State.FAILED
+    except Exception:
+        logger.exception("job %s failed", job_id)
+        message, state = (
+            "It stopped with an error on our side; the log has it. Nothing half done was kept.",
+            Job.State.FAILED,
+        )
+    Job.objects.filter(pk=job_id).update(state=state, message=message, ended_at=clock.now())
+
+
+def _progress(job_id: int) -> Progress:
+    last = 0.0
+
+    def note(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= PAUSE or done >= total:
+            last = time.monotonic()
+            Job.objects.filter(pk=job_id).update(done=min(done, total), total=total)
+
+    return note

@@ -1,0 +1,58 @@
+"""Background work that people wait for, and what the scores of a study were made with."""
+
+from django.db import models
+from django.db.models import F, Q
+
+from .study import Study, User
+
+
+class Job(models.Model):
+    """A piece of background work with visible progress. What it does is `kind`; jobs.py knows the kinds."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="jobs")
+    kind = models.CharField(max_length=40)
+    options = models.JSONField(default=dict, blank=True)
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    message = models.TextField(blank=True)  # the sentence a person sees when it has ended
+    asked_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    asked_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-asked_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["waiting", "running", "done", "failed"]), name="job_state_known"
+            ),
+            models.CheckConstraint(condition=Q(done__lte=F("total")), name="job_progress_in_bounds"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in (self.State.DONE, self.State.FAILED)
+
+
+class MetricRun(models.Model):
+    """How a metric's scores in a study were made: its signature, and when."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="metric_runs")
+    metric = models.CharField(max_length=200)
+    signature = models.TextField()
+    scored_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "metric"], name="metric_run_once_per_metric")]
+
+    def __str__(self) -> str:
+        return self.metric

@@ -1,0 +1,51 @@
+"""Many rows at once: one prepared statement run many times, where `bulk_create` would build SQL for every row."""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Any
+
+from django.db import connection, models
+
+CHUNK = 2000
+Progress = Callable[[str, int, int], None]
+
+
+def insert_rows(
+    model: type[models.Model], names: Sequence[str], rows: Iterable[Sequence[Any]], total: int, progress: Progress
+) -> None:
+    """Insert rows given as values of the named fields; other fields get their defaults.
+
+    For plain values: the caller passes keys for foreign keys, and times and JSON as Django objects.
+    """
+    fields = [model._meta.get_field(name) for name in names]
+    others = [
+        f for f in model._meta.concrete_fields if f.attname not in names and f.name not in names and not f.primary_key
+    ]
+    rest = tuple(_prepared(field, field.get_default()) for field in others)
+    prepare = [
+        (place, field)
+        for place, field in enumerate(fields)
+        if isinstance(field, models.DateTimeField | models.JSONField)
+    ]
+    quote = connection.ops.quote_name
+    columns = ", ".join(quote(field.column) for field in (*fields, *others))
+    marks = ", ".join(["%s"] * (len(fields) + len(others)))
+    statement = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES ({marks})"  # noqa: S608  our own names
+    done, stream = 0, iter(rows)
+    with connection.cursor() as cursor:
+        while chunk := [_row(values, prepare, rest) for values in islice(stream, CHUNK)]:
+            cursor.executemany(statement, chunk)
+            done += len(chunk)
+            progress(str(model._meta.verbose_name_plural), done, total)
+
+
+def _row(values: Sequence[Any], prepare: list[tuple[int, Any]], rest: tuple[Any, ...]) -> tuple[Any, ...]:
+    row = list(values)
+    for place, field in prepare:
+        if row[place] is not None:
+            row[place] = _prepared(field, row[place])
+    return (*row, *rest)
+
+
+def _prepared(field: Any, value: Any) -> Any:
+    return field.get_db_prep_save(value, connection)
