@@ -2,52 +2,117 @@
 
 A lease locks one task row, so that workers who come at once get different tasks (`SKIP LOCKED` on PostgreSQL;
 SQLite lets one writer in at a time). The quota itself is kept by the database (annotation/triggers.py).
+Locks are always taken in the order worker, assignment, task: so nobody waits in a circle.
 """
 
+import hashlib
 from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils.translation import gettext as _
 
 from . import clock
 from .errors import AlreadySubmitted, BatchNotOpen, LeaseExpired, NoTaskLeft, NotYours
-from .models import Assignment, Batch, Task, Worker
+from .models import Assignment, Batch, Task, User, Worker
 
 State = Assignment.State
+DONE = (State.SUBMITTED, State.SURPLUS)
 
 
 def lease_task(batch: Batch, worker: Worker) -> Assignment:
     """The worker's open assignment in this batch, or a new one on a free task.
 
-    Raises BatchNotOpen or NoTaskLeft.
+    A lease of theirs that ended is taken up again, draft and all, while its place is free. Raises BatchNotOpen or
+    NoTaskLeft.
     """
+    check_open(batch)
+    taken = _lease(batch, worker)
+    if taken is None and expire_leases(batch):  # places that others have lost are handed out last
+        taken = _lease(batch, worker)
+    if taken is None:
+        raise NoTaskLeft(_why_none_is_left(batch, worker))
+    return taken
+
+
+def check_open(batch: Batch) -> None:
+    """BatchNotOpen, with the reason, unless the batch is open."""
+    if batch.state == Batch.State.PAUSED:
+        raise BatchNotOpen(_("This batch is paused. Everything you saved is kept; look in again later."))
+    if batch.state == Batch.State.CLOSED:
+        raise BatchNotOpen(_("This batch is closed: no more answers are needed. Thank you; what you gave is kept."))
     if batch.state != Batch.State.OPEN:
         raise BatchNotOpen
-    expire_leases(batch)
+
+
+def _lease(batch: Batch, worker: Worker) -> Assignment | None:
     with transaction.atomic():
         # One lease at a time per worker: two tabs wait for each other here and then share the assignment.
         Worker.objects.select_for_update().get(pk=worker.pk)
-        held = _held(batch, worker)
-        return held or _take(_free_task(batch, worker), worker)
+        for held in _unfinished(batch, worker):
+            if _hold(held):
+                return held
+        task = _free_task(batch, worker)
+        return None if task is None else _take(task, batch, worker)
 
 
-def _held(batch: Batch, worker: Worker) -> Assignment | None:
-    mine = Assignment.objects.filter(worker=worker, task__batch=batch, state=State.LEASED)
-    return mine.select_related("task").order_by("pk").first()
+def _unfinished(batch: Batch, worker: Worker) -> list[Assignment]:
+    """What this worker holds, then what they lost, the oldest first."""
+    mine = Assignment.objects.filter(worker=worker, task__batch=batch, state__in=[State.LEASED, State.EXPIRED])
+    found = mine.select_related("task").select_for_update(of=("self",)).order_by("pk")
+    return sorted(found, key=lambda one: one.state != State.LEASED)
 
 
-def _free_task(batch: Batch, worker: Worker) -> Task:
+def _hold(assignment: Assignment) -> bool:
+    """Start the lease anew; False when it had ended and its place is taken. The assignment is locked already."""
+    if assignment.state != State.LEASED:
+        task = Task.objects.select_for_update().get(pk=assignment.task_id)
+        if task.live >= task.quota:
+            return False
+    assignment.state = State.LEASED
+    assignment.lease_until = clock.now() + lease_time()
+    assignment.save(update_fields=["state", "lease_until"])
+    return True
+
+
+def _free_task(batch: Batch, worker: Worker) -> Task | None:
     free = Task.objects.filter(batch=batch).free_for(worker).order_by("pk")
+    if batch.options.get("grouped"):  # a document's summaries in several groups: finish what one has begun
+        begun = Assignment.objects.filter(worker=worker, task__batch=batch).values("task__document")
+        if task := _first(free.filter(document__in=begun)):
+            return task
+    return _first(free)
+
+
+def _first(free: QuerySet[Task]) -> Task | None:
     # Rows that others hold this instant are passed over; when nothing else is left, wait for them.
-    task = free.select_for_update(skip_locked=True).first() or free.select_for_update().first()
-    if task is None:
-        raise NoTaskLeft
-    return task
+    return free.select_for_update(skip_locked=True).first() or free.select_for_update().first()
 
 
-def _take(task: Task, worker: Worker) -> Assignment:
+def _take(task: Task, batch: Batch, worker: Worker) -> Assignment:
     now = clock.now()
-    return Assignment.objects.create(task=task, worker=worker, leased_at=now, lease_until=now + lease_time())
+    return Assignment.objects.create(
+        task=task, worker=worker, leased_at=now, lease_until=now + lease_time(), seed=draw_seed(task, batch, worker)
+    )
+
+
+def draw_seed(task: Task, batch: Batch, worker: Worker) -> int:
+    """What this worker's grouping and order follow from: the same for all groups of one document."""
+    parts = (batch.options.get("seed", 0), worker.pseudonym, task.document_id, task.summary_id or "")
+    digest = hashlib.blake2b(":".join(map(str, parts)).encode(), digest_size=8).digest()
+    return int.from_bytes(digest) >> 1  # a positive BIGINT
+
+
+def _why_none_is_left(batch: Batch, worker: Worker) -> str:
+    tasks = Task.objects.filter(batch=batch)
+    if tasks.filter(live__lt=F("quota")).exists():
+        return _("You have had every task of this batch that still needs answers. Thank you!")
+    if Assignment.objects.filter(task__batch=batch, state=State.LEASED).exists():
+        return _(
+            "All places of this batch are taken just now. Somebody may give one back: look in again in half an hour."
+        )
+    return _("This batch is complete: every task has all its answers. Thank you!")
 
 
 def lease_time() -> timedelta:
@@ -67,9 +132,11 @@ def expire_leases(batch: Batch) -> int:
         return Assignment.objects.filter(pk__in=keys).update(state=State.EXPIRED)
 
 
-def own_assignment(worker: Worker | None, key: str, *, lock: bool = False) -> Assignment:
-    """The worker's assignment by its key; NotYours for anybody else's."""
-    found = Assignment.objects.select_related("task__batch", "task__document", "task__summary")
+def own_assignment(worker: Worker | None, key: str, *, lock: bool = False, texts: bool = True) -> Assignment:
+    """The worker's assignment by its key; NotYours for anybody else's. `texts` brings the document along."""
+    found = Assignment.objects.select_related("task__batch__study")
+    if texts:
+        found = found.select_related("task__document", "task__summary")
     if lock:
         found = found.select_for_update(of=("self",))
     try:
@@ -78,27 +145,38 @@ def own_assignment(worker: Worker | None, key: str, *, lock: bool = False) -> As
         raise NotYours from None
 
 
-def renew_lease(worker: Worker, key: str) -> Assignment:
+def assignment_of(user: User, key: str) -> Assignment:
+    """The signed-in person's assignment with all that a page needs, in one query; NotYours for anybody else's."""
+    found = Assignment.objects.select_related("task__batch__study", "task__document", "task__summary", "worker")
+    try:
+        return found.get(key=key, worker__user=user)
+    except Assignment.DoesNotExist:
+        raise NotYours from None
+
+
+def renew_lease(worker: Worker | None, key: str) -> Assignment:
     """A sign of life: the lease starts anew. A lease that ended is taken up again while its place is free."""
     with transaction.atomic():
-        assignment = own_assignment(worker, key, lock=True)
-        if assignment.state in (State.SUBMITTED, State.SURPLUS):
+        assignment = own_assignment(worker, key, lock=True, texts=False)
+        if assignment.state in DONE:
             raise AlreadySubmitted
-        if assignment.state != State.LEASED:
-            task = Task.objects.select_for_update().get(pk=assignment.task_id)
-            if task.live >= task.quota:
-                raise LeaseExpired
-        assignment.state = State.LEASED
-        assignment.lease_until = clock.now() + lease_time()
-        assignment.save(update_fields=["state", "lease_until"])
+        if not _hold(assignment):
+            raise LeaseExpired
     return assignment
+
+
+def keep_alive(assignment: Assignment) -> bool:
+    """Renew inside the caller's transaction, which has locked the assignment; False when the place is lost or done."""
+    if assignment.state in DONE or assignment.state == State.RELEASED:
+        return False
+    return _hold(assignment)
 
 
 def release_task(worker: Worker | None, key: str) -> None:
     """Give a task back. The place is free for others, the draft is kept."""
     with transaction.atomic():
-        assignment = own_assignment(worker, key, lock=True)
-        if assignment.state in (State.SUBMITTED, State.SURPLUS):
+        assignment = own_assignment(worker, key, lock=True, texts=False)
+        if assignment.state in DONE:
             raise AlreadySubmitted
         assignment.state = State.RELEASED
         assignment.save(update_fields=["state"])

@@ -1,15 +1,18 @@
-"""Turning answers into judgments, once and for all."""
+"""Turning answers into judgments, once and for all; and revising them while the batch is open."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
 from . import clock, protocols
-from .errors import AlreadySubmitted, NotYours
-from .leases import own_assignment
-from .models import Assignment, Judgment, Worker
-from .protocols.base import Answer
+from .drafts import drafted_answers, now_ms
+from .errors import AlreadySubmitted, NotYours, Refused
+from .leases import DONE, check_open, own_assignment
+from .models import Assignment, Batch, Worker
+from .signals import merge_signals
 
 State = Assignment.State
 
@@ -27,47 +30,73 @@ class Receipt:
         return self.assignment.state == State.SURPLUS
 
 
-def submit_judgments(worker: Worker, key: str, answers: Mapping[str, str], submit_key: str) -> Receipt:
-    """Write one judgment per item in one transaction.
+def submit_judgments(
+    worker: Worker | None,
+    key: str,
+    answers: Mapping[str, Any],
+    submit_key: str,
+    *,
+    signals: Mapping[str, Any] | None = None,
+) -> Receipt:
+    """Write one judgment per item in one transaction; an item that `answers` doesn't name is taken from the draft.
 
-    The same `submit_key` again changes nothing and gets the same receipt. A submit after the lease ended is kept
-    as surplus. Raises NotYours, AlreadySubmitted or BadAnswers; then nothing is written.
+    The same `submit_key` again changes nothing and gets the same receipt. A submit after the lease ended, or after
+    the batch was closed, is kept as surplus. Raises NotYours, AlreadySubmitted or BadAnswers; then nothing is written.
     """
     with transaction.atomic():
         assignment = own_assignment(worker, key, lock=True)
-        if assignment.state in (State.SUBMITTED, State.SURPLUS):
+        if assignment.state in DONE:
             return _again(assignment, submit_key)
-        checked = protocols.of(assignment.task.batch).check_answers(assignment, answers)
-        return _write(assignment, checked, submit_key)
+        if signals:
+            merge_signals(assignment, signals)
+        now = clock.now()
+        stored = protocols.of(assignment.task.batch).store(assignment, {**drafted_answers(assignment), **answers}, now)
+        _settle(assignment, submit_key, now)
+        return Receipt(assignment, stored, repeated=False)
 
 
 def _again(assignment: Assignment, submit_key: str) -> Receipt:
     if not submit_key or submit_key != assignment.submit_key:
         raise AlreadySubmitted
-    return Receipt(assignment, assignment.judgments.filter(is_current=True).count(), repeated=True)
+    return Receipt(assignment, protocols.of(assignment.task.batch).answered(assignment), repeated=True)
 
 
-def _write(assignment: Assignment, answers: list[Answer], submit_key: str) -> Receipt:
-    now, batch = clock.now(), assignment.task.batch
+def _settle(assignment: Assignment, submit_key: str, now: datetime) -> None:
     in_time = assignment.state == State.LEASED and not assignment.is_expired(now)
-    assignment.state = State.SUBMITTED if in_time else State.SURPLUS
+    counts = in_time and assignment.task.batch.state != Batch.State.CLOSED
+    assignment.state = State.SUBMITTED if counts else State.SURPLUS
     assignment.submitted_at, assignment.submit_key = now, submit_key
-    assignment.save(update_fields=["state", "submitted_at", "submit_key"])
-    Judgment.objects.bulk_create(
-        Judgment(
-            assignment=assignment,
-            summary_id=answer.item.summary_id,
-            unit=answer.item.unit,
-            value=answer.value,
-            scale_min=batch.scale_min,
-            scale_max=batch.scale_max,
-            is_check=answer.item.is_check,
-            position=answer.position,
-            submitted_at=now,
-        )
-        for answer in answers
-    )
-    return Receipt(assignment, len(answers), repeated=False)
+    assignment.save(update_fields=["state", "submitted_at", "submit_key", "signals"])
 
 
-__all__ = ["NotYours", "Receipt", "submit_judgments"]
+def revise_judgments(
+    worker: Worker | None,
+    key: str,
+    answers: Mapping[str, Any],
+    submit_key: str,
+    *,
+    signals: Mapping[str, Any] | None = None,
+) -> Receipt:
+    """Append what changed since the last submit; nothing is overwritten. `judgments` is how many changed.
+
+    The same `submit_key` again changes nothing. Raises NotYours, BatchNotOpen, BadAnswers, or Refused when nothing
+    was submitted yet.
+    """
+    with transaction.atomic():
+        assignment = own_assignment(worker, key, lock=True)
+        if assignment.state not in DONE:
+            raise Refused("This task isn't submitted yet, so there is nothing to revise. Nothing was changed.")
+        if not submit_key or submit_key in (assignment.submit_key, *assignment.revision_keys):
+            return Receipt(assignment, 0, repeated=True)
+        check_open(assignment.task.batch)
+        if signals:
+            merge_signals(assignment, signals)
+        protocol = protocols.of(assignment.task.batch)
+        changed = protocol.revise(assignment, {**protocol.answers_of(assignment), **answers}, clock.now())
+        assignment.revision_keys = [*assignment.revision_keys, submit_key]
+        assignment.draft = {**(assignment.draft or {}), "settled": now_ms()}
+        assignment.save(update_fields=["revision_keys", "signals", "draft"])
+        return Receipt(assignment, changed, repeated=False)
+
+
+__all__ = ["NotYours", "Receipt", "revise_judgments", "submit_judgments"]

@@ -3,10 +3,11 @@
 from annotation.models import Batch
 
 from .base import Item, Protocol
+from .likert import Likert
 from .litepyramid import LitePyramid
 from .scu import SCU
 
-PROTOCOLS: dict[str, Protocol] = {protocol.name: protocol for protocol in (SCU(), LitePyramid())}
+PROTOCOLS: dict[str, Protocol] = {protocol.name: protocol for protocol in (SCU(), LitePyramid(), Likert())}
 
 
 def get(name: str) -> Protocol:

@@ -1,19 +1,25 @@
-"""An annotator's pages: take a task, judge, submit, get a receipt."""
+"""An annotator's pages: take a task, judge, submit, get a receipt, look again. The page's script speaks to work_api."""
 
 import secrets
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import protocols
 from annotation.access import study_for, user_of
-from annotation.errors import BadAnswers
-from annotation.leases import lease_task, own_assignment, release_task
+from annotation.drafts import drafted_answers, fresh_answers
+from annotation.errors import BadAnswers, Refused
+from annotation.gates import first_gate
+from annotation.leases import DONE, assignment_of, check_open, lease_task, release_task
 from annotation.models import Assignment, Batch, Role, Worker
-from annotation.submits import submit_judgments
+from annotation.review import my_answers, receipt_facts
+from annotation.submits import revise_judgments, submit_judgments
 
 from .errors import answers_refusals
+from .work_page import page_config
 
 FIELD = "answer:"
 
@@ -24,64 +30,102 @@ def take(request: HttpRequest, batch_id: int) -> HttpResponse:
     """Annotators and admins of the batch's study: hold a task and go to it; otherwise a sentence says why not."""
     batch = get_object_or_404(Batch.objects.select_related("study"), pk=batch_id)
     study_for(request, batch.study.slug, Role.ANNOTATOR, Role.ADMIN)
-    assignment = lease_task(batch, Worker.for_user(batch.study, user_of(request)))
-    return redirect("task", key=assignment.key)
+    worker = Worker.for_user(batch.study, user_of(request))
+    if address := first_gate(batch, worker):
+        return redirect(address)
+    return redirect("task", key=lease_task(batch, worker).key)
 
 
-def _worker(request: HttpRequest, key: str) -> Worker | None:
-    """The signed-in person as the worker who holds this assignment; None when it is somebody else's."""
-    return Worker.objects.filter(user=user_of(request), assignments__key=key).first()
-
-
+@never_cache
 @require_http_methods(["GET", "POST"])
 @answers_refusals
 def task(request: HttpRequest, key: str) -> HttpResponse:
     """The holder of the assignment: see the task and submit it; anybody else gets 404."""
-    assignment = own_assignment(_worker(request, key), key)
+    assignment = assignment_of(user_of(request), key)
     if request.method == "POST":
-        return _submit(request, assignment)
-    if assignment.state in (Assignment.State.SUBMITTED, Assignment.State.SURPLUS):
+        return _send(request, assignment, "work")
+    if assignment.state in DONE:
         return redirect("receipt", key=key)
-    return _task_page(request, assignment, {}, secrets.token_hex(16))
+    return task_page(request, assignment, drafted_answers(assignment))
 
 
-def _submit(request: HttpRequest, assignment: Assignment) -> HttpResponse:
+@never_cache
+@require_http_methods(["GET", "POST"])
+@answers_refusals
+def revise(request: HttpRequest, key: str) -> HttpResponse:
+    """The worker who submitted, while the batch is open: see the own answers again and change them."""
+    assignment = assignment_of(user_of(request), key)
+    if request.method == "POST":
+        return _send(request, assignment, "revise")
+    if assignment.state not in DONE:
+        return redirect("task", key=key)
+    check_open(assignment.task.batch)
+    given = protocols.of(assignment.task.batch).answers_of(assignment)
+    return task_page(request, assignment, {**given, **fresh_answers(assignment)}, mode="revise")
+
+
+def _send(request: HttpRequest, assignment: Assignment, mode: str) -> HttpResponse:
+    """A form sent without script."""
     given = {name.removeprefix(FIELD): value for name, value in request.POST.items() if name.startswith(FIELD)}
     submit_key = request.POST.get("submit_key", "")[:64]
+    send = revise_judgments if mode == "revise" else submit_judgments
     try:
-        submit_judgments(assignment.worker, assignment.key, given, submit_key)
+        send(assignment.worker, assignment.key, given, submit_key)
     except BadAnswers as refusal:
-        return _task_page(request, assignment, given, submit_key, refusal)
+        answers = {**drafted_answers(assignment), **given}
+        return task_page(request, assignment, answers, mode=mode, submit_key=submit_key, refusal=refusal)
     return redirect("receipt", key=assignment.key)
 
 
-def _task_page(
+def task_page(
     request: HttpRequest,
     assignment: Assignment,
-    given: dict[str, str],
-    submit_key: str,
-    refusal: BadAnswers | None = None,
+    answers: dict[str, Any],
+    *,
+    mode: str = "work",
+    submit_key: str = "",
+    refusal: Refused | None = None,
 ) -> HttpResponse:
+    """The protocol's page with the answers so far."""
     protocol = protocols.of(assignment.task.batch)
-    items = [(item, given.get(item.field, "")) for item in protocol.items(assignment)]
-    context = {"assignment": assignment, "items": items, "submit_key": submit_key, "refusal": refusal}
+    submit_key = submit_key or secrets.token_hex(16)
+    context = {
+        **protocol.page(assignment, answers),
+        "assignment": assignment,
+        "batch": assignment.task.batch,
+        "mode": mode,
+        "submit_key": submit_key,
+        "refusal": refusal,
+        "config": page_config(assignment, answers, mode, submit_key),
+    }
     return render(request, protocol.template, context, status=refusal.status if refusal else 200)
 
 
 @require_POST
 @answers_refusals
 def release(request: HttpRequest, key: str) -> HttpResponse:
-    """The holder of the assignment: give it back."""
-    release_task(_worker(request, key), key)
+    """The holder of the assignment: give it back; the draft is kept."""
+    release_task(assignment_of(user_of(request), key).worker, key)
     return redirect("home")
 
 
+@never_cache
 @require_GET
 @answers_refusals
 def receipt(request: HttpRequest, key: str) -> HttpResponse:
     """The worker who submitted: what was kept, and the next task."""
-    assignment = own_assignment(_worker(request, key), key)
+    assignment = assignment_of(user_of(request), key)
     if assignment.submitted_at is None:
         return redirect("task", key=key)
-    count = assignment.judgments.filter(is_current=True).count()
-    return render(request, "annotation/work/receipt.html", {"assignment": assignment, "count": count})
+    return render(request, "annotation/work/receipt.html", {"receipt": receipt_facts(assignment)})
+
+
+@never_cache
+@require_GET
+@answers_refusals
+def answers(request: HttpRequest, batch_id: int) -> HttpResponse:
+    """Annotators and admins of the batch's study: the tasks they have done, each with a way to look again."""
+    batch = get_object_or_404(Batch.objects.select_related("study"), pk=batch_id)
+    study_for(request, batch.study.slug, Role.ANNOTATOR, Role.ADMIN)
+    context = {"batch": batch, "review": my_answers(batch, user_of(request), request.GET.get("page", "1"))}
+    return render(request, "annotation/work/answers.html", context)

@@ -1,0 +1,54 @@
+"""Making batches: the tasks of a protocol, with its options checked and completed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from . import protocols
+from .errors import Refused
+from .models import Batch, Study, Task
+
+
+def create_batch(
+    study: Study,
+    name: str,
+    protocol: str,
+    quota: int,
+    options: Mapping[str, Any] | None = None,
+    *,
+    role: str = "crowd",
+    crowd: str = "direct",
+    state: str = Batch.State.DRAFT,
+) -> Batch:
+    """A batch with all its tasks, `quota` answers each. Refused says what is wrong; then nothing is made.
+
+    `options` are the protocol's (docs/protocols); what they leave open takes its default, and all are stored.
+    """
+    try:
+        kind = protocols.get(protocol)
+        complete = kind.options(options or {})
+    except ValueError as error:
+        raise Refused(f"{error} No batch was made.") from error
+    if quota < 1:
+        raise Refused(f"The quota is {quota}, but a task needs at least 1 answer. No batch was made.")
+    if study.batches.filter(name=name).exists():
+        raise Refused(f"“{study}” has a batch named “{name}” already. No batch was made: choose another name.")
+    low, high = kind.scale(complete)
+    with transaction.atomic():
+        batch = Batch.objects.create(
+            study=study,
+            name=name,
+            protocol=kind.name,
+            role=role,
+            crowd=crowd,
+            state=state,
+            scale_min=low,
+            scale_max=high,
+            options=complete,
+        )
+        tasks = kind.tasks(batch, quota)
+        if not tasks:
+            raise Refused(f"“{study}” has nothing to judge by {kind.title} yet. No batch was made.")
+        Task.objects.bulk_create(tasks, batch_size=2000)
+    return batch

@@ -1,0 +1,239 @@
+"""Likert: summaries of one article side by side, rated on every dimension (SummEval, Fabbri et al. 2021, section 4.3).
+
+A document's summaries are dealt into groups, anew for every annotator, and the reference stands in each group,
+unlabelled, as a common point. Grouping and order follow from the assignment's seed (docs/protocols/likert.md).
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
+from random import Random
+from typing import Any
+
+from django.db.models import Count, Q
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Assignment, Batch, Reference, Summary, System, Task
+from annotation.models.texts import plain
+
+from .base import Item, Protocol, given_value, named, opaque
+from .litepyramid import REFERENCE_GROUP
+
+GROUP_SIZE = 5
+SCALE = (1, 5)
+PARAGRAPH = 4
+SENTENCE_END = re.compile(r"(?<=[.!?…。])\s+")
+
+# SummEval's dimensions; the words in double quotes are its own, which quotes the DUC guidelines (Dang 2005).
+DIMENSIONS: dict[str, dict[str, Any]] = {
+    "coherence": {
+        "title": _("Coherence"),
+        "definition": _(
+            "How well all sentences hold together. A coherent summary is “well-structured and well-organized”; it is "
+            "not “just a heap of related information”, but builds from sentence to sentence."
+        ),
+        "low": _("a heap of sentences"),
+        "high": _("one clear whole"),
+    },
+    "consistency": {
+        "title": _("Consistency"),
+        "definition": _(
+            "Whether the facts agree with the article. A consistent summary states only what the article entails; "
+            "facts that the article doesn’t have cost points."
+        ),
+        "low": _("contradicts the article"),
+        "high": _("all facts agree"),
+    },
+    "fluency": {
+        "title": _("Fluency"),
+        "definition": _(
+            "The quality of each sentence by itself: “no formatting problems, capitalization errors or obviously "
+            "ungrammatical sentences” that make the text hard to read."
+        ),
+        "low": _("hard to read"),
+        "high": _("reads well"),
+    },
+    "relevance": {
+        "title": _("Relevance"),
+        "definition": _(
+            "Whether the important content was chosen. Only what matters in the article should be there; repetition "
+            "and excess cost points."
+        ),
+        "low": _("misses the point"),
+        "high": _("just what matters"),
+    },
+}
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """What is rated. Texts of the default dimensions are translated; a study's own are shown as given."""
+
+    name: str
+    title: str
+    definition: str
+    low: str
+    high: str
+
+
+class Likert(Protocol):
+    name = "likert"
+    title = "Likert"
+    template = "annotation/work/likert.html"
+    scale_min, scale_max = SCALE
+
+    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        options = {
+            "dimensions": list(DIMENSIONS),
+            "scale": list(SCALE),
+            "group_size": GROUP_SIZE,
+            "reference": True,
+            "overlap": False,
+            "seed": 0,
+            **given,
+            "grouped": True,
+        }
+        low, high = options["scale"]
+        if not (isinstance(low, int) and isinstance(high, int) and low < high <= low + 10):
+            raise ValueError(f"The scale is {options['scale']!r}, but must be two whole numbers such as [1, 5].")
+        if not isinstance(options["group_size"], int) or options["group_size"] < 1 + bool(options["reference"]):
+            raise ValueError(f"The group size is {options['group_size']!r}, but must be a whole number of at least 2.")
+        names = [dimension.name for dimension in dimensions_of(options)]
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"The dimensions are {', '.join(names) or 'empty'}; each needs a name of its own.")
+        return options
+
+    def scale(self, options: Mapping[str, Any]) -> tuple[float, float]:
+        return options["scale"][0], options["scale"][1]
+
+    def tasks(self, batch: Batch, quota: int) -> list[Task]:
+        """A task per document and group; all first groups come first, so that many begin and the same ones finish."""
+        if batch.options["reference"]:
+            store_references(batch)
+        counts = (
+            batch.study.documents.annotate(
+                own=Count("summaries", filter=~Q(summaries__system__group=REFERENCE_GROUP)),
+            )
+            .order_by("doc_id")
+            .values_list("pk", "own")
+        )
+        parts = {document: _parts(own, batch.options) for document, own in counts if own}
+        return [
+            Task(batch=batch, document_id=document, part=part, quota=quota)
+            for part in range(max(parts.values(), default=0))
+            for document, number in parts.items()
+            if part < number
+        ]
+
+    def values(self, task: Task) -> list[float]:
+        low, high = int(task.batch.scale_min), int(task.batch.scale_max)
+        return [float(value) for value in range(low, high + 1)]
+
+    def group(self, assignment: Assignment) -> list[Summary]:
+        """The summaries this annotator sees, in their order: the reference among the systems' own."""
+        task = assignment.task
+        found = Summary.objects.filter(document_id=task.document_id).select_related("system").order_by("pk")
+        own = [summary for summary in found if summary.system.group != REFERENCE_GROUP]
+        draw = Random(assignment.seed)
+        draw.shuffle(own)
+        parts = _parts(len(own), task.batch.options)
+        group = own[task.part :: parts]
+        if task.batch.options.get("reference", True):
+            group += [summary for summary in found if summary.system.group == REFERENCE_GROUP]
+        Random(f"{assignment.seed}:{task.part}").shuffle(group)
+        return group
+
+    def items(self, assignment: Assignment) -> list[Item]:
+        return self._items(assignment, self.group(assignment))
+
+    def _items(self, assignment: Assignment, group: list[Summary]) -> list[Item]:
+        dimensions = dimensions_of(assignment.task.batch.options)
+        return named(
+            assignment,
+            [
+                Item(summary.pk, dimension.name, f"{dimension.title} ({place})", position=place)
+                for place, summary in enumerate(group, start=1)
+                for dimension in dimensions
+            ],
+        )
+
+    def page(self, assignment: Assignment, answers: Mapping[str, Any]) -> dict[str, Any]:
+        task = assignment.task
+        group, dimensions = self.group(assignment), dimensions_of(task.batch.options)
+        items = {(item.summary_id, item.unit): item for item in self._items(assignment, group)}
+        scale = [f"{value:g}" for value in self.values(task)]
+        cards = [
+            {
+                "field": opaque(assignment, "card", summary.pk),
+                "text": summary.text_shown,
+                "rows": [
+                    (dimension, item, given_value(answers.get(item.field)))
+                    for dimension in dimensions
+                    if (item := items[summary.pk, dimension.name])
+                ],
+            }
+            for summary in group
+        ]
+        return {
+            "cards": cards,
+            "dimensions": dimensions,
+            "scale": scale,
+            "article": paragraphs(task.document.source),
+            "overlap": bool(task.batch.options.get("overlap")),
+        }
+
+
+def _parts(own: int, options: Mapping[str, Any]) -> int:
+    """How many groups: as few as hold all summaries beside the reference; then they are nearly equal in size."""
+    places = options.get("group_size", GROUP_SIZE) - bool(options.get("reference", True))
+    return max(1, ceil(own / places))
+
+
+def dimensions_of(options: Mapping[str, Any]) -> list[Dimension]:
+    """A batch's dimensions: names of SummEval's, or {"name", "title", "definition", "low", "high"} of one's own."""
+    return [_dimension(given) for given in options.get("dimensions", DIMENSIONS)]
+
+
+def _dimension(given: Any) -> Dimension:
+    if isinstance(given, str):
+        if given not in DIMENSIONS:
+            raise ValueError(
+                f"There is no dimension {given!r}. Known: {', '.join(DIMENSIONS)}; or describe one of your own: "
+                '{"name": …, "title": …, "definition": …}.'
+            )
+        return Dimension(name=given, **{key: str(text) for key, text in DIMENSIONS[given].items()})
+    if not isinstance(given, Mapping) or not given.get("name"):
+        raise ValueError(f"A dimension is {given!r}, but must be a name or an object with at least a name.")
+    name = str(given["name"])
+    return Dimension(
+        name=name,
+        title=str(given.get("title") or name.capitalize()),
+        definition=str(given.get("definition", "")),
+        low=str(given.get("low", "")),
+        high=str(given.get("high", "")),
+    )
+
+
+def store_references(batch: Batch) -> None:
+    """A rated reference is a summary by the system “reference” of the group “reference”: made here where missing."""
+    references = Reference.objects.filter(document__study=batch.study, index=0)
+    if not references.exists():
+        return
+    system, _made = System.objects.get_or_create(study=batch.study, name="reference", group=REFERENCE_GROUP)
+    known = set(Summary.objects.filter(system=system).values_list("document_id", flat=True))
+    Summary.objects.bulk_create(
+        Summary(document_id=reference.document_id, system=system, text=reference.text)
+        for reference in references
+        if reference.document_id not in known
+    )
+
+
+def paragraphs(source: Any) -> list[list[str]]:
+    """An article to show: given sentences a few to a paragraph, for the eye; or its lines, cut into sentences."""
+    if isinstance(source, list):
+        return [source[first : first + PARAGRAPH] for first in range(0, len(source), PARAGRAPH)]
+    return [SENTENCE_END.split(line.strip()) for line in plain(source).splitlines() if line.strip()]
+
+
+__all__ = ["DIMENSIONS", "REFERENCE_GROUP", "Dimension", "Likert", "dimensions_of", "store_references"]

@@ -1,0 +1,224 @@
+// The engine of a work page: keeps every change (here, then on the server), renews the lease, submits once.
+// A protocol's script calls start() and then set(field, content) for each change; `content` has "value" and more.
+import { Keeper } from "./keeper.js";
+import { Courier, Trouble } from "./courier.js";
+import { Signals } from "./signals.js";
+import { StatusLine } from "./status.js";
+
+const SOON = 300; // ms from a change to its save
+const HEARTBEAT = 30_000;
+const IDLE = 5 * 60_000; // without a sign of life for so long, the lease runs out by itself
+const SLOWEST = 8_000; // ms between two tries
+
+export function start() {
+  const config = JSON.parse(document.getElementById("work-config").textContent);
+  return new Engine(config);
+}
+
+class Engine {
+  constructor(config) {
+    this.config = config;
+    this.texts = config.texts;
+    this.clock = config.now - Date.now(); // the server's clock decides which change is later
+    this.version = config.version;
+    this.answers = new Map(Object.entries(config.answers));
+    this.listeners = new Map();
+    this.keeper = new Keeper(`${config.mode}:${config.key}`);
+    this.courier = new Courier(config);
+    this.signals = new Signals();
+    this.status = new StatusLine(config);
+    this.undoable = [];
+    this.tries = 0;
+    this.pick();
+    this.listen();
+    this.status.saved();
+    if (this.keeper.waiting()) this.soon(0);
+    if (this.keeper.submit) this.send(this.keeper.submit);
+  }
+
+  // What an earlier visit could not send any more is taken up again.
+  pick() {
+    for (const [field, content] of Object.entries(this.keeper.changes)) {
+      if (content.at >= (this.answers.get(field)?.at ?? 0)) this.answers.set(field, content);
+      else this.keeper.drop(field, content.at);
+    }
+  }
+
+  listen() {
+    this.channel = "BroadcastChannel" in window ? new BroadcastChannel(`pyramidion:${this.config.key}`) : null;
+    this.channel?.addEventListener("message", (event) => this.hear(event.data));
+    window.addEventListener("online", () => this.soon(0));
+    window.addEventListener("focus", () => this.status.troubled && this.soon(0));
+    window.addEventListener("pageshow", (event) => event.persisted && this.save(true));
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.leave() : this.save(true)));
+    window.addEventListener("pagehide", () => this.leave());
+    setInterval(() => this.beat(), HEARTBEAT);
+    setInterval(() => this.status.tick(this.signals.active), 1000);
+    this.form = document.getElementById("task");
+    this.form?.addEventListener("submit", (event) => this.onSubmit(event));
+  }
+
+  on(name, listener) {
+    this.listeners.set(name, [...(this.listeners.get(name) ?? []), listener]);
+  }
+
+  emit(name, ...facts) {
+    return (this.listeners.get(name) ?? []).map((listener) => listener(...facts));
+  }
+
+  get(field) {
+    return this.answers.get(field) ?? null;
+  }
+
+  set(field, content, { undo = true } = {}) {
+    const before = this.answers.get(field) ?? null;
+    if (undo) this.undoable.push({ field, before });
+    const change = { ...content, at: Date.now() + this.clock };
+    delete change.version;
+    this.answers.set(field, change);
+    this.keeper.keep(field, change);
+    this.signals.changed(field);
+    this.channel?.postMessage({ kind: "change", field, content: change });
+    this.emit("change", field, change);
+    this.status.saving();
+    this.soon();
+  }
+
+  undo() {
+    const last = this.undoable.pop();
+    this.status.say(last ? this.texts.undone : this.texts.nothingToUndo);
+    if (!last) return null;
+    this.set(last.field, last.before ?? { value: "" }, { undo: false });
+    this.emit("remote", last.field, this.get(last.field));
+    return last.field;
+  }
+
+  // From another tab of this browser, or from the server: the later change of an item wins.
+  take(field, content) {
+    if (content.at <= (this.answers.get(field)?.at ?? 0)) return;
+    this.answers.set(field, content);
+    this.emit("remote", field, content);
+    this.emit("change", field, content);
+  }
+
+  hear(message) {
+    if (message.kind === "change") this.take(message.field, message.content);
+    if (message.kind === "submitted") this.finish(message.receipt);
+  }
+
+  soon(delay = SOON) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.save(this.status.troubled), delay);
+  }
+
+  beat() {
+    if (!document.hidden && this.signals.idle() < IDLE) this.save(true);
+  }
+
+  leave() {
+    this.signals.pause();
+    if (!this.done) this.courier.farewell(this.parcel());
+  }
+
+  parcel() {
+    const changes = Object.entries(this.keeper.changes).map(([field, content]) => {
+      const { at, ...rest } = content;
+      return { field, content: rest, at };
+    });
+    return { changes, seen: this.version, signals: this.signals.totals() };
+  }
+
+  async save(anyway = false) {
+    if (this.done || (!anyway && !this.keeper.waiting())) return;
+    if (this.busy) return this.soon();
+    this.busy = true;
+    const parcel = this.parcel();
+    if (parcel.changes.length) this.status.saving();
+    try {
+      this.arrived(parcel, await this.courier.put(parcel));
+    } catch (trouble) {
+      this.failed(trouble);
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  arrived(parcel, reply) {
+    this.tries = 0;
+    for (const change of parcel.changes) this.keeper.drop(change.field, change.at);
+    this.version = Math.max(this.version, reply.version);
+    for (const [field, content] of Object.entries(reply.items)) this.take(field, content);
+    this.status.lease(reply, this.config.mode);
+    if (this.keeper.waiting()) this.soon();
+    else this.status.saved();
+    const over = reply.state === "submitted" || reply.state === "surplus";
+    if (over && this.config.mode === "work" && !this.sending) this.finish(this.config.urls.receipt);
+  }
+
+  failed(trouble) {
+    if (!(trouble instanceof Trouble)) throw trouble;
+    this.status.trouble(trouble);
+    if (trouble.again) this.soon(Math.min(SLOWEST, 500 * 2 ** this.tries++));
+  }
+
+  onSubmit(event) {
+    event.preventDefault();
+    if (this.sending) return;
+    const refused = this.emit("submit").find(Boolean); // a protocol's script answers with a sentence to hold it back
+    if (refused) return this.status.refuse(refused);
+    this.send(this.config.submitKey);
+  }
+
+  async send(submitKey) {
+    this.sending = true;
+    this.keeper.sending(submitKey);
+    this.status.sending(true);
+    for (let tries = 0; ; tries += 1) {
+      try {
+        const reply = await this.courier.post(this.letter(submitKey));
+        return this.sent(reply);
+      } catch (trouble) {
+        if (!(trouble instanceof Trouble)) throw trouble;
+        if (trouble.error === "AlreadySubmitted") return this.sent({ receipt: this.config.urls.receipt });
+        if (!trouble.again) return this.heldBack(trouble);
+        this.status.trouble(trouble, true);
+        await this.pause(Math.min(SLOWEST, 500 * 2 ** tries));
+      }
+    }
+  }
+
+  pause(delay) {
+    return new Promise((resolve) => {
+      setTimeout(resolve, delay);
+      window.addEventListener("online", resolve, { once: true });
+    });
+  }
+
+  letter(submitKey) {
+    const answers = Object.fromEntries(
+      [...this.answers].map(([field, { at, version, ...content }]) => [field, content]),
+    );
+    return { submit_key: submitKey, mode: this.config.mode, answers, signals: this.signals.totals() };
+  }
+
+  sent(reply) {
+    this.keeper.forget();
+    this.channel?.postMessage({ kind: "submitted", receipt: reply.receipt });
+    this.finish(reply.receipt);
+  }
+
+  heldBack(trouble) {
+    this.sending = false;
+    this.keeper.sending(null);
+    this.status.sending(false);
+    this.status.refuse(trouble.sentence);
+  }
+
+  finish(receipt) {
+    if (this.done) return;
+    this.done = true;
+    clearTimeout(this.timer);
+    this.keeper.forget();
+    location.assign(receipt);
+  }
+}

@@ -1,0 +1,20 @@
+// The LitePyramid page.
+import { start } from "./engine.js";
+import { Evidence } from "./evidence.js";
+import { folds } from "./folds.js";
+import { help } from "./help.js";
+import { Moves } from "./moves.js";
+
+const engine = start();
+const questions = [...document.querySelectorAll(".items [data-field]")];
+const moves = new Moves(engine, questions);
+const answer = (value) => (question) => Boolean(question) && moves.answer(question, value);
+Object.assign(moves.keys, { p: answer("1"), n: answer("0"), 1: answer("1"), 0: answer("0") });
+
+const text = document.querySelector("[data-words]");
+if (text) {
+  const evidence = new Evidence(engine, text, questions, moves);
+  moves.keys.e = (question) => Boolean(question) && evidence.enter(question);
+}
+help();
+folds(engine);

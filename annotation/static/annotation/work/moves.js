@@ -1,0 +1,144 @@
+// Moving through a list of questions with the keyboard: j/k or arrows, one key per answer, Enter to go on.
+const TYPING = "textarea, select, input:not([type=radio], [type=checkbox])";
+
+export class Moves {
+  // `questions`: fieldsets with radios, in reading order, each with data-field.
+  constructor(engine, questions) {
+    this.engine = engine;
+    this.questions = questions;
+    this.byArrow = false;
+    document.addEventListener("keydown", (event) => this.onKey(event));
+    for (const question of questions) this.follow(question);
+    engine.on("remote", (field, content) => this.mirror(field, content));
+    engine.on("change", () => this.count());
+    engine.on("submit", () => this.holdBack());
+    for (const question of questions) this.mirror(question.dataset.field, engine.get(question.dataset.field));
+    this.count();
+  }
+
+  keys = {};
+  advance = true;
+
+  follow(question) {
+    question.addEventListener("focusin", () => this.activate(question));
+    // An arrow key inside a group only looks around; the pointer, Space or an answer key decides.
+    question.addEventListener("keydown", (event) => (this.byArrow = event.key.startsWith("Arrow")));
+    question.addEventListener("pointerdown", () => (this.byArrow = false));
+    question.addEventListener("change", (event) => {
+      if (event.target.type !== "radio") return;
+      this.record(question, event.target.value);
+      if (!this.byArrow) this.goOn(question);
+    });
+  }
+
+  activate(question) {
+    for (const other of this.questions) other.classList.toggle("active", other === question);
+    this.engine.signals.at(question.dataset.field);
+    this.engine.emit("active", question);
+  }
+
+  get current() {
+    const inside = document.activeElement?.closest("[data-field]");
+    if (this.questions.includes(inside)) return inside;
+    return this.questions.find((question) => question.classList.contains("active")) ?? null;
+  }
+
+  value(question) {
+    return question.querySelector("input[type=radio]:checked")?.value ?? "";
+  }
+
+  record(question, value) {
+    question.classList.remove("missing");
+    const { field } = question.dataset;
+    this.engine.set(field, { ...this.engine.get(field), value });
+  }
+
+  answer(question, value) {
+    const radio = question.querySelector(`input[type=radio][value="${CSS.escape(value)}"]`);
+    if (!radio) return false;
+    radio.checked = true;
+    this.record(question, value);
+    this.goOn(question);
+    return true;
+  }
+
+  // To the next question without an answer: first those below, then those above; at the end, to the button.
+  goOn(question) {
+    if (!this.advance) return;
+    const place = this.questions.indexOf(question);
+    const next = [...this.questions.slice(place + 1), ...this.questions.slice(0, place)].find((one) => !this.value(one));
+    if (next) return this.focus(next);
+    this.engine.status.say(this.engine.texts.allAnswered);
+    document.getElementById("submit")?.focus();
+  }
+
+  focus(question) {
+    (question.querySelector("input[type=radio]:checked") ?? question.querySelector("input[type=radio]")).focus({
+      preventScroll: true,
+    });
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    question.scrollIntoView({ block: "nearest", behavior: calm ? "auto" : "smooth" });
+  }
+
+  step(by) {
+    const here = this.questions.indexOf(this.current);
+    const place = here < 0 ? 0 : Math.min(this.questions.length - 1, Math.max(0, here + by));
+    this.focus(this.questions[place]);
+  }
+
+  onKey(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (event.target.matches(TYPING) || document.querySelector("dialog[open]")) return;
+    if (this.handle(event)) event.preventDefault();
+  }
+
+  handle(event) {
+    const { key } = event;
+    if (key === "j" || key === "ArrowDown") return this.step(1), true;
+    if (key === "k" || key === "ArrowUp") return this.step(-1), true;
+    if (key === "u") return this.undo();
+    if (key === "?") return document.getElementById("help")?.showModal(), true;
+    if (key === "Enter") return this.enter(event);
+    return this.keys[key]?.(this.current) ?? false;
+  }
+
+  // Enter goes on; on the button, on a link or in the summary it does what it always does.
+  enter(event) {
+    if (event.target.closest("button, a, summary, [data-words]")) return false;
+    if (this.current && this.questions.some((question) => !this.value(question))) this.goOn(this.current);
+    else if (!this.current) this.step(0);
+    else document.getElementById("submit")?.focus();
+    return true;
+  }
+
+  undo() {
+    const field = this.engine.undo();
+    const question = this.questions.find((one) => one.dataset.field === field);
+    if (question) this.focus(question);
+    return true;
+  }
+
+  mirror(field, content) {
+    const question = this.questions.find((one) => one.dataset.field === field);
+    if (!question || !content) return;
+    for (const radio of question.querySelectorAll("input[type=radio]")) {
+      radio.checked = radio.value === String(content.value ?? "");
+    }
+    this.count();
+  }
+
+  count() {
+    this.engine.status.progress(this.questions.filter((question) => this.value(question)).length, this.questions.length);
+  }
+
+  holdBack() {
+    const missing = this.questions.filter((question) => !this.value(question));
+    for (const question of this.questions) question.classList.toggle("missing", missing.includes(question));
+    if (!missing.length) return null;
+    this.focus(missing[0]);
+    const { missing: many, missingOne } = this.engine.texts;
+    return (missing.length === 1 ? missingOne : many)
+      .replace("{n}", missing.length)
+      .replace("{all}", this.questions.length);
+  }
+}

@@ -1,0 +1,107 @@
+// The status line at the foot, and the one banner above the task. Nothing else on the page moves for them.
+export class StatusLine {
+  constructor(config) {
+    this.texts = config.texts;
+    this.urls = config.urls;
+    this.save = document.getElementById("save-state");
+    this.time = document.getElementById("active-time");
+    this.hold = document.getElementById("lease-time");
+    this.live = document.getElementById("live");
+    this.banner = document.getElementById("work-banner");
+    this.button = document.getElementById("submit");
+    this.until = config.secondsLeft === null ? null : Date.now() + config.secondsLeft * 1000;
+    this.troubled = false;
+  }
+
+  show(text, kind) {
+    if (!this.save) return;
+    this.save.textContent = text;
+    this.save.dataset.kind = kind;
+  }
+
+  saving() {
+    if (!this.troubled) this.show(this.texts.saving, "saving");
+  }
+
+  saved() {
+    this.show(this.texts.saved, "saved");
+    if (this.troubled) {
+      this.troubled = false;
+      this.hideBanner("trouble");
+      this.say(this.texts.back);
+    }
+  }
+
+  trouble({ kind, sentence }, sending = false) {
+    if (kind === "refused") return this.refuse(sentence);
+    const first = this.troubled !== kind;
+    this.troubled = kind;
+    this.show(this.texts.offline, "offline");
+    if (!first) return;
+    if (kind === "signed-out") this.showBanner(this.texts.signedOut, "trouble", this.signInLink());
+    else if (kind === "not-yours") this.showBanner(this.texts.notYours, "trouble");
+    else this.showBanner(sending ? this.texts.sendingOffline : this.texts.offlineLong, "trouble");
+  }
+
+  signInLink() {
+    const link = document.createElement("a");
+    Object.assign(link, { href: this.urls.signIn, target: "_blank", rel: "noopener" });
+    link.textContent = this.texts.signInAgain;
+    return link;
+  }
+
+  lease(reply, mode) {
+    if (mode !== "work") return;
+    if (reply.held) {
+      this.until = Date.now() + reply.secondsLeft * 1000;
+      this.hideBanner("lease");
+    } else if (reply.state === "expired" || reply.state === "released") {
+      this.until = null;
+      this.showBanner(this.texts[reply.state], "lease");
+    }
+  }
+
+  tick(active) {
+    const minutes = String(Math.floor(active / 60)).padStart(2, "0");
+    const seconds = String(active % 60).padStart(2, "0");
+    if (this.time) this.time.textContent = this.texts.active.replace("{time}", `${minutes}:${seconds}`);
+    if (!this.hold) return;
+    const left = this.until === null ? 0 : Math.ceil((this.until - Date.now()) / 60_000);
+    this.hold.hidden = this.until === null;
+    this.hold.textContent = this.texts.lease.replace("{n}", Math.max(0, left));
+  }
+
+  progress(n, all) {
+    const place = document.getElementById("progress");
+    if (place) place.textContent = this.texts.progress.replace("{n}", n).replace("{all}", all);
+  }
+
+  sending(on) {
+    this.button?.toggleAttribute("aria-disabled", on);
+    this.button?.classList.toggle("busy", on);
+    if (on) this.show(this.texts.sending, "saving");
+  }
+
+  refuse(sentence) {
+    this.showBanner(sentence, "refusal");
+  }
+
+  showBanner(text, kind, link = null) {
+    if (!this.banner) return;
+    this.banner.dataset.kind = kind;
+    const line = document.createElement("p");
+    line.append(text);
+    if (link) line.append(" ", link, ".");
+    this.banner.replaceChildren(line);
+    this.banner.hidden = false;
+  }
+
+  hideBanner(kind) {
+    if (this.banner && this.banner.dataset.kind === kind) this.banner.hidden = true;
+  }
+
+  // For screen readers: said once, politely.
+  say(text) {
+    if (this.live) this.live.textContent = text;
+  }
+}

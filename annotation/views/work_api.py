@@ -1,0 +1,123 @@
+"""What a work page's script calls: drafts with heartbeat, and the submit. Answers are JSON, refusals too.
+
+A visitor whose session ended gets 401 and not the sign-in page, so that the script can keep the work and wait.
+"""
+
+import json
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.access import user_of
+from annotation.drafts import FIELD, Change, save_draft
+from annotation.errors import BadAnswers, Refused
+from annotation.models import Worker
+from annotation.submits import revise_judgments, submit_judgments
+
+
+def api(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """For signed-in people; a Refused becomes its status with a sentence."""
+
+    @login_not_required
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not request.user.is_authenticated:
+            return _refusal("SignedOut", _("You are signed out. Sign in again; your work is kept."), 401)
+        try:
+            return view(request, *args, **kwargs)
+        except Refused as refusal:
+            return _refusal(type(refusal).__name__, str(refusal), refusal.status)
+
+    return wrapped
+
+
+def _refusal(error: str, sentence: str, status: int) -> JsonResponse:
+    return JsonResponse({"error": error, "sentence": sentence}, status=status)
+
+
+@api
+@require_http_methods(["PUT"])
+def draft(request: HttpRequest, key: str) -> HttpResponse:
+    """The holder of the assignment: keep changes and signals, renew the lease; anybody else gets 404."""
+    body = _body(request)
+    seen = body.get("seen")
+    state = save_draft(
+        _worker(request, key),
+        key,
+        [_change(one) for one in _list(body.get("changes"))],
+        signals=_mapping(body.get("signals")),
+        seen=seen if type(seen) is int else 0,
+    )
+    return JsonResponse(
+        {
+            "version": state.version,
+            "items": state.items,
+            "state": state.state,
+            "held": state.held,
+            "secondsLeft": state.seconds_left,
+        }
+    )
+
+
+@api
+@require_POST
+def submit(request: HttpRequest, key: str) -> HttpResponse:
+    """The holder of the assignment: submit or revise, once per submit key; anybody else gets 404."""
+    body = _body(request)
+    send = revise_judgments if body.get("mode") == "revise" else submit_judgments
+    receipt = send(
+        _worker(request, key),
+        key,
+        _mapping(body.get("answers")),
+        str(body.get("submit_key", ""))[:64],
+        signals=_mapping(body.get("signals")),
+    )
+    return JsonResponse(
+        {
+            "receipt": reverse("receipt", args=[key]),
+            "state": receipt.assignment.state,
+            "judgments": receipt.judgments,
+            "repeated": receipt.repeated,
+        }
+    )
+
+
+def _worker(request: HttpRequest, key: str) -> Worker | None:
+    """The signed-in person as the worker who holds this assignment; None when it is somebody else's."""
+    return Worker.objects.filter(user=user_of(request), assignments__key=key).first()
+
+
+def _body(request: HttpRequest) -> dict[str, Any]:
+    try:
+        body = json.loads(request.body)
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        raise _unreadable()
+    return body
+
+
+def _change(given: Any) -> Change:
+    good = isinstance(given, dict) and isinstance(given.get("content"), dict) and type(given.get("at")) is int
+    if not good or not FIELD.fullmatch(str(given.get("field", ""))):
+        raise _unreadable()
+    content = {name: cell for name, cell in given["content"].items() if name not in ("at", "version")}
+    return Change(str(given["field"]), content, given["at"])
+
+
+def _list(given: Any) -> list[Any]:
+    return given if isinstance(given, list) else []
+
+
+def _mapping(given: Any) -> dict[str, Any]:
+    return given if isinstance(given, dict) else {}
+
+
+def _unreadable() -> BadAnswers:
+    return BadAnswers(_("The page sent something that can’t be read. What was saved before is still here."))

@@ -1,0 +1,78 @@
+"""What the script of a work page is told: addresses, the draft so far, and its sentences in the reader's language."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from annotation.drafts import draft_state, now_ms
+from annotation.models import Assignment
+
+
+def page_config(assignment: Assignment, answers: Mapping[str, Any], mode: str, submit_key: str) -> dict[str, Any]:
+    """Read by static/annotation/work/engine.js. It holds nothing that the page itself doesn't show."""
+    state = draft_state(assignment, 0, held=True)
+    return {
+        "key": assignment.key,
+        "mode": mode,
+        "submitKey": submit_key,
+        "csrfCookie": settings.CSRF_COOKIE_NAME,
+        "now": now_ms(),
+        "version": state.version,
+        "secondsLeft": state.seconds_left if mode == "work" else None,
+        "answers": answers,
+        "urls": {
+            "draft": reverse("draft", args=[assignment.key]),
+            "submit": reverse("submit", args=[assignment.key]),
+            "receipt": reverse("receipt", args=[assignment.key]),
+            "signIn": reverse("sign-in"),
+        },
+        "texts": texts(),
+    }
+
+
+def texts() -> dict[str, str]:
+    return {
+        "saved": _("Saved"),
+        "saving": _("Saving…"),
+        "offline": _("Offline, kept on this device"),
+        "back": _("Connected again. Everything is saved."),
+        "offlineLong": _(
+            "The server can’t be reached. Go on working: your answers are kept on this device and saved by themselves "
+            "when it is back."
+        ),
+        "signedOut": _("You are signed out. Your work is kept on this device, and this page goes on by itself once"),
+        "signInAgain": _("you sign in again in another tab"),
+        "notYours": _("Another account is signed in now. Sign in as before in another tab; your work is kept here."),
+        "sending": _("Sending…"),
+        "sendingOffline": _(
+            "The server can’t be reached. Your answers are kept on this device and will be sent by themselves: "
+            "leave this page open."
+        ),
+        "expired": _(
+            "Your hold on this task has ended and somebody else has the place. Nothing is lost: you can still "
+            "submit, and your answers are kept as surplus."
+        ),
+        "released": _("You gave this task back. What you saved is kept; if you submit it, it counts as surplus."),
+        "missing": _("{n} of {all} have no answer yet. The first one is marked."),
+        "missingOne": _("One of {all} has no answer yet. It is marked."),
+        "progress": _("{n} of {all}"),
+        "active": _("{time} active"),
+        "lease": _("held for {n} min"),
+        "undone": _("Undone"),
+        "nothingToUndo": _("Nothing to undo"),
+        "allAnswered": _("All answered. Enter submits."),
+        "evidenceFirst": _("First word: {word}. Choose the last word."),
+        "evidenceAdded": _("Marked: {words}"),
+        "evidenceRemoved": _("Mark removed"),
+        "evidenceChoose": _("Choose the first word: arrow keys move, Enter chooses, Escape goes back."),
+        "evidenceRemove": _("Remove the mark “{words}”"),
+        "searchCount": _("{n} of {all} found"),
+        "searchNone": _("Not found"),
+        "fold": _("Fold"),
+        "unfold": _("Unfold"),
+        "complete": _("complete"),
+        "open": _("open"),
+    }
