@@ -1,6 +1,6 @@
 """The site's addresses."""
 
-from django.urls import path
+from django.urls import include, path
 
 from .views import home, metrics, study, work, work_api
 
@@ -10,6 +10,7 @@ handler404 = "annotation.views.errors.not_found"
 handler500 = "annotation.views.errors.broken"
 
 urlpatterns = [
+    path("", include("annotation.urls_preparing")),
     path("", home.home, name="home"),
     path("sign-in/", home.SignIn.as_view(), name="sign-in"),
     path("sign-out/", home.SignOut.as_view(), name="sign-out"),

@@ -1,0 +1,18 @@
+"""The addresses of what comes before and after judging: guidance, SCU lists, second rounds."""
+
+from django.urls import path
+
+from .views import guidance, guidance_admin
+
+urlpatterns = [
+    path("work/batch/<int:batch_id>/consent/", guidance.consent, name="consent"),
+    path("work/batch/<int:batch_id>/instructions/", guidance.instructions, name="instructions"),
+    path("work/batch/<int:batch_id>/tutorial/", guidance.tutorial, name="tutorial"),
+    path("work/batch/<int:batch_id>/test/", guidance.test, name="test"),
+    path("studies/<slug:slug>/guidance/", guidance_admin.guidance, name="guidance"),
+    path("studies/<slug:slug>/guidance/text/", guidance_admin.text, name="guidance-text"),
+    path("studies/<slug:slug>/guidance/preview/", guidance_admin.preview, name="guidance-preview"),
+    path("studies/<slug:slug>/guidance/rules/", guidance_admin.rules, name="guidance-rules"),
+    path("studies/<slug:slug>/guidance/items/", guidance_admin.item, name="guidance-item"),
+    path("studies/<slug:slug>/guidance/items/<int:item_id>/retire/", guidance_admin.retire, name="guidance-retire"),
+]
