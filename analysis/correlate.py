@@ -34,11 +34,12 @@ from analysis.resample import (
     snap,
     summary_samples,
     system_samples,
+    tail_share,
 )
 from analysis.tables import AnalysisError
 
 UNDEFINED = ("drop", "zero")
-INTERVALS = ("bootstrap", "fisher")
+INTERVALS = ("bootstrap", "percentile", "fisher")
 FEW_SYSTEMS = 3
 
 
@@ -113,8 +114,9 @@ def correlate(
 ) -> list[CorrelationResult]:
     """Correlate metrics with a human measure.
 
-    `ci` is the number of bootstrap resamples (0: no interval); `interval="fisher"` takes Fisher's instead. A
-    metric that lacks some systems is judged on the systems it has, and its result says so.
+    `ci` is the number of bootstrap resamples (0: no interval). Intervals are expanded percentile intervals;
+    `interval="percentile"` gives the plain ones and `"fisher"` Fisher's, which needs no resamples. A metric that
+    lacks some systems is judged on the systems it has, and its result says so.
     """
     cube = scores if isinstance(scores, ScoreCube) else build_cube(scores)
     cube.index(human)
@@ -143,9 +145,7 @@ def _check_options(options: _Options) -> None:
 def _correlate_one(cube: ScoreCube, human: str, metric: str, options: _Options) -> CorrelationResult:
     x, z = cube.matrix(metric), cube.matrix(human)
     sides = cube.system_scores(metric, options.score), cube.system_scores(human, options.score)
-    whole = tuple(
-        side if cube.is_whole(name) else None for side, name in zip(sides, (metric, human), strict=True)
-    )
+    whole = tuple(side if cube.is_whole(name) else None for side, name in zip(sides, (metric, human), strict=True))
     if options.level == "system":
         keep = np.asarray(np.isfinite(sides[0]) & np.isfinite(sides[1]))
     else:
@@ -164,8 +164,8 @@ def _correlate_one(cube: ScoreCube, human: str, metric: str, options: _Options) 
         point.n_undefined,
         low_high.low,
         low_high.high,
-        options.resample if options.ci and options.interval == "bootstrap" else "",
-        options.ci if options.interval == "bootstrap" else 0,
+        options.resample if options.ci and options.interval != "fisher" else "",
+        options.ci if options.interval != "fisher" else 0,
         options.seed,
         options.undefined,
         options.score,
@@ -183,9 +183,7 @@ def _refuse_whole(whole: tuple[Floats | None, ...], names: tuple[str, str], leve
             )
 
 
-def point_estimate(
-    x: Floats, z: Floats, options: _Options, sides: tuple[Floats, Floats] | None = None
-) -> Point:
+def point_estimate(x: Floats, z: Floats, options: _Options, sides: tuple[Floats, Floats] | None = None) -> Point:
     """The correlation of two systems × documents matrices."""
     if options.level == "summary":
         return _summary_point(x, z, options)
@@ -237,7 +235,9 @@ def _interval(
         return fisher_interval(options.coefficient, point.value, n, options.confidence)
     if not options.ci or not math.isfinite(point.value):
         return NO_INTERVAL
-    return percentile_interval(bootstrap_samples(x, z, options, whole), options.confidence)
+    samples = bootstrap_samples(x, z, options, whole)
+    redrawn = x.shape[1] if options.resample == "inputs" else x.shape[0]
+    return percentile_interval(samples, options.confidence, redrawn if options.interval == "bootstrap" else None)
 
 
 def bootstrap_samples(
@@ -279,9 +279,7 @@ def _note(
             "systems is always 1, -1 or undefined and says nothing."
         )
     if math.isnan(point.value):
-        notes.append(
-            f"{metric}: the correlation is undefined because {_reason(human, metric, n, options, sides)}."
-        )
+        notes.append(f"{metric}: the correlation is undefined because {_reason(human, metric, n, options, sides)}.")
     elif point.n_undefined:
         became = "left out" if options.undefined == "drop" else "counted as 0"
         notes.append(f"{metric}: {point.n_undefined} documents with an undefined correlation were {became}.")
@@ -309,7 +307,7 @@ def system_means(
     if ci and cube.documents and not cube.is_whole(metric):
         used = np.isfinite(matrix).any(axis=0)
         means = resampled_means(matrix[:, used], draw_weights(seed, ci, int(used.sum()), 1))
-        tail = 50 * (1 - confidence)
+        tail = 100 * tail_share(confidence, int(used.sum()))
         known = np.isfinite(matrix).any(axis=1)
         low[known], high[known] = np.nanpercentile(means[:, known], [tail, 100 - tail], axis=0)
     frame = pd.DataFrame(
@@ -322,5 +320,5 @@ def system_means(
             "n": np.isfinite(matrix).sum(axis=1),
         }
     )
-    known: pd.DataFrame = frame[np.isfinite(frame["value"])]
-    return known.sort_values("value", ascending=False, ignore_index=True)
+    scored: pd.DataFrame = frame[np.isfinite(frame["value"])]
+    return scored.sort_values("value", ascending=False, ignore_index=True)

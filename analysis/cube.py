@@ -1,7 +1,7 @@
 """The score cube: metric × system × document, aligned by id, with NaN where a score is missing.
 
 Rows are systems and columns are documents everywhere in the meta-evaluation. A system is (group, name): two
-groups may use one name, and then both are shown as `group/name`.
+groups may use one name, and then both are shown as `group/name`. Systems stand in the order of group and name.
 """
 
 from __future__ import annotations
@@ -92,9 +92,7 @@ class ScoreCube:
     def system_scores(self, metric: str, score: str = "mean") -> Floats:
         """One score per system: the given whole-system score where there is one, else the mean or median."""
         index = self.index(metric)
-        return np.where(
-            np.isnan(self.whole[index]), over_documents(self.values[index], score), self.whole[index]
-        )
+        return np.where(np.isnan(self.whole[index]), over_documents(self.values[index], score), self.whole[index])
 
     def is_whole(self, metric: str) -> bool:
         """Whether the metric scores whole systems only, so that documents can't be resampled."""
@@ -209,5 +207,5 @@ def _system_labels(scores: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ..
     group = group.where(group != "", system.map(only).fillna(""))
     labels = system.where(~system.isin(several), group + "/" + system)
     of = dict(zip(labels, group, strict=True))
-    names = tuple(sorted(of))
+    names = tuple(sorted(of, key=lambda name: (of[name], name)))
     return names, tuple(of[name] for name in names), labels

@@ -8,8 +8,11 @@ Kendall's tau is wᵀ (Sx ∘ Sz) w.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from analysis.coefficients import Floats, Interval, UnknownName, coefficient, complete
 from analysis.cube import over_documents
@@ -35,9 +38,7 @@ def weights_of(indices: npt.ArrayLike, size: int) -> Floats:
     return weights
 
 
-def draw(
-    seed: int, resamples: int, scheme: str, systems: int, documents: int
-) -> tuple[Floats | None, Floats | None]:
+def draw(seed: int, resamples: int, scheme: str, systems: int, documents: int) -> tuple[Floats | None, Floats | None]:
     """The weights of systems and of documents for a scheme; None where nothing is resampled."""
     if scheme not in SCHEMES:
         raise UnknownName("way of resampling", scheme, SCHEMES)
@@ -54,12 +55,25 @@ def snap(means: Floats) -> Floats:
     return np.round(means, int(12 - np.ceil(np.log10(largest))))
 
 
-def percentile_interval(samples: Floats, confidence: float = 0.95) -> Interval:
-    """The percentile interval of the defined samples."""
+def tail_share(confidence: float = 0.95, n: int | None = None) -> float:
+    """The share of resamples beyond each end of an interval.
+
+    With n, the number of items that are redrawn, it is Hesterberg's (2015) expanded percentile interval, which makes
+    up for the bootstrap's too narrow spread in small samples: with 25 systems it covers 94 % where the plain
+    percentile interval covers 92 %.
+    """
+    plain = (1 - confidence) / 2
+    if n is None or n < 2:
+        return plain
+    return float(stats.norm.cdf(math.sqrt(n / (n - 1)) * stats.t.ppf(plain, n - 1)))
+
+
+def percentile_interval(samples: Floats, confidence: float = 0.95, n: int | None = None) -> Interval:
+    """The percentile interval of the defined samples, expanded for samples of n items when n is given."""
     defined = samples[np.isfinite(samples)]
     if not defined.size:
         return Interval(float("nan"), float("nan"))
-    tail = 50 * (1 - confidence)
+    tail = 100 * tail_share(confidence, n)
     low, high = np.percentile(defined, [tail, 100 - tail])
     return Interval(float(low), float(high))
 
@@ -159,9 +173,7 @@ def weighted(name: str, x: Floats, z: Floats, weights: Floats) -> Floats:
         return _WEIGHTED[name](x, z, weights)
     step = max(1, CELL_BUDGET // x.shape[-1] ** 2)
     blocks = range(0, len(weights), step)
-    return np.concatenate(
-        [_WEIGHTED[name](x[i : i + step], z[i : i + step], weights[i : i + step]) for i in blocks]
-    )
+    return np.concatenate([_WEIGHTED[name](x[i : i + step], z[i : i + step], weights[i : i + step]) for i in blocks])
 
 
 def _looped(name: str, x: Floats, z: Floats, weights: Floats) -> Floats:
@@ -227,9 +239,7 @@ def summary_samples(
     defined = np.isfinite(per_document)
     weights = np.ones_like(per_document) if columns is None else columns
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(
-            (weights * np.where(defined, per_document, 0)).sum(axis=1) / (weights * defined).sum(axis=1)
-        )
+        return np.asarray((weights * np.where(defined, per_document, 0)).sum(axis=1) / (weights * defined).sum(axis=1))
 
 
 def global_samples(name: str, x: Floats, z: Floats, rows: Floats | None, columns: Floats | None) -> Floats:

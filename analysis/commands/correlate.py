@@ -47,6 +47,8 @@ def run(args: argparse.Namespace) -> CommandResult:
     if args.interval == "fisher":
         notes.append("Intervals: 95 %, Fisher's z with the standard errors of Bonett and Wright (2000).")
     elif args.ci:
-        notes.append(f"Intervals: 95 %, {args.ci} bootstrap resamples of {args.resample}, seed {args.seed}.")
+        kind = "plain percentile" if args.interval == "percentile" else "expanded percentile (Hesterberg 2015)"
+        drawn = f"{args.ci} bootstrap resamples of {args.resample}, seed {args.seed}"
+        notes.append(f"Intervals: 95 %, {kind}, {drawn}.")
     rows = [{column: getattr(result, column) for column in COLUMNS} for result in results]
     return CommandResult(rows, COLUMNS, notes)

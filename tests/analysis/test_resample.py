@@ -11,9 +11,12 @@ from analysis.resample import (
     draw_weights,
     global_samples,
     percentile_interval,
+    resampled_means,
     snap,
     summary_samples,
     system_samples,
+    tail_share,
+    weighted,
     weights_of,
 )
 from tests.analysis._matrices import cases, matrix, table
@@ -103,3 +106,54 @@ def test_an_interval_doesnt_depend_on_the_other_metrics():
     alone = correlate(table(h=h, a=a), human="h", ci=100)[0]
     beside = correlate(table(h=h, a=a, b=b), human="h", ci=100)[0]
     assert alone == beside
+
+
+@pytest.mark.parametrize("name", ["pearson", "spearman", "kendall"])
+def test_intervals_over_systems_cover(name):
+    """Of 400 studies with 25 systems drawn from a population with correlation .8, at least 92 % are covered."""
+    rho = 0.8
+    # What the coefficients are in a bivariate normal population.
+    truth = {
+        "pearson": rho,
+        "spearman": 6 / np.pi * np.arcsin(rho / 2),
+        "kendall": 2 / np.pi * np.arcsin(rho),
+    }[name]
+    rng = np.random.default_rng(1)
+    weights = draw_weights(0, 600, 25)
+    covered = 0
+    for _ in range(400):
+        x = rng.normal(size=25)
+        z = rho * x + np.sqrt(1 - rho**2) * rng.normal(size=25)
+        found = percentile_interval(weighted(name, x, z, weights), n=25)
+        covered += found.low <= truth <= found.high
+    assert covered / 400 >= 0.92
+
+
+def test_the_expanded_percentile_by_hand():
+    # n = 25: sqrt(25/24) · t(.025; 24) = 1.020621 · −2.063899 = −2.106458, and Φ(−2.106458) = .017582.
+    assert tail_share(0.95, 25) == pytest.approx(0.017582, abs=1e-6)
+    assert tail_share(0.95) == pytest.approx(0.025)
+
+
+def test_intervals_of_system_means_cover():
+    rng = np.random.default_rng(2)
+    weights = draw_weights(0, 600, 60, 1)
+    matrix = rng.normal(0.4, 0.2, size=(500, 60))
+    tail = 100 * tail_share(n=60)
+    low, high = np.percentile(resampled_means(matrix, weights), [tail, 100 - tail], axis=0)
+    assert np.mean((low <= 0.4) & (high >= 0.4)) >= 0.92
+
+
+def test_intervals_over_both_cover_new_systems_and_documents():
+    """Population: systems with true quality q, human = q + noise, metric = .9 q + own error of the system + noise."""
+    rng = np.random.default_rng(3)
+    error = np.sqrt(1 / 0.9**2 - 1)  # true correlation of the systems' qualities: .9
+    covered = 0
+    for run in range(120):
+        quality = rng.normal(size=(20, 1))
+        z = quality + rng.normal(size=(20, 40)) * 0.8
+        x = quality + error * rng.normal(size=(20, 1)) + rng.normal(size=(20, 40)) * 0.8
+        rows, columns = draw_weights(run, 300, 20, 0), draw_weights(run, 300, 40, 1)
+        found = percentile_interval(system_samples("pearson", x, z, rows, columns), n=20)
+        covered += found.low <= 0.9 <= found.high
+    assert covered / 120 >= 0.92

@@ -1,0 +1,100 @@
+"""`compare`: which differences between metrics are more than chance."""
+
+from __future__ import annotations
+
+import argparse
+
+from analysis import cli
+from analysis.cli import CommandResult, load
+from analysis.coefficients import COEFFICIENTS
+from analysis.commands._metrics import (
+    add_level_and_coefficient,
+    add_plot,
+    add_scores_and_human,
+    chosen_metrics,
+    positive,
+)
+from analysis.compare import TESTS, Comparison, compare
+from analysis.compare_adjust import CORRECTIONS
+from analysis.compare_williams import ALTERNATIVES
+from analysis.resample import SCHEMES
+
+HELP = "Test, for every pair of metrics, whether one follows the human measure better than the other."
+PAIRS = ["better", "worse", "difference", "statistic", "p", "p_adjusted"]
+STANDINGS = ["metric", "value", "optimal", "cluster", "beaten_by"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_scores_and_human(parser)
+    add_level_and_coefficient(parser, tuple(COEFFICIENTS))
+    parser.add_argument("--test", choices=TESTS, default="perm-systems", help="the test (default: perm-systems)")
+    parser.add_argument("--alternative", choices=ALTERNATIVES, default="greater", help="what is tested")
+    parser.add_argument("--correction", choices=CORRECTIONS, default="holm", help="for many comparisons")
+    parser.add_argument("--resamples", type=positive, help="swaps or bootstrap resamples (default: enough)")
+    parser.add_argument("--resample", choices=SCHEMES, default="systems", help="what the bootstrap redraws")
+    parser.add_argument("--score", choices=("mean", "median"), default="mean", help="a system's score")
+    parser.add_argument("--flip", action="store_true", help="turn metrics that correlate negatively")
+    parser.add_argument(
+        "--optimal", action="store_true", help="print the metrics with their clusters, those unbeaten marked"
+    )
+    add_plot(parser)
+
+
+def run(args: argparse.Namespace) -> CommandResult:
+    found = compare(
+        load(args, args.scores, "scores"),
+        human=args.human,
+        metrics=chosen_metrics(args),
+        test=args.test,
+        level=args.level,
+        coefficient=args.coefficient,
+        alternative=args.alternative,
+        correction=args.correction,
+        resamples=args.resamples,
+        resample=args.resample,
+        seed=args.seed,
+        score=args.score,
+        flip=args.flip,
+        progress=lambda pairs, total: cli.progress(pairs, total, "pairs"),
+    )
+    if args.plot:
+        from analysis.plot import save
+        from analysis.plot_metrics import significance_matrix
+
+        save(significance_matrix(found), args.plot)
+    if args.optimal:
+        rows = [{column: getattr(item, column) for column in STANDINGS} for item in found.standings]
+        rows = [{**row, "beaten_by": list(item.beaten_by)} for row, item in zip(rows, found.standings, strict=True)]
+        return CommandResult(rows, STANDINGS, sentences(found))
+    pairs = [{column: getattr(pair, column) for column in PAIRS} for pair in found.pairs]
+    return CommandResult(pairs, PAIRS, sentences(found))
+
+
+def sentences(found: Comparison) -> list[str]:
+    """How the comparison was made, and what may be concluded."""
+    how = f"{found.test}, {found.alternative}, {found.level} level, {found.coefficient}; p adjusted: {found.correction}"
+    if found.resamples:
+        count = f"all {found.resamples} swaps" if found.exact else f"{found.resamples} draws, seed {found.seed}"
+        how += f"; {count}"
+    notes = [f"{how}.", found.population]
+    known = [pair.p_adjusted for pair in found.pairs if pair.p_adjusted == pair.p_adjusted]
+    if found.resamples and not found.exact and known:
+        least = len(known) / (found.resamples + 1)
+        if found.correction in ("holm", "bonferroni") and least >= found.alpha:
+            notes.append(
+                f"With {found.resamples} draws and {len(known)} tests no p can fall below {least:.2g}; raise "
+                "--resamples, name fewer metrics, or take --test williams."
+            )
+    best = [item.metric for item in found.standings if item.optimal]
+    if best:
+        notes.append(f"Not significantly beaten by any other at {found.alpha:g}: {', '.join(best)}.")
+    negative = [item.metric for item in found.standings if item.value < 0]
+    if negative and not found.flipped:
+        notes.append(
+            f"{', '.join(negative)}: negative correlation; where lower is better, turn the metric with --flip."
+        )
+    if found.flipped:
+        notes.append(f"Turned as a whole because of a negative correlation: {', '.join(found.flipped)}.")
+    if any(pair.p != pair.p for pair in found.pairs):
+        notes.append("Where p is undefined the two metrics order the systems alike, one is constant, or n is below 4.")
+    return notes

@@ -1,0 +1,39 @@
+"""`pairwise`: can a metric tell which of two systems is better?"""
+
+from __future__ import annotations
+
+import argparse
+
+from analysis.cli import CommandResult, load
+from analysis.commands._metrics import add_plot, add_scores_and_human, chosen_metrics, positive
+from analysis.experiments.pairwise import pairwise_f1
+
+HELP = "Score the metrics' verdicts on pairs of systems against the human verdicts (weighted F1)."
+COLUMNS = ["metric", "f1"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_scores_and_human(parser)
+    parser.add_argument("--resamples", type=positive, default=1000, help="bootstrap resamples per pair")
+    add_plot(parser)
+
+
+def run(args: argparse.Namespace) -> CommandResult:
+    results = pairwise_f1(
+        load(args, args.scores, "scores"),
+        human=args.human,
+        metrics=chosen_metrics(args),
+        resamples=args.resamples,
+        seed=args.seed,
+    )
+    if args.plot:
+        from analysis.plot import save
+        from analysis.plot_metrics import f1_bars
+
+        save(f1_bars(results, args.human), args.plot)
+    notes = [
+        f"{results[0].pairs} pairs, {args.resamples} resamples of documents, seed {args.seed}; verdicts at 95 %, "
+        "resamples with equal means counted half for each side.",
+        f"The row {args.human} is the ceiling: the human verdicts against themselves on other resamples.",
+    ]
+    return CommandResult([{name: getattr(found, name) for name in COLUMNS} for found in results], COLUMNS, notes)

@@ -1,0 +1,87 @@
+"""`ranges`: do metrics agree with each other, and where on the scale?"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from analysis import cli
+from analysis.cli import CommandResult, load
+from analysis.commands._metrics import add_metrics, add_plot, chosen_metrics, positive
+from analysis.experiments.ranges import TOP_RULES, RangeTau, range_correlations
+from analysis.tables import read_table
+
+HELP = "Correlate metrics with each other on the whole, the average and the top range of scores."
+COLUMNS = ["a", "b", "range", "tau"]
+FIGURES = ("whole", "average", "top", "disagreement", "consistency", "scatter", "distributions")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scores", type=Path, metavar="SCORES", help="a scores table")
+    parser.add_argument("--human", metavar="MEASURE", help="summaries with this measure are the average range")
+    add_metrics(parser)
+    parser.add_argument("--top", choices=TOP_RULES, help="rule for the top (default: baseline if given, else union)")
+    parser.add_argument("--k", type=positive, default=50, help="best summaries per metric for topk and union")
+    parser.add_argument("--baseline", metavar="SYSTEM", help="the system that the top must better")
+    parser.add_argument("--summaries", type=Path, help="a summaries table: equal texts count once per topic")
+    parser.add_argument("--figure", choices=FIGURES, default="whole", help="what --plot draws")
+    add_plot(parser)
+
+
+def run(args: argparse.Namespace) -> CommandResult:
+    scores = load(args, args.scores, "scores")
+    rule = args.top or ("baseline" if args.baseline else "union")
+    results = range_correlations(
+        scores,
+        metrics=chosen_metrics(args),
+        human=args.human,
+        top=rule,
+        k=args.k,
+        baseline=args.baseline,
+        texts=read_table(args.summaries, "summaries") if args.summaries else None,
+        progress=lambda pairs, total: cli.progress(pairs, total, "pairs"),
+    )
+    if args.plot:
+        _draw(args, scores, results)
+    size = {found.range: found.summaries for found in results}
+    topics = max(found.topics for found in results)
+    notes = [
+        f"Kendall's tau-b per topic, mean over {topics} topics; summaries per topic: "
+        + ", ".join(f"{name} {count:.1f}" for name, count in size.items())
+        + "."
+    ]
+    notes.append(_rule_sentence(rule, args))
+    undefined = sum(found.undefined for found in results)
+    if undefined:
+        notes.append(f"{undefined} topic values were undefined (constant scores or one summary) and left out.")
+    if not args.human:
+        notes.append("No average range: name the human measure with --human, and the judged summaries are it.")
+    return CommandResult([{name: getattr(found, name) for name in COLUMNS} for found in results], COLUMNS, notes)
+
+
+def _rule_sentence(rule: str, args: argparse.Namespace) -> str:
+    return {
+        "baseline": f"Top: better than {args.baseline} for at least one metric.",
+        "topk": f"Top: the {args.k} best of each of the two metrics, summaries among both counted twice.",
+        "union": f"Top: the {args.k} best of each of the two metrics, without duplicates.",
+    }[rule]
+
+
+def _draw(args: argparse.Namespace, scores: pd.DataFrame, results: list[RangeTau]) -> None:
+    from analysis import plot_ranges as charts
+    from analysis.experiments.curves import consistency, disagreement
+    from analysis.plot import save
+
+    metrics = chosen_metrics(args) or list(dict.fromkeys(found for pair in results for found in (pair.a, pair.b)))
+    figures: dict[str, Callable[[], Any]] = {
+        "disagreement": lambda: charts.disagreement_lines(disagreement(scores, metrics=metrics, seed=args.seed)),
+        "consistency": lambda: charts.consistency_points(consistency(scores, metrics=metrics, seed=args.seed)),
+        "scatter": lambda: charts.scatter_matrix(scores, metrics, args.seed),
+        "distributions": lambda: charts.distributions(scores, metrics, args.seed),
+    }
+    draw = figures.get(args.figure)
+    save(draw() if draw else charts.range_matrix(results, args.figure), args.plot)

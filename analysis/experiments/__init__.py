@@ -1,0 +1,1 @@
+"""The experiments of the papers, each a function from a scores table to named results."""

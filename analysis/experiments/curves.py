@@ -1,0 +1,100 @@
+"""How agreement between metrics fades as scores rise (Peyrard 2019, Figures 2 and 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from analysis.coefficients import Floats
+from analysis.experiments.ranges import Topic, topics
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Share of summary pairs that two metrics order differently, among pairs of about that score."""
+
+    a: str
+    b: str
+    score: float
+    """Middle of the bin: mean normalised score of the two summaries under the two metrics."""
+    share: float
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """F/N of one summary: of those better for at least one metric, the share better for all (equation 1)."""
+
+    doc_id: str
+    system: str
+    score: float
+    """Mean of the normalised metrics."""
+    ratio: float
+    better_for_one: int
+
+
+def normalised(topic: Topic) -> Floats:
+    """Every metric between 0 and 1 within the topic; a constant metric is 0."""
+    low, high = topic.values.min(axis=0), topic.values.max(axis=0)
+    return np.asarray((topic.values - low) / np.where(high > low, high - low, 1))
+
+
+def disagreement(
+    scores: pd.DataFrame,
+    *,
+    metrics: Sequence[str] | None = None,
+    pairs_per_topic: int = 5000,
+    bins: int = 10,
+    seed: int = 0,
+) -> list[Disagreement]:
+    """Disagreement of all pairs of metrics by score; pairs of summaries are drawn within topics.
+
+    A pair that either metric ties is left out: it has no order to disagree about.
+    """
+    names, parts = topics(scores, metrics)
+    rng = np.random.default_rng(seed)
+    sides: list[Floats] = []
+    for topic in parts:
+        values = normalised(topic)
+        i, j = rng.integers(0, len(values), (2, pairs_per_topic))
+        keep = i != j
+        sides.append(np.stack([values[i[keep]], values[j[keep]]]))
+    joined = np.concatenate(sides, axis=1)
+    results = []
+    for a, b in combinations(range(len(names)), 2):
+        gap = joined[0] - joined[1]
+        order = gap[:, a] * gap[:, b]
+        level = joined[:, :, [a, b]].mean(axis=(0, 2))
+        place = np.minimum((level * bins).astype(int), bins - 1)
+        for cell in range(bins):
+            here = (place == cell) & (order != 0)
+            if here.any():
+                share = float((order[here] < 0).mean())
+                results.append(Disagreement(names[a], names[b], (cell + 0.5) / bins, share, int(here.sum())))
+    return results
+
+
+def consistency(
+    scores: pd.DataFrame, *, metrics: Sequence[str] | None = None, samples: int = 5000, seed: int = 0
+) -> list[Consistency]:
+    """F/N of randomly drawn summaries; a summary that nothing betters has no ratio and is left out."""
+    _, parts = topics(scores, metrics)
+    rng = np.random.default_rng(seed)
+    sizes = np.array([len(topic.systems) for topic in parts])
+    drawn = np.sort(rng.choice(int(sizes.sum()), min(samples, int(sizes.sum())), replace=False))
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    results = []
+    for number, topic in enumerate(parts):
+        values = normalised(topic)
+        inside = drawn[(drawn >= starts[number]) & (drawn < starts[number + 1])] - starts[number]
+        for place in inside:
+            better = topic.values > topic.values[place]
+            one, every = int(better.any(axis=1).sum()), int(better.all(axis=1).sum())
+            if one:
+                mean = float(values[place].mean())
+                results.append(Consistency(topic.doc_id, topic.systems[place], mean, every / one, one))
+    return results

@@ -1,0 +1,97 @@
+"""Can a metric tell which of two systems is better? (REALSumm, Exp-III)
+
+For every pair of systems a paired bootstrap over documents gives a verdict: the first is better, the second is
+better, or undecided below 95 %. The metric's verdicts are scored against the human ones by weighted F1. Resamples
+in which both systems have the same mean count half for each, so two equal systems are undecided. Weighted F1
+depends on which system of a pair is called the first: the order is that of group and name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from analysis.coefficients import Floats
+from analysis.correlate import TooFewSystems
+from analysis.cube import ScoreCube, build_cube
+from analysis.resample import draw_weights
+from analysis.tables import AnalysisError
+
+Labels = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PairwiseF1:
+    """How well one metric's verdicts match the human ones."""
+
+    metric: str
+    f1: float
+    first: int
+    """Pairs in which the metric finds the first system better."""
+    second: int
+    undecided: int
+    pairs: int
+    is_ceiling: bool
+    """The human measure against itself, on other resamples: what a perfect metric would reach."""
+
+
+def verdicts(matrix: Floats, weights: Floats, confidence: float = 0.95) -> Labels:
+    """1 (first better), 2 (second better) or 0 (undecided) for every pair of rows."""
+    i, j = np.triu_indices(len(matrix), 1)
+    gaps = np.nan_to_num(matrix[i] - matrix[j])
+    means = weights @ gaps.T
+    level = np.abs(gaps).sum(axis=1) * 1e-12
+    wins = (means > level).mean(axis=0) + 0.5 * (np.abs(means) <= level).mean(axis=0)
+    return np.where(wins >= confidence, 1, np.where(wins <= 1 - confidence, 2, 0))
+
+
+def weighted_f1(truth: Labels, found: Labels) -> float:
+    """F1 per verdict, averaged with the number of true cases as weight."""
+    total = 0.0
+    for label in np.unique(truth):
+        right = int(((truth == label) & (found == label)).sum())
+        either = int((truth == label).sum() + (found == label).sum())
+        total += 2 * right / either * int((truth == label).sum())
+    return total / len(truth)
+
+
+def pairwise_f1(
+    scores: pd.DataFrame | ScoreCube,
+    *,
+    human: str,
+    metrics: Sequence[str] | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    confidence: float = 0.95,
+) -> list[PairwiseF1]:
+    """F1 of every metric, and of the human measure against itself as the ceiling."""
+    cube = scores if isinstance(scores, ScoreCube) else build_cube(scores)
+    judged = cube.matrix(human)
+    systems = np.isfinite(judged).any(axis=1)
+    documents = np.isfinite(judged).any(axis=0)
+    if systems.sum() < 2 or documents.sum() < 2:
+        raise TooFewSystems(
+            f"{int(systems.sum())} systems and {int(documents.sum())} documents have a score of {human}; comparing "
+            "systems pair by pair needs two of each."
+        )
+    part = np.ix_(systems, documents)
+    first = draw_weights(seed, resamples, int(documents.sum()), 3)
+    second = draw_weights(seed, resamples, int(documents.sum()), 4)
+    truth = verdicts(judged[part], first, confidence)
+    chosen = [name for name in cube.metrics if name != human] if metrics is None else list(metrics)
+    results = []
+    for name in [*(name for name in chosen if not cube.is_whole(name)), human]:
+        matrix = cube.matrix(name)[part]
+        if not np.isfinite(matrix).any(axis=1).all():
+            raise AnalysisError(
+                f"{name} has no scores for some systems that {human} has; leave it out with --metrics or score them."
+            )
+        found = verdicts(matrix, second, confidence)
+        first_better, second_better, neither = (int((found == label).sum()) for label in (1, 2, 0))
+        f1 = weighted_f1(truth, found)
+        results.append(PairwiseF1(name, f1, first_better, second_better, neither, len(found), name == human))
+    return results

@@ -1,0 +1,170 @@
+"""Do metrics agree with each other, and where on the scale? (Peyrard 2019)
+
+Kendall's tau-b between two metrics over the summaries of one topic (`doc_id`), averaged over topics, on three
+ranges: the whole of it, the average range (the summaries people judged), and the top.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from analysis.coefficients import Floats, UnknownName, kendall
+from analysis.cube import WHOLE, MissingMeasure
+from analysis.tables import AnalysisError
+
+TOP_RULES = ("baseline", "topk", "union")
+
+
+@dataclass(frozen=True)
+class Topic:
+    """The summaries of one topic: summaries × metrics."""
+
+    doc_id: str
+    systems: tuple[str, ...]
+    values: Floats
+    judged: np.ndarray
+    """Which of them people judged."""
+
+
+@dataclass(frozen=True)
+class RangeTau:
+    """Agreement of two metrics on one range."""
+
+    a: str
+    b: str
+    range: str
+    """whole, average or top."""
+    tau: float
+    """Mean over topics; NaN when it is defined for none."""
+    topics: int
+    undefined: int
+    """Topics left out because tau is undefined there."""
+    summaries: float
+    """Mean number of summaries per topic."""
+
+
+def topics(
+    scores: pd.DataFrame,
+    metrics: Sequence[str] | None = None,
+    human: str | None = None,
+    texts: pd.DataFrame | None = None,
+) -> tuple[tuple[str, ...], list[Topic]]:
+    """The metrics in order of appearance and the table topic by topic; summaries lacking a metric are left out.
+
+    With `texts` (a summaries table) equal texts within a topic count once.
+    """
+    known = list(dict.fromkeys(scores["metric"]))
+    for name in [*(metrics or []), *([human] if human else [])]:
+        if name not in known:
+            raise MissingMeasure(f"The scores hold no measure {name!r}. Measures there: {', '.join(known)}.")
+    chosen = tuple(metrics) if metrics is not None else tuple(name for name in known if name != human)
+    if len(chosen) < 2:
+        raise AnalysisError(f"Agreement between metrics needs two of them, and there is {len(chosen)}.")
+    rows = scores[(scores["doc_id"] != WHOLE) & scores["metric"].isin([*chosen, human or chosen[0]])]
+    rows = rows.assign(system=_with_group(rows))
+    wide = rows.set_index(["doc_id", "system", "metric"])["value"].unstack("metric")
+    if texts is not None:
+        wide = _drop_equal_texts(wide, texts)
+    order = list(dict.fromkeys(rows["doc_id"]))
+    groups = dict(tuple(wide.groupby(level="doc_id", sort=False)))
+    made = []
+    for doc_id in order:
+        if doc_id not in groups:
+            continue
+        part = groups[doc_id]
+        values = part[list(chosen)].to_numpy(dtype=float)
+        complete = np.isfinite(values).all(axis=1)
+        judged = part[human].notna().to_numpy() if human else np.zeros(len(part), dtype=bool)
+        names = part.index.get_level_values("system").astype(str)
+        made.append(Topic(str(doc_id), tuple(names[complete]), values[complete], np.asarray(judged)[complete]))
+    return chosen, [topic for topic in made if len(topic.systems)]
+
+
+def _with_group(rows: pd.DataFrame) -> pd.Series:
+    system = rows["system"].astype(str)
+    if "group" not in rows.columns:
+        return system
+    group = rows["group"].fillna("").astype(str)
+    clash = pd.DataFrame({"s": system, "g": group}).drop_duplicates().groupby("s")["g"].nunique()
+    several = clash[clash > 1].index
+    return system.where(~system.isin(several), group + "/" + system)
+
+
+def _drop_equal_texts(wide: pd.DataFrame, texts: pd.DataFrame) -> pd.DataFrame:
+    joined = texts["summary"].map(lambda text: text if isinstance(text, str) else "\n".join(text))
+    keyed = texts.assign(text=joined).drop_duplicates(["doc_id", "text"])
+    keep = pd.MultiIndex.from_frame(keyed[["doc_id", "system"]])
+    everything = pd.MultiIndex.from_frame(texts[["doc_id", "system"]])
+    result: pd.DataFrame = wide[wide.index.isin(keep) | ~wide.index.isin(everything)]
+    return result
+
+
+def top_rows(topic: Topic, pair: tuple[int, int], rule: str, k: int, baseline: str | None) -> np.ndarray:
+    """Positions of the top summaries of a topic, for two metrics.
+
+    baseline: better than that system for at least one of all metrics (the paper's text). topk: the k best of each of
+    the two, summaries among both kept twice (its released code). union: the same without duplicates.
+    """
+    if rule not in TOP_RULES:
+        raise UnknownName("rule for the top", rule, TOP_RULES)
+    if rule == "baseline":
+        if baseline not in topic.systems:
+            raise AnalysisError(f"Topic {topic.doc_id} has no complete scores of the baseline {baseline!r}.")
+        bar = topic.values[topic.systems.index(str(baseline))]
+        return np.flatnonzero((topic.values > bar).any(axis=1))
+    best = [np.argsort(-topic.values[:, side], kind="stable")[:k] for side in pair]
+    return np.concatenate(best) if rule == "topk" else np.union1d(best[0], best[1])
+
+
+def range_correlations(
+    scores: pd.DataFrame,
+    *,
+    metrics: Sequence[str] | None = None,
+    human: str | None = None,
+    top: str = "union",
+    k: int = 50,
+    baseline: str | None = None,
+    texts: pd.DataFrame | None = None,
+    progress: Callable[[Iterator[tuple[int, int]], int], Iterator[tuple[int, int]]] | None = None,
+) -> list[RangeTau]:
+    """Tau-b of every pair of metrics on the whole range, the average range (with `human`) and the top."""
+    if top == "baseline" and not baseline:
+        raise AnalysisError("The top above a baseline needs the name of the baseline system.")
+    names, parts = topics(scores, metrics, human, texts)
+    pairs: Iterator[tuple[int, int]] = combinations(range(len(names)), 2)
+    if progress:
+        pairs = progress(pairs, len(names) * (len(names) - 1) // 2)
+    results = []
+    for pair in pairs:
+        rows = {"whole": [np.arange(len(topic.systems)) for topic in parts]}
+        if human:
+            rows["average"] = [np.flatnonzero(topic.judged) for topic in parts]
+        rows["top"] = [top_rows(topic, pair, top, k, baseline) for topic in parts]
+        for name, chosen in rows.items():
+            results.append(_range(names, pair, name, parts, chosen))
+    return results
+
+
+def _range(
+    names: tuple[str, ...], pair: tuple[int, int], name: str, parts: list[Topic], rows: list[np.ndarray]
+) -> RangeTau:
+    values = []
+    for topic, chosen in zip(parts, rows, strict=True):
+        part = topic.values[chosen]
+        values.append(float(kendall(part[:, pair[0]], part[:, pair[1]])) if len(part) > 1 else math.nan)
+    defined = [value for value in values if math.isfinite(value)]
+    return RangeTau(
+        names[pair[0]],
+        names[pair[1]],
+        name,
+        float(np.mean(defined)) if defined else math.nan,
+        len(defined),
+        len(values) - len(defined),
+        float(np.mean([len(chosen) for chosen in rows])) if rows else 0.0,
+    )

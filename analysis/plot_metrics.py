@@ -1,0 +1,197 @@
+"""Charts of metrics: correlations, significance, top-k curves, pairwise F1, agreement matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from analysis.compare import Comparison
+from analysis.correlate import CorrelationResult
+from analysis.experiments.pairwise import PairwiseF1
+from analysis.experiments.topk import TopK
+from analysis.plot import ACCENT, FAINT, INK, PALETTE, SHAPES, altair, number, themed
+
+DIVERGING = ["#b35806", "#f7f7f7", "#2166ac"]
+
+
+def frame_of(results: Sequence[Any]) -> pd.DataFrame:
+    """Results with named fields as a frame, one column per field."""
+    return pd.DataFrame([vars(result) for result in results])
+
+
+def _subtitle(results: Sequence[CorrelationResult]) -> str:
+    some = results[0]
+    unit = {"system": "systems", "summary": "documents", "global": "summaries"}[some.level]
+    used = sorted({result.n_used for result in results})
+    n = str(used[0]) if len(used) == 1 else f"{used[0]}–{used[-1]}"
+    text = f"{some.level} level, {some.coefficient}, n = {n} {unit}"
+    if some.resample:
+        text += f"; 95 % interval, {some.resamples} resamples of {some.resample}"
+    return text
+
+
+def correlation_bars(results: Sequence[CorrelationResult], human: str) -> Any:
+    """A dot with its interval for every metric, best on top (Exp-I and Exp-IV)."""
+    alt = altair()
+    frame = frame_of(results).dropna(subset=["value"]).sort_values("value", ascending=False)
+    order = frame["metric"].tolist()
+    base = alt.Chart(frame).encode(y=alt.Y("metric:N", sort=order, title=None))
+    scale = alt.Scale(zero=False)
+    tooltip = ["metric", "value", "low", "high", "n_used", "n_undefined"]
+    dots = base.mark_point(filled=True, size=60, color=ACCENT, opacity=1).encode(
+        x=alt.X("value:Q", title="correlation", scale=scale), tooltip=tooltip
+    )
+    layers = [dots]
+    if frame["low"].notna().any():
+        rule = base.mark_rule(strokeWidth=1.5, color=ACCENT).encode(
+            x=alt.X("low:Q", title="correlation", scale=scale), x2="high:Q"
+        )
+        layers = [rule, dots]
+    title = alt.Title(f"Correlation with {human}", subtitle=_subtitle(list(results)))
+    return themed(alt.layer(*layers).properties(width=240, height=alt.Step(18), title=title))
+
+
+def significance_matrix(found: Comparison) -> Any:
+    """p of every ordered pair: is the metric of the row better than that of the column? (Exp-I, Figure 1)"""
+    alt = altair()
+    order = [item.metric for item in found.standings]
+    frame = frame_of(found.pairs)
+    frame["shown"] = [
+        number(p, 2) if difference > 0 else "·"
+        for p, difference in zip(frame["p_adjusted"], frame["difference"], strict=True)
+    ]
+    frame["significant"] = (frame["p_adjusted"] < found.alpha) & (frame["difference"] > 0)
+    few = len(order) <= 16
+    size = 24 if few else max(4, 400 // len(order))
+    base = alt.Chart(frame).encode(
+        x=alt.X("worse:N", sort=order, title="than this metric", axis=alt.Axis(labelAngle=-45)),
+        y=alt.Y("better:N", sort=order, title="is this metric better"),
+    )
+    cells = base.mark_rect(stroke=FAINT, strokeOpacity=0.25).encode(
+        color=alt.condition("datum.significant", alt.value(ACCENT), alt.value("transparent")),
+        tooltip=["better", "worse", "difference", "statistic", "p", "p_adjusted"],
+    )
+    layers = [cells]
+    if few:
+        ink = alt.condition("datum.significant", alt.value("#ffffff"), alt.value(INK))
+        layers.append(base.mark_text(fontSize=8.5).encode(text="shown:N", color=ink))
+    correction = "" if found.correction == "none" else f", {found.correction}"
+    title = alt.Title(
+        "Which metric is significantly better?",
+        subtitle=[
+            f"{found.test}, {found.level} level, {found.coefficient}{correction}",
+            f"filled: p < {found.alpha:g}; dot: not better",
+        ],
+    )
+    return themed(alt.layer(*layers).properties(width=size * len(order), height=size * len(order), title=title))
+
+
+def topk_lines(results: Sequence[TopK], human: str) -> Any:
+    """Correlation among the k best systems, one line per metric (Exp-II, Figure 3)."""
+    alt = altair()
+    frame = frame_of(results).dropna(subset=["value"])
+    names = list(dict.fromkeys(frame["metric"]))
+    colours = [PALETTE[i % len(PALETTE)] for i in range(len(names))]
+    base = alt.Chart(frame).encode(
+        x=alt.X("k:Q", title="k systems with the highest human score", axis=alt.Axis(tickMinStep=1)),
+        y=alt.Y("value:Q", title="correlation", scale=alt.Scale(zero=False)),
+        color=alt.Color(
+            "metric:N",
+            scale=alt.Scale(domain=names, range=colours),
+            legend=alt.Legend(title=None, orient="bottom", columns=2, symbolStrokeWidth=2),
+        ),
+        tooltip=["k", "metric", "value"],
+    )
+    shapes = [SHAPES[i // len(PALETTE) % len(SHAPES)] for i in range(len(names))]
+    points = base.mark_point(filled=True, size=28).encode(
+        shape=alt.Shape("metric:N", scale=alt.Scale(domain=names, range=shapes), legend=None)
+    )
+    coefficient = results[0].coefficient if results else ""
+    title = alt.Title(f"Among the best systems, {coefficient}", subtitle=f"system level, human measure {human}")
+    return themed(alt.layer(base.mark_line(strokeWidth=1.6), points).properties(width=320, height=240, title=title))
+
+
+def f1_bars(results: Sequence[PairwiseF1], human: str) -> Any:
+    """Weighted F1 of the verdicts on pairs of systems, with the human ceiling as a line (Exp-III, Figure 4)."""
+    alt = altair()
+    frame = frame_of(results)
+    metrics = frame[~frame["is_ceiling"]].sort_values("f1", ascending=False)
+    base = alt.Chart(metrics).encode(y=alt.Y("metric:N", sort=metrics["metric"].tolist(), title=None))
+    bars = base.mark_bar(color=ACCENT, height=9).encode(
+        x=alt.X("f1:Q", title="weighted F1", scale=alt.Scale(domain=[0, 1])),
+        tooltip=["metric", "f1", "first", "second", "undecided", "pairs"],
+    )
+    layers = [bars]
+    ceiling = frame[frame["is_ceiling"]]
+    if len(ceiling):
+        layers.append(alt.Chart(ceiling).mark_rule(color=PALETTE[1], strokeDash=[4, 3], strokeWidth=2).encode(x="f1:Q"))
+    pairs = int(frame["pairs"].iloc[0]) if len(frame) else 0
+    title = alt.Title(
+        "Which of two systems is better?", subtitle=f"{pairs} pairs; dashed: {human} against itself (ceiling)"
+    )
+    return themed(alt.layer(*layers).properties(width=240, height=alt.Step(18), title=title))
+
+
+def level_difference(system: Sequence[CorrelationResult], summary: Sequence[CorrelationResult], human: str) -> Any:
+    """System and summary level side by side, joined by their difference (Exp-IV, Figure 5)."""
+    alt = altair()
+    frame = pd.concat([frame_of(system), frame_of(summary)]).dropna(subset=["value"])
+    wide = frame.pivot_table(index="metric", columns="level", values="value").dropna().reset_index()
+    order = wide.sort_values("summary", ascending=False)["metric"].tolist()
+    axis = alt.Y("metric:N", sort=order, title=None)
+    rule = (
+        alt.Chart(wide)
+        .mark_rule(color=FAINT, strokeWidth=1.5)
+        .encode(y=axis, x=alt.X("system:Q", title="correlation"), x2="summary:Q")
+    )
+    levels = ["system", "summary"]
+    key = alt.Scale(domain=levels, range=[PALETTE[0], PALETTE[1]])
+    shape = alt.Scale(domain=levels, range=["circle", "diamond"])
+    legend = alt.Legend(title=None, orient="top")
+    dots = (
+        alt.Chart(frame[frame["metric"].isin(order)])
+        .mark_point(filled=True, size=60, opacity=1)
+        .encode(
+            y=axis,
+            x=alt.X("value:Q", scale=alt.Scale(zero=False)),
+            color=alt.Color("level:N", scale=key, legend=legend),
+            shape=alt.Shape("level:N", scale=shape, legend=legend),
+            tooltip=["metric", "level", "value", "n_used"],
+        )
+    )
+    name = system[0].coefficient if system else ""
+    title = alt.Title("System and summary level", subtitle=f"{name}, human measure {human}")
+    return themed(alt.layer(rule, dots).properties(width=240, height=alt.Step(18), title=title))
+
+
+def value_matrix(
+    frame: pd.DataFrame, row: str, column: str, value: str, title: str, subtitle: str = "", marked: str | None = None
+) -> Any:
+    """A heat map of values between −1 and 1 with the numbers in it; `marked` names a column of booleans."""
+    alt = altair()
+    rows, columns = list(dict.fromkeys(frame[row])), list(dict.fromkeys(frame[column]))
+    shown = [number(float(v), 2) for v in frame[value]]
+    if marked:
+        shown = [f"{text}•" if flag else text for text, flag in zip(shown, frame[marked], strict=True)]
+    few = len(rows) <= 20 and len(columns) <= 20
+    size = 30 if few else max(5, 420 // max(len(rows), len(columns)))
+    data = frame.assign(shown=shown, dark=[bool(math.isfinite(v) and abs(v) > 0.6) for v in frame[value]])
+    base = alt.Chart(data).encode(
+        x=alt.X(f"{column}:N", sort=columns, title=None, axis=alt.Axis(labelAngle=-45)),
+        y=alt.Y(f"{row}:N", sort=rows, title=None),
+    )
+    scale = alt.Scale(domain=[-1, 0, 1], range=DIVERGING)
+    cells = base.mark_rect().encode(
+        color=alt.Color(f"{value}:Q", scale=scale, legend=None), tooltip=[row, column, value]
+    )
+    layers = [cells]
+    if few:
+        ink = alt.condition("datum.dark", alt.value("#ffffff"), alt.value("#1c1f24"))
+        layers.append(base.mark_text(fontSize=9).encode(text="shown:N", color=ink))
+    heading = alt.Title(title, subtitle=subtitle)
+    return themed(
+        alt.layer(*layers).properties(width=size * len(columns), height=min(size, 22) * len(rows), title=heading)
+    )

@@ -1,0 +1,66 @@
+"""Verdicts on pairs of systems: ties by halves, F1 by hand, the ceiling."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from analysis.cli import main
+from analysis.experiments.pairwise import pairwise_f1, verdicts, weighted_f1
+from analysis.resample import draw_weights
+from tests.analysis._matrices import table
+
+
+def test_equal_systems_are_undecided():
+    matrix = np.array([[1.0, 2, 3, 4], [1, 2, 3, 4], [9, 9, 9, 9]])
+    found = verdicts(matrix, draw_weights(0, 500, 4))
+    # Pairs 01, 02, 12: the first two systems are the same, the third beats both.
+    assert found.tolist() == [0, 2, 2]
+
+
+def test_weighted_f1_by_hand():
+    truth, found = np.array([1, 1, 2, 0, 0, 0]), np.array([1, 2, 2, 0, 0, 1])
+    # F1: label 1: 2·1/(2+2) = .5; label 2: 2·1/(1+2) = 2/3; label 0: 2·2/(3+2) = .8.
+    assert weighted_f1(truth, found) == pytest.approx((2 * 0.5 + 1 * 2 / 3 + 3 * 0.8) / 6)
+    assert weighted_f1(truth, truth) == 1
+
+
+def test_a_copy_of_the_human_measure_reaches_the_ceiling():
+    h = np.random.default_rng(0).random((8, 40))
+    found = {r.metric: r for r in pairwise_f1(table(h=h, same=h * 3, noise=-h), human="h", resamples=300)}
+    assert found["same"].f1 == pytest.approx(found["h"].f1)
+    assert found["h"].is_ceiling
+    assert found["noise"].f1 < found["same"].f1
+
+
+def test_documents_that_people_didnt_judge_dont_count():
+    h = np.random.default_rng(0).random((5, 10))
+    wide = np.hstack([h, np.full((5, 3), np.nan)])
+    m = np.random.default_rng(1).random((5, 13))
+    plain = pairwise_f1(table(h=h, m=m[:, :10]), human="h", resamples=200)
+    padded = pairwise_f1(table(h=wide, m=m), human="h", resamples=200)
+    assert plain == padded
+
+
+def test_missing_scores_are_answered_with_a_sentence():
+    h = np.random.default_rng(0).random((4, 5))
+    m = h.copy()
+    m[2] = np.nan
+    with pytest.raises(ValueError, match="no scores for some systems"):
+        pairwise_f1(table(h=h, m=m), human="h")
+    with pytest.raises(ValueError, match="needs two of each"):
+        pairwise_f1(table(h=h[:1], m=h[:1]), human="h")
+
+
+def test_the_command(tmp_path, capsys):
+    h = np.random.default_rng(0).random((5, 6))
+    path = tmp_path / "scores.csv"
+    table(h=h, m=h).to_csv(path, index=False)
+    command = ["pairwise", str(path), "--human", "h", "--resamples", "100", "--plot", str(tmp_path / "f.svg")]
+    assert main([*command, "--json", "--seed", "3"]) == 0
+    out, err = capsys.readouterr()
+    assert [list(row) for row in json.loads(out)] == [["metric", "f1"]] * 2
+    assert "seed 3" in err
+    assert (tmp_path / "f.svg").exists()
