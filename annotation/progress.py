@@ -2,9 +2,20 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Count, F, Q, Sum
+from django.db.models import Count, Q, Sum
 
-from .models import Assignment, Batch, Membership, Role, Study, Task, User, Worker
+from .models import (
+    Assignment,
+    Batch,
+    ContentUnit,
+    Judgment,
+    Membership,
+    Role,
+    Study,
+    Summary,
+    User,
+    Worker,
+)
 
 State = Assignment.State
 
@@ -74,12 +85,6 @@ def home_cards(user: User) -> list[Card]:
     ]
 
 
-def open_places(batch: Batch) -> int:
-    """Answers still to be given in a batch."""
-    left = Task.objects.filter(batch=batch, live__lt=F("quota")).aggregate(n=Sum(F("quota") - F("live")))["n"]
-    return left or 0
-
-
 @dataclass(frozen=True)
 class StudyState:
     """What the stepper of a study says."""
@@ -97,8 +102,6 @@ class StudyState:
 
 def study_state(study: Study) -> StudyState:
     """The counts of one study: a fixed number of queries."""
-    from .models import ContentUnit, Judgment, Summary
-
     units = ContentUnit.objects.filter(document__study=study).aggregate(
         scus=Count("pk", filter=Q(is_check=False)), checks=Count("pk", filter=Q(is_check=True))
     )
@@ -116,3 +119,17 @@ def study_state(study: Study) -> StudyState:
         metrics=study.scores.values("metric").distinct().count(),
         batches=batch_progress([study]).get(study.pk, []),
     )
+
+
+def system_rows(study: Study) -> list[dict[str, object]]:
+    """The study's systems with how much each has been judged: two queries."""
+    answers = dict(
+        Judgment.objects.filter(summary__system__study=study, assignment__state=State.SUBMITTED, is_current=True)
+        .values_list("summary__system")
+        .annotate(n=Count("pk"))
+    )
+    rows = study.systems.annotate(summaries_n=Count("summaries")).order_by("group", "name")
+    return [
+        {"name": row.name, "group": row.group, "summaries_n": row.summaries_n, "answers": answers.get(row.pk, 0)}
+        for row in rows
+    ]

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from .views import home, metrics, study, work, work_api
+from .views import collect, home, metrics, study, work, work_api
 
 handler400 = "annotation.views.errors.bad_request"
 handler403 = "annotation.views.errors.denied"
@@ -24,6 +24,9 @@ urlpatterns = [
     path("work/<str:key>/draft/", work_api.draft, name="draft"),
     path("work/<str:key>/submit/", work_api.submit, name="submit"),
     path("studies/<slug:slug>/", study.overview, name="study"),
+    path("studies/<slug:slug>/collect/", collect.collect, name="collect"),
+    path("studies/<slug:slug>/collect/<int:batch_id>/", collect.batch_state, name="batch-state"),
+    path("studies/<slug:slug>/collect/members/", collect.members, name="members"),
     path("studies/<slug:slug>/report/", study.report, name="report"),
     path("studies/<slug:slug>/metrics/", metrics.metrics, name="metrics"),
     path("studies/<slug:slug>/metrics/<str:name>/", metrics.metric, name="metric"),

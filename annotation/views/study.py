@@ -5,19 +5,16 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation.access import READERS, study_for
-from annotation.progress import study_state
+from annotation.progress import study_state, system_rows
 from annotation.reports import study_report
 
 
 @require_GET
 def overview(request: HttpRequest, slug: str) -> HttpResponse:
-    """Admins and analysts: the study's steps, each with its state, and the batches' progress."""
+    """Admins and analysts: the study's steps, each with its state, and its systems."""
     study = study_for(request, slug, *READERS)
-    return render(
-        request,
-        "annotation/study/overview.html",
-        {"study": study, "state": study_state(study), "step": "data"},
-    )
+    context = {"study": study, "state": study_state(study), "systems": system_rows(study), "step": "data"}
+    return render(request, "annotation/study/overview.html", context)
 
 
 @require_GET

@@ -80,5 +80,5 @@ def test_list_pages_ask_a_fixed_number_of_questions(client, django_assert_num_qu
     with django_assert_num_queries(7):
         client.get("/")
     make_study(documents=4, systems=3)
-    with django_assert_num_queries(13):  # session, user; study, role; seven counts, leases, batches
+    with django_assert_num_queries(15):  # session, user; study, role; seven counts, leases, batches; two for systems
         assert client.get(f"/studies/{study.slug}/").status_code == 200

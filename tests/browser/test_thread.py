@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotation.demo import load_demo
 from annotation.models import Judgment, Role
 from tests.browser.conftest import sign_in
 from tests.factories import make_batch, make_member, make_study
@@ -27,5 +28,17 @@ def test_an_admin_sees_how_far_a_batch_is(page: Page, live_server):
     make_batch(study, quota=3)
     sign_in(page, live_server.url, make_member(study, Role.ADMIN).username)
     page.get_by_role("link", name="Open study").click()
-    expect(page.get_by_role("cell", name="0 / 6")).to_be_visible()
+    page.get_by_role("navigation", name="Steps of the study").get_by_role("link", name="Collect").click()
+    expect(page.get_by_text("0 of 6 answers to 2 tasks")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_an_analyst_reads_the_report_with_its_charts(page: Page, live_server):
+    load_demo()
+    sign_in(page, live_server.url, "analyst", "demo")
+    page.get_by_role("link", name="Report").click()
+    expect(page.get_by_text("follows litepyramid_recall best over 6 systems")).to_be_visible()
+    expect(page.get_by_role("heading", name="Can we trust the judges?")).to_be_visible()
+    assert page.locator("figure svg").count() >= 2
+    assert page.get_by_role("row", name="rouge-1-f").count() == 1
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -1,0 +1,49 @@
+"""What admins do while judgments come in: batches change state, people get roles."""
+
+from django.db import transaction
+
+from .errors import Refused
+from .models import Batch, Membership, Role, Study, User
+
+NEXT = {
+    Batch.State.DRAFT: {Batch.State.OPEN},
+    Batch.State.OPEN: {Batch.State.PAUSED, Batch.State.CLOSED},
+    Batch.State.PAUSED: {Batch.State.OPEN, Batch.State.CLOSED},
+    Batch.State.CLOSED: set(),
+}
+
+
+def set_state(study: Study, batch_id: int, state: str) -> None:
+    """Move a batch on. A closed one stays closed: its answers are the record."""
+    with transaction.atomic():
+        batch = Batch.objects.select_for_update().filter(study=study, pk=batch_id).first()
+        if batch is None:
+            raise Refused("There is no such batch in this study. Nothing was changed.")
+        if state not in NEXT[Batch.State(batch.state)]:
+            raise Refused(f"“{batch}” is {batch.state} and can't become {state or 'nothing'!r}. Nothing was changed.")
+        batch.state = state
+        batch.save(update_fields=["state"])
+
+
+def add_member(study: Study, name: str, role: str) -> None:
+    """Give an existing account a role, or another role than before."""
+    if role not in Role.values:
+        raise Refused(f"There is no role {role!r}. Known: {', '.join(Role.values)}. Nothing was changed.")
+    user = User.objects.filter(username=name).first()
+    if user is None:
+        raise Refused(f"There is no account named “{name[:60]}”. Nothing was changed; ask the operator to make one.")
+    _keep_an_admin(study, name, role)
+    Membership.objects.update_or_create(study=study, user=user, defaults={"role": role})
+
+
+def remove_member(study: Study, name: str) -> None:
+    """Take a person's role away. Their judgments stay."""
+    _keep_an_admin(study, name, "")
+    if not Membership.objects.filter(study=study, user__username=name).delete()[0]:
+        raise Refused(f"“{name[:60]}” has no part in this study. Nothing was changed.")
+
+
+def _keep_an_admin(study: Study, name: str, role: str) -> None:
+    admins = set(study.memberships.filter(role=Role.ADMIN).values_list("user__username", flat=True))
+    if admins == {name} and role != Role.ADMIN:
+        raise Refused(f"“{name}” is the study's only admin. Make somebody else admin first. Nothing was changed.")

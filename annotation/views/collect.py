@@ -1,0 +1,80 @@
+"""A study's Collect page: batches and the people who work on them. Admins act, analysts look."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation import protocols
+from annotation.access import READERS, study_for, user_of
+from annotation.batches import create_batch
+from annotation.collecting import add_member, remove_member, set_state
+from annotation.models import Batch, Role
+from annotation.progress import batch_progress
+
+from .errors import answers_refusals
+
+# What a batch may be turned into, with the word on the button.
+MOVES = {
+    Batch.State.DRAFT: [(Batch.State.OPEN, "Open")],
+    Batch.State.OPEN: [(Batch.State.PAUSED, "Pause"), (Batch.State.CLOSED, "Close")],
+    Batch.State.PAUSED: [(Batch.State.OPEN, "Open again"), (Batch.State.CLOSED, "Close")],
+    Batch.State.CLOSED: [],
+}
+
+
+@require_http_methods(["GET", "POST"])
+@answers_refusals
+def collect(request: HttpRequest, slug: str) -> HttpResponse:
+    """Admins and analysts: the batches; admins may POST a new one."""
+    if request.method == "POST":
+        return _new_batch(request, slug)
+    study = study_for(request, slug, *READERS)
+    context = {
+        "study": study,
+        "step": "collect",
+        "batches": [(row, MOVES[Batch.State(row.batch.state)]) for row in batch_progress([study]).get(study.pk, [])],
+        "protocols": protocols.PROTOCOLS.values(),
+        "members": study.memberships.select_related("user").order_by("role", "user__username"),
+        "roles": Role.choices,
+        "is_admin": study.role_of(user_of(request)) == Role.ADMIN,
+    }
+    return render(request, "annotation/study/collect.html", context)
+
+
+def _new_batch(request: HttpRequest, slug: str) -> HttpResponse:
+    study = study_for(request, slug, Role.ADMIN)
+    name, quota = request.POST.get("name", "").strip()[:200], request.POST.get("quota", "")
+    options = {"evidence": True} if request.POST.get("evidence") else {}
+    create_batch(
+        study,
+        name or "Batch",
+        request.POST.get("protocol", ""),
+        int(quota) if quota.isascii() and quota.isdigit() else 0,
+        options,
+        role="expert" if request.POST.get("expert") else "crowd",
+    )
+    messages.success(request, f"“{name or 'Batch'}” is ready. Open it when the people may begin.")
+    return redirect("collect", slug=slug)
+
+
+@require_POST
+@answers_refusals
+def batch_state(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
+    """Admins: open, pause or close a batch."""
+    study = study_for(request, slug, Role.ADMIN)
+    set_state(study, batch_id, request.POST.get("state", ""))
+    return redirect("collect", slug=slug)
+
+
+@require_POST
+@answers_refusals
+def members(request: HttpRequest, slug: str) -> HttpResponse:
+    """Admins: give a person a role in the study, or take it away."""
+    study = study_for(request, slug, Role.ADMIN)
+    name = request.POST.get("name", "").strip()
+    if request.POST.get("remove"):
+        remove_member(study, name)
+    else:
+        add_member(study, name, request.POST.get("role", ""))
+    return redirect("collect", slug=slug)

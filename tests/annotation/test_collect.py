@@ -1,0 +1,84 @@
+"""The Collect page: admins make, open, pause and close batches, and give people roles."""
+
+import pytest
+
+from annotation.models import Batch, Membership, Role
+from tests.factories import make_member, make_study, make_user
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study():
+    return make_study(documents=2, systems=2)
+
+
+@pytest.fixture
+def admin(client, study):
+    client.force_login(make_member(study, Role.ADMIN, "boss"))
+    return client
+
+
+def test_an_admin_makes_and_opens_a_batch(admin, study):
+    address = f"/studies/{study.slug}/collect/"
+    assert "No batch yet" in admin.get(address).content.decode()
+    page = admin.post(address, {"name": "One", "protocol": "litepyramid", "quota": "2"}, follow=True).content.decode()
+    batch = Batch.objects.get()
+    assert (batch.state, batch.tasks.count(), batch.tasks.first().quota) == ("draft", 4, 2)
+    assert "0 of 8 answers to 4 tasks" in page
+    for state in ("open", "paused", "open", "closed"):
+        admin.post(f"{address}{batch.pk}/", {"state": state})
+        batch.refresh_from_db()
+        assert batch.state == state
+    answer = admin.post(f"{address}{batch.pk}/", {"state": "open"})
+    assert "is closed and can&#x27;t become &#x27;open&#x27;" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("form", "says"),
+    [
+        ({"name": "x", "protocol": "guess", "quota": "2"}, "no protocol"),
+        ({"name": "x", "protocol": "litepyramid", "quota": "many"}, "at least 1 answer"),
+        ({"name": "x", "protocol": "litepyramid", "quota": "-1"}, "at least 1 answer"),
+    ],
+)
+def test_a_wrong_batch_is_answered_with_a_sentence_and_not_made(admin, study, form, says):
+    answer = admin.post(f"/studies/{study.slug}/collect/", form)
+    assert says in answer.content.decode()
+    assert not Batch.objects.exists()
+
+
+def test_analysts_look_and_do_not_touch(client, study):
+    client.force_login(make_member(study, Role.ANALYST))
+    address = f"/studies/{study.slug}/collect/"
+    assert "New batch" not in client.get(address).content.decode()
+    assert client.post(address, {"name": "x", "protocol": "litepyramid", "quota": "1"}).status_code == 403
+    assert client.post(f"{address}members/", {"name": "x", "role": "admin"}).status_code == 403
+    assert not Batch.objects.exists()
+
+
+def test_people_get_and_lose_roles(admin, study):
+    make_user("ann")
+    address = f"/studies/{study.slug}/collect/members/"
+    admin.post(address, {"name": "ann", "role": "annotator"})
+    admin.post(address, {"name": "ann", "role": "analyst"})
+    assert Membership.objects.get(user__username="ann").role == "analyst"
+    admin.post(address, {"name": "ann", "remove": "1"})
+    assert not Membership.objects.filter(user__username="ann").exists()
+
+
+@pytest.mark.parametrize(
+    ("form", "says"),
+    [
+        ({"name": "nobody", "role": "annotator"}, "no account named"),
+        ({"name": "boss", "role": "emperor"}, "no role"),
+        ({"name": "boss", "role": "analyst"}, "only admin"),
+        ({"name": "boss", "remove": "1"}, "only admin"),
+        ({"name": "nobody", "remove": "1"}, "no part in this study"),
+    ],
+)
+def test_a_wrong_role_is_answered_with_a_sentence(admin, study, form, says):
+    answer = admin.post(f"/studies/{study.slug}/collect/members/", form)
+    assert answer.status_code == 409
+    assert says in answer.content.decode()
+    assert Membership.objects.get().role == "admin"
