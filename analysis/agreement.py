@@ -29,6 +29,7 @@ from analysis.agreement_counts import (
 from analysis.agreement_raters import RATER_COEFFICIENTS, of_raters, of_workers, resampled_workers
 from analysis.agreement_result import AgreementResult, interval
 from analysis.tables import AnalysisError
+from analysis.where import without_checks
 
 __all__ = ["CLUSTERS", "UNDEFINED", "AgreementResult", "agreement", "krippendorff_alpha"]
 
@@ -55,6 +56,7 @@ def agreement(
     ci: int = 0,
     cluster: str = "unit",
     seed: int = 0,
+    include_checks: bool = False,
 ) -> list[AgreementResult]:
     """How far the workers agree: one result, or one for each value of the column `by`."""
     _check_names(coefficient, [*KERNELS, *RATER_COEFFICIENTS], "coefficient")
@@ -65,6 +67,7 @@ def agreement(
     )
     if ci < 0:
         raise AnalysisError(f"{ci} resamples can't be drawn; give 0 for no interval, or 1000.")
+    judgments = judgments if include_checks else without_checks(judgments)
     judgments = judgments if by == "round" else latest(judgments)
     if by == "worker_id":
         return of_workers(judgments, blank)

@@ -23,7 +23,7 @@ import pandas as pd
 
 import analysis.commands
 from analysis.tables import AnalysisError, TableError, read_table
-from analysis.where import UsageError, keep_where
+from analysis.where import UsageError, keep_where, without_checks
 
 __all__ = [
     "AnalysisError",
@@ -52,6 +52,8 @@ class CommandResult:
     """The columns of the table for people, in order; without any, all that the rows have."""
     notes: list[str] = field(default_factory=list)
     """Sentences under the table (on the error stream with `--json`)."""
+    limit: int | None = None
+    """How many rows people are shown; `--json` always prints all."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -111,8 +113,8 @@ def load(args: argparse.Namespace, path: str | Path, kind: str) -> pd.DataFrame:
 def select(args: argparse.Namespace, frame: pd.DataFrame, name: str) -> pd.DataFrame:
     """The rows of a frame that the common options name."""
     frame = keep_where(frame, args.where, name)
-    if "is_check" in frame.columns and not args.include_checks:
-        frame = frame[~frame["is_check"]].reset_index(drop=True)
+    if not args.include_checks:
+        frame = without_checks(frame)
     if frame.empty:
         rows = "no rows" if args.include_checks else "no rows that are not checks"
         raise UsageError(f"{name} holds {rows}; there is nothing to work on.")
@@ -158,7 +160,9 @@ def _print(result: CommandResult, as_json: bool) -> None:
     if as_json:
         print(json.dumps([_plain(row) for row in result.rows], ensure_ascii=False, indent=1, allow_nan=False))
     elif result.rows:
-        print(table_text(result.rows, result.columns or list(result.rows[0])))
+        print(table_text(result.rows[: result.limit], result.columns or list(result.rows[0])))
+        if result.limit is not None and len(result.rows) > result.limit:
+            print(f"… and {len(result.rows) - result.limit} more rows.")
     sys.stdout.flush()
     for note in result.notes:
         print(note, file=sys.stderr if as_json else sys.stdout)
@@ -194,9 +198,7 @@ def _cell(value: object) -> str:
 def table_text(rows: Sequence[dict[str, object]], columns: Sequence[str]) -> str:
     """A table for people: names on top, numbers to the right, an en dash for what is undefined."""
     cells = [[_cell(row.get(column)) for column in columns] for row in rows]
-    numeric = [
-        all(isinstance(_plain(row.get(column)), int | float | None) for row in rows) for column in columns
-    ]
+    numeric = [all(isinstance(_plain(row.get(column)), int | float | None) for row in rows) for column in columns]
     widths = [max(len(line[i]) for line in [list(columns), *cells]) for i in range(len(columns))]
     lines = []
     for line in [list(columns), *cells]:

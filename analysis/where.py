@@ -34,9 +34,7 @@ def _keep(frame: pd.DataFrame, column: str, values: list[str], name: str) -> pd.
     for value in values:
         mask |= _equal(frame[column], value)
     if not mask.any():
-        raise UsageError(
-            f"No row of {name} has {column}={' or '.join(values)}; {column} holds {_some(frame[column])}."
-        )
+        raise UsageError(f"No row of {name} has {column}={' or '.join(values)}; {column} holds {_some(frame[column])}.")
     return frame[mask].reset_index(drop=True)
 
 
@@ -56,3 +54,10 @@ def _some(series: pd.Series, limit: int = 10) -> str:
     found = [str(value) for value in series.drop_duplicates()]
     more = f" and {len(found) - limit} more" if len(found) > limit else ""
     return ", ".join(found[:limit]) + more if found else "nothing"
+
+
+def without_checks(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows that are not attention checks."""
+    if "is_check" not in frame.columns or not frame["is_check"].any():
+        return frame
+    return frame[~frame["is_check"].astype(bool)].reset_index(drop=True)

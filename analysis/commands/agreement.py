@@ -39,6 +39,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         ci=args.ci,
         cluster=args.cluster,
         seed=args.seed,
+        include_checks=args.include_checks,
     )
     columns = [*(["group"] if args.by else []), *FIELDS]
     notes = [_how(results[0])] + [note for result in results for note in result.notes]

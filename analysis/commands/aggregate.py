@@ -1,0 +1,77 @@
+"""`python -m analysis aggregate`: human scores from judgments."""
+
+from __future__ import annotations
+
+import argparse
+
+import pandas as pd
+
+from analysis.aggregate import SCHEMES, TIES, aggregate, combine
+from analysis.cli import CommandResult, UsageError, load
+from analysis.provenance import provenance, write_provenance
+from analysis.tables import read_table, write_table
+
+HELP = "One human score per summary: LitePyramid recall, means of dimensions, or a model of the workers."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("judgments", metavar="JUDGMENTS", help="judgments table")
+    parser.add_argument("--out", metavar="FILE", help="write the scores table here")
+    parser.add_argument("--scheme", choices=SCHEMES, help="default: majority for yes/no units, mean for ratings")
+    parser.add_argument("--ties", choices=TIES, default="not-present", help="an SCU on which the votes are even")
+    parser.add_argument("--scus", metavar="FILE", help="SCU table whose weights give pyramid_score beside the recall")
+    parser.add_argument("--trim", type=float, default=0.2, help="share cut off at each end by trimmed-mean")
+    parser.add_argument("--combine", metavar="COVERAGE,QUALITY", help="add a measure that combines two others")
+    parser.add_argument("--how", choices=("arithmetic", "geometric", "harmonic"), default="arithmetic")
+    parser.add_argument("--quality-range", default="1,5", metavar="LOW,HIGH", help="scale of the quality ratings")
+
+
+def run(args: argparse.Namespace) -> CommandResult:
+    judgments = load(args, args.judgments, "judgments")
+    scus = read_table(args.scus, "scus") if args.scus else None
+    scores = aggregate(
+        judgments,
+        scheme=args.scheme,
+        ties=args.ties,
+        scus=scus,
+        trim=args.trim,
+        include_checks=args.include_checks,
+    )
+    if args.combine:
+        scores = _combined(scores, args)
+    notes = [_summary(scores, args.ties)]
+    if args.out:
+        write_table(scores, args.out, "scores")
+        inputs = [args.judgments, *([args.scus] if args.scus else [])]
+        options = {name: getattr(args, name) for name in ("scheme", "ties", "trim", "where", "include_checks")}
+        write_provenance(args.out, provenance("aggregate", inputs, options, args.seed))
+        notes.append(f"Written to {args.out}.")
+    rows = [{str(name): value for name, value in row.items()} for row in scores.to_dict("records")]
+    return CommandResult(rows, [str(name) for name in scores.columns], notes, limit=20)
+
+
+def _summary(scores: pd.DataFrame, ties: str) -> str:
+    schemes = ", ".join(
+        f"{metric} by {scheme}" for metric, scheme in scores.groupby("metric")["scheme"].first().items()
+    )
+    summaries = scores.groupby(["doc_id", "system"]).ngroups
+    return f"{len(scores)} scores of {summaries} summaries: {schemes}; an SCU with even votes is {ties}."
+
+
+def _combined(scores: pd.DataFrame, args: argparse.Namespace) -> pd.DataFrame:
+    """The scores with one more measure: the mean of coverage and quality, as asked."""
+    names = args.combine.split(",")
+    known = sorted(scores["metric"].unique())
+    if len(names) != 2 or not set(names) <= set(known):
+        raise UsageError(f"--combine needs two measures out of {', '.join(known)}, with a comma between them.")
+    try:
+        low, high = (float(edge) for edge in args.quality_range.split(","))
+    except ValueError as error:
+        raise UsageError("--quality-range needs two numbers with a comma between them, such as 1,5.") from error
+    key = ["doc_id", "system"]
+    coverage, quality = (scores[scores["metric"] == name] for name in names)
+    joined = coverage.merge(quality[[*key, "value"]], on=key, suffixes=("", "_quality"))
+    value = combine(joined["value"].tolist(), joined["value_quality"].tolist(), args.how, (low, high))
+    joined = joined.assign(value=value, metric=f"{names[0]}+{names[1]}", low=float("nan"), high=float("nan"))
+    added: pd.DataFrame = joined.drop(columns="value_quality").assign(scheme=args.how)
+    return pd.concat([scores, added], ignore_index=True)
