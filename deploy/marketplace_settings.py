@@ -1,4 +1,4 @@
-"""Django settings of the marketplace: a product of its own, beside the site (docs/decisions/0010-marketplace-apart.md)."""
+"""Django settings of the marketplace, a product of its own beside the site (docs/decisions/0010)."""
 
 import os
 from pathlib import Path

@@ -1,0 +1,31 @@
+"""The market's data. The rules live in the database: see each model's constraints."""
+
+from .books import BonusPayment, Payout, Pot, Transfer
+from .hits import HIT, Assignment, HITType, RequestToken
+from .messages import Message, Notice
+from .people import AccessKey, Account, AuditEntry, Invitation, MarketSettings, Requester, Worker
+from .qualifications import Qualification, QualificationRequest, QualificationType, WorkerBlock
+
+__all__ = [
+    "HIT",
+    "AccessKey",
+    "Account",
+    "Assignment",
+    "AuditEntry",
+    "BonusPayment",
+    "HITType",
+    "Invitation",
+    "MarketSettings",
+    "Message",
+    "Notice",
+    "Payout",
+    "Pot",
+    "Qualification",
+    "QualificationRequest",
+    "QualificationType",
+    "RequestToken",
+    "Requester",
+    "Transfer",
+    "Worker",
+    "WorkerBlock",
+]

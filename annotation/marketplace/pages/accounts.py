@@ -1,0 +1,137 @@
+"""Signing in, signing up, and one's own account."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth import authenticate, login, logout, update_session_auth_hash
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.forms import PasswordChangeForm
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_POST
+
+from .. import clock
+from ..errors import Refused
+from ..models import Account, Invitation, MarketSettings
+from ..people import sign_up_requester, sign_up_worker
+from .errors import error_page
+from .render import account_of, safe_next, show
+from .throttle import is_throttled, note_failure
+
+BACKEND = "annotation.marketplace.people.AccountBackend"
+
+
+@login_not_required
+@sensitive_post_parameters("password")
+def sign_in(request: HttpRequest) -> HttpResponse:
+    """Anybody. Ten wrong passwords for one name within ten minutes, and the name rests for that long."""
+    name, context = request.POST.get("username", ""), {"next": safe_next(request)}
+    if request.method != "POST":
+        return show(request, "sign_in.html", {**context, "accounts": _demo_accounts()})
+    if is_throttled(request, name):
+        sentence = "Too many wrong passwords. Wait ten minutes, then try again; nothing is lost."
+        return show(request, "sign_in.html", {**context, "problem": sentence, "name": name}, status=429)
+    account = authenticate(request, username=name, password=request.POST.get("password", ""))
+    if account is None:
+        note_failure(request, name)
+        sentence = "This name and password don't fit together. Passwords tell upper and lower case apart."
+        return show(request, "sign_in.html", {**context, "problem": sentence, "name": name}, status=403)
+    login(request, account)
+    return HttpResponseRedirect(context["next"] or reverse("home"))
+
+
+def _demo_accounts() -> list[str]:
+    return list(Account.objects.filter(is_demo=True, is_active=True).order_by("pk").values_list("username", flat=True))
+
+
+@require_POST
+def sign_out(request: HttpRequest) -> HttpResponse:
+    logout(request)
+    return redirect("home")
+
+
+class WorkerSignUp(forms.Form):
+    username = forms.CharField(label="Name to sign in with", max_length=150)
+    password = forms.CharField(label="Password", max_length=200, widget=forms.PasswordInput)
+    email = forms.EmailField(label="E-mail", required=False, help_text="Only the operator sees it, to pay you.")
+    country = forms.RegexField(
+        r"^[A-Za-z]{2}$",
+        label="Country",
+        required=False,
+        max_length=2,
+        help_text="Two letters, e.g. DE. Some HITs are for people in some countries only.",
+        error_messages={"invalid": "A country is two letters, e.g. DE."},
+    )
+    is_adult = forms.BooleanField(label="I am an adult and may be shown adult content", required=False)
+
+
+class RequesterSignUp(forms.Form):
+    username = forms.CharField(label="Name to sign in with", max_length=150)
+    password = forms.CharField(label="Password", max_length=200, widget=forms.PasswordInput)
+    name = forms.CharField(label="Name that workers see", max_length=200)
+    email = forms.EmailField(label="E-mail", required=False)
+
+
+@login_not_required
+@sensitive_post_parameters("password")
+def join(request: HttpRequest, code: str = "") -> HttpResponse:
+    """Anybody with an invitation; workers also without one, where the operator has opened the market."""
+    if request.user.is_authenticated:
+        return redirect("home")
+    invitation = Invitation.objects.filter(code=code).first() if code else None
+    if (code and (invitation is None or not invitation.is_open(clock.now()))) or not _may_join(invitation):
+        sentence = (
+            "This invitation is unknown, used up or too old. Ask the operator for a new one."
+            if code
+            else "This marketplace takes new people by invitation. Ask its operator for a link."
+        )
+        return error_page(request, 403, sentence)
+    role = invitation.role if invitation else Invitation.Role.WORKER
+    kind: type[forms.Form] = RequesterSignUp if role == Invitation.Role.REQUESTER else WorkerSignUp
+    form = kind(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            account = _sign_up(role, code, form.cleaned_data)
+        except Refused as refusal:
+            form.add_error(None, str(refusal))
+        else:
+            login(request, account, backend=BACKEND)
+            return redirect("home")
+    context = {"form": form, "role": role, "code": code}
+    return show(request, "join.html", context, status=422 if form.errors else 200)
+
+
+def _may_join(invitation: Invitation | None) -> bool:
+    return invitation is not None or MarketSettings.current().open_sign_up
+
+
+def _sign_up(role: str, code: str, facts: dict[str, Any]) -> Account:
+    if role == Invitation.Role.REQUESTER:
+        made = sign_up_requester(
+            facts["username"], facts["password"], code=code, name=facts["name"], email=facts["email"]
+        )
+    else:
+        made = sign_up_worker(  # type: ignore[assignment]
+            facts["username"],
+            facts["password"],
+            code=code,
+            email=facts["email"],
+            country=facts["country"].upper(),
+            is_adult=facts["is_adult"],
+        )
+    assert made.account is not None
+    return made.account
+
+
+@sensitive_post_parameters()
+def change_password(request: HttpRequest) -> HttpResponse:
+    """Anybody signed in, for themselves. Other browsers are signed out by it."""
+    form = PasswordChangeForm(account_of(request), request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        update_session_auth_hash(request, form.save())
+        messages.success(request, "Your password is changed. Other browsers are signed out.")
+        return redirect("home")
+    return show(request, "password.html", {"form": form}, status=422 if form.errors else 200)

@@ -1,0 +1,116 @@
+"""What every page shares: who is here, what waits for them, and how lists are cut into pages."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Page, Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from .. import clock
+from ..models import Account, Assignment, MarketSettings, Message, Requester, Worker
+
+PAGE_SIZE = 50
+
+
+@dataclass(frozen=True)
+class Here:
+    """The person in front of the page."""
+
+    worker: Worker | None
+    requester: Requester | None
+    is_operator: bool
+    unread: int
+    """Messages to this worker that are not read yet."""
+    held: int
+    """Assignments this worker has in work."""
+
+
+def account_of(request: HttpRequest) -> Account:
+    """The signed-in person (LoginRequiredMiddleware has seen to it)."""
+    return cast(Account, request.user)
+
+
+def here(request: HttpRequest) -> Here | None:
+    if not request.user.is_authenticated:
+        return None
+    account = account_of(request)
+    worker = Worker.objects.filter(account=account).first()
+    requester = Requester.objects.filter(account=account).first()
+    unread = Message.objects.filter(worker=worker, read_at__isnull=True).count() if worker else 0
+    held = (
+        Assignment.objects.filter(worker=worker, state=Assignment.State.ACCEPTED, deadline__gt=clock.now()).count()
+        if worker
+        else 0
+    )
+    return Here(worker, requester, account.is_operator, unread, held)
+
+
+def show(request: HttpRequest, template: str, context: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
+    """Render a page with the frame around it. `section` in the context marks the place in the navigation."""
+    values = {
+        "here": here(request),
+        "settings": MarketSettings.current(),
+        "now": clock.now(),
+        "demo": settings.DEMO,
+        **(context or {}),
+    }
+    return render(request, f"marketplace/{template}", values, status=status)
+
+
+def worker_of(request: HttpRequest) -> Worker:
+    """The signed-in worker; others are told why not."""
+    worker = Worker.objects.filter(account=account_of(request)).first()
+    if worker is None:
+        raise PermissionDenied("This page is for workers, and your account is not one. Nothing was changed.")
+    return worker
+
+
+def requester_of(request: HttpRequest) -> Requester:
+    """The signed-in requester; others are told why not."""
+    requester = Requester.objects.filter(account=account_of(request)).first()
+    if requester is None:
+        raise PermissionDenied("This page is for requesters, and your account is not one. Nothing was changed.")
+    return requester
+
+
+def operator_of(request: HttpRequest) -> Account:
+    """The signed-in operator; others are told why not."""
+    account = account_of(request)
+    if not account.is_operator:
+        raise PermissionDenied("This page is for the operator of this marketplace. Nothing was changed.")
+    return account
+
+
+def cut(request: HttpRequest, rows: Any, size: int = PAGE_SIZE) -> Page:
+    """One page of a list; a number that makes no sense gives the nearest page there is."""
+    return Paginator(rows, size).get_page(request.GET.get("page"))
+
+
+def safe_next(request: HttpRequest) -> str:
+    """Where to go on, if it is on this site; empty otherwise."""
+    target = request.POST.get("next") or request.GET.get("next") or ""
+    allowed = url_has_allowed_host_and_scheme(
+        target, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
+    return target if allowed else ""
+
+
+def as_csv(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> HttpResponse:
+    """A download. A cell that a spreadsheet would run as a formula is written as text."""
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    writer = csv.writer(response)
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_harmless(cell) for cell in row])
+    return response
+
+
+def _harmless(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in {"=", "+", "-", "@", "\t", "\r"} else cell

@@ -1,0 +1,31 @@
+"""Slowing down whoever guesses passwords. Failures are counted in the audit log, so all processes see them."""
+
+from datetime import timedelta
+
+from django.http import HttpRequest
+
+from .. import clock
+from ..models import AuditEntry
+from ..people import record
+
+FAILED = "sign-in refused"
+WINDOW = timedelta(minutes=10)
+MOST_PER_NAME = 10
+MOST_PER_ADDRESS = 50
+
+
+def address_of(request: HttpRequest) -> str:
+    return request.META.get("REMOTE_ADDR", "")
+
+
+def is_throttled(request: HttpRequest, name: str) -> bool:
+    """Too many failures lately, for this name or from this address."""
+    recent = AuditEntry.objects.filter(action=FAILED, at__gt=clock.now() - WINDOW)
+    return (
+        recent.filter(subject=name[:150].lower()).count() >= MOST_PER_NAME
+        or recent.filter(detail__address=address_of(request)).count() >= MOST_PER_ADDRESS
+    )
+
+
+def note_failure(request: HttpRequest, name: str) -> None:
+    record(None, FAILED, name[:150].lower(), address=address_of(request))

@@ -1,0 +1,44 @@
+// The page around the frame: time left, a warning before it ends, and going on once the work is handed in.
+const page = document.querySelector("[data-work]");
+const clock = document.getElementById("time-left");
+const say = document.getElementById("announce");
+const warning = document.getElementById("soon");
+const frame = document.querySelector("iframe");
+const end = performance.now() + Number(page.dataset.seconds) * 1000;
+const warnAt = Number(page.dataset.warn);
+let warned = false;
+
+const words = (seconds) => {
+  const pad = (n) => String(n).padStart(2, "0");
+  const h = Math.floor(seconds / 3600), m = Math.floor(seconds / 60) % 60, s = seconds % 60;
+  return h ? `${h}:${pad(m)}:${pad(s)}` : `${m}:${pad(s)}`;
+};
+
+const look = async () => {
+  try {
+    const answer = await fetch(page.dataset.state, { headers: { Accept: "application/json" } });
+    if (!answer.ok) return;
+    const { state } = await answer.json();
+    if (state !== "Accepted") window.location.reload();
+  } catch { /* offline: the next look will tell */ }
+};
+
+const tick = () => {
+  const left = Math.max(0, Math.round((end - performance.now()) / 1000));
+  clock.textContent = words(left);
+  if (left <= warnAt && !warned) {
+    warned = true;
+    clock.dataset.soon = "";
+    warning.hidden = false;
+    say.textContent = `The time for this assignment ends in ${words(left)} minutes. Submit what you have, or it is lost.`;
+  }
+  if (left === 0) look();
+};
+
+tick();
+setInterval(tick, 1000);
+setInterval(look, Number(page.dataset.every) * 1000);
+document.addEventListener("visibilitychange", () => { if (!document.hidden) look(); });
+window.addEventListener("message", (event) => {
+  if (event.source === frame.contentWindow && event.data === "marketplace:look") look();
+});

@@ -1,0 +1,76 @@
+"""Reading XML from strangers: no DTD, no entities, no network, no external files, at most 65,535 bytes."""
+
+from lxml import etree
+
+from .errors import BadXML
+
+MOST_BYTES = 65_535
+SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
+
+
+def parse_xml(text: str, what: str, most_bytes: int = MOST_BYTES) -> etree._Element:
+    """The root element. Raises BadXML with a sentence that names `what`."""
+    data = text.encode()
+    if len(data) > most_bytes:
+        raise BadXML(f"{what} has {len(data):,} bytes; at most {most_bytes:,} are allowed.")
+    if not text.strip():
+        raise BadXML(f"{what} is empty.")
+    parser = etree.XMLParser(
+        resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise BadXML(f"{what} is not well-formed XML: {error}.") from None
+    # A DOCTYPE is refused even if it declares nothing: no question needs one.
+    if root.getroottree().docinfo.doctype or root.getroottree().docinfo.internalDTD is not None:
+        raise BadXML(f"{what} has a DOCTYPE; document types and entities are not allowed.")
+    return root
+
+
+def local(element: etree._Element) -> str:
+    """The element's name without its namespace."""
+    return etree.QName(element).localname
+
+
+def schema_of(element: etree._Element) -> str:
+    """The schema its namespace names, e.g. "ExternalQuestion"; empty where there is none of MTurk's."""
+    namespace = etree.QName(element).namespace or ""
+    if "AWSMechanicalTurkDataSchemas/" not in namespace or not namespace.endswith(".xsd"):
+        return ""
+    return namespace.rpartition("/")[2].removesuffix(".xsd")
+
+
+def expect_root(root: etree._Element, name: str, what: str) -> None:
+    if local(root) != name or schema_of(root) != name:
+        raise BadXML(f'{what} must be <{name} xmlns="…/{name}.xsd">, but is <{local(root)}> in another namespace.')
+
+
+def child(element: etree._Element, name: str) -> etree._Element | None:
+    return next((one for one in element if local(one) == name), None)
+
+
+def children(element: etree._Element, name: str) -> list[etree._Element]:
+    return [one for one in element if local(one) == name]
+
+
+def needed(element: etree._Element, name: str, what: str) -> etree._Element:
+    found = child(element, name)
+    if found is None:
+        raise BadXML(f"{what}: <{local(element)}> needs a <{name}>.")
+    return found
+
+
+def text_of(element: etree._Element | None) -> str:
+    return (element.text or "").strip() if element is not None else ""
+
+
+def integer_of(element: etree._Element | None, what: str, default: int | None = None) -> int:
+    words = text_of(element)
+    if not words and default is not None:
+        return default
+    try:
+        return int(words)
+    except ValueError:
+        name = local(element) if element is not None else "a number"
+        raise BadXML(f"{what}: <{name}> is {words!r}, but must be a whole number.") from None
