@@ -1,13 +1,14 @@
 """The demo: a study to look at, and an account for each role. It exists in demo mode only."""
 
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 
+from .batches import create_batch
 from .errors import Refused
-from .models import Batch, FilterDecision, Membership, Role, Study, Task, User
-from .protocols import get as protocol_named
+from .models import Batch, FilterDecision, Membership, Role, Study, User
 from .scores import score_study
 from .transfer.importer import Progress, import_study
 
@@ -30,8 +31,10 @@ def load_demo(progress: Progress = lambda *_: None) -> bool:
         for name, role in DEMO_ACCOUNTS.items():
             Membership.objects.create(study=study, user=_account(name), role=role)
         FilterDecision.objects.create(study=study, rules=["majority-dissent"])
-        open_batch(study, "Judge along", "litepyramid", QUOTA)
+        open_batch(study, "Judge along", "litepyramid", QUOTA, {"evidence": True})
         score_study(study, ["rouge-1-f", "rouge-1-r", "rouge-1-p"])
+        # Last: it puts the references among the summaries, and metrics have no business scoring those.
+        open_batch(study, "Rate along", "likert", QUOTA, {"overlap": True})
     return True
 
 
@@ -43,19 +46,6 @@ def _account(name: str) -> User:
     return user
 
 
-def open_batch(study: Study, name: str, protocol: str, quota: int) -> Batch:
-    """A batch with one task per summary, open at once."""
-    kind = protocol_named(protocol)
-    batch = Batch.objects.create(
-        study=study,
-        name=name,
-        protocol=kind.name,
-        state=Batch.State.OPEN,
-        scale_min=kind.scale_min,
-        scale_max=kind.scale_max,
-    )
-    summaries = study.documents.order_by("doc_id").values_list("pk", "summaries__pk")
-    Task.objects.bulk_create(
-        Task(batch=batch, document_id=document, summary_id=summary, quota=quota) for document, summary in summaries
-    )
-    return batch
+def open_batch(study: Study, name: str, protocol: str, quota: int, options: dict[str, Any] | None = None) -> Batch:
+    """A batch of all that the study has to judge by this protocol, open at once."""
+    return create_batch(study, name, protocol, quota, options, state=Batch.State.OPEN)

@@ -25,7 +25,7 @@ export class Evidence {
   }
 
   said([first, last]) {
-    return this.words.slice(first, last + 1).map((word) => word.textContent).join(" ");
+    return this.words.slice(first, last + 1).map((word) => word.textContent.trim()).join(" ");
   }
 
   show(question) {
@@ -102,7 +102,7 @@ export class Evidence {
     if (this.anchor === null) {
       this.anchor = place;
       this.show(this.question);
-      const word = this.words[place].textContent;
+      const word = this.words[place].textContent.trim();
       this.engine.status.say(this.engine.texts.evidenceFirst.replace("{word}", word));
       return;
     }
@@ -123,7 +123,7 @@ export class Evidence {
     const word = this.words[this.cursor];
     word.classList.add("cursor");
     word.scrollIntoView({ block: "nearest" });
-    this.engine.status.say(word.textContent);
+    this.engine.status.say(word.textContent.trim());
   }
 
   onKey(event) {

@@ -29,7 +29,7 @@ function toCard(by) {
 
 // The definition of the dimension one is at stands in one place, so that nothing moves.
 function define(question) {
-  definition.querySelector("b").textContent = question.dataset.title;
+  definition.querySelector("b").textContent = `${question.dataset.title}:`;
   definition.querySelector("span").textContent = question.dataset.definition;
 }
 
