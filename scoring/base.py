@@ -6,9 +6,11 @@ so that texts are taken apart once for all of them. One file per family lives un
 
 from __future__ import annotations
 
+import importlib.metadata
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import fsum
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from scoring.marks import Explanation
 
 VERSION = "0.1.0"
+library_version = lru_cache(maxsize=64)(importlib.metadata.version)
+"""The installed version of a package; looking it up once is enough."""
 INPUTS = ("references", "source")
 """The needs that a table of documents can meet; any other need is met by the machine."""
 

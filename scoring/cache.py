@@ -7,10 +7,14 @@ rows are kept as soon as their batch is done, so a run that was interrupted goes
 from __future__ import annotations
 
 import sqlite3
-import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
 
 from scoring.errors import ScoringError
 from scoring.texts import Document, Text
@@ -24,7 +28,13 @@ _TABLES = """
     ) WITHOUT ROWID;
 """
 
-Known = dict[str, float]
+
+@dataclass(frozen=True)
+class Block:
+    """Cells of several keys."""
+
+    values: npt.NDArray[np.float64]
+    known: npt.NDArray[np.bool_]
 
 
 class Keys:
@@ -83,15 +93,12 @@ class Cache:
         (number,) = self._base.execute("SELECT id FROM kernels WHERE signature = ?", [signature]).fetchone()
         return Shelf(self._base, number, columns)
 
-    def keep(self, writes: Iterable[tuple[Shelf, dict[bytes, Known]]]) -> None:
-        """Store many cells in one transaction."""
-        writes = [(shelf, cells) for shelf, cells in writes if cells]
-        if not writes:
-            return
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """All that is put inside is stored in one transaction, or not at all."""
         self._base.execute("BEGIN IMMEDIATE")
         try:
-            for shelf, cells in writes:
-                shelf.put(cells)
+            yield
             self._base.execute("COMMIT")
         except BaseException:
             self._base.execute("ROLLBACK")
@@ -99,46 +106,40 @@ class Cache:
 
 
 class Shelf:
-    """Cells of one family: for each key the columns that are known so far."""
+    """Cells of one family: for each key the columns that are known so far, with a bit for each of them."""
 
     def __init__(self, base: sqlite3.Connection, number: int, columns: Sequence[str]) -> None:
         self._base, self._number = base, number
         self._place = {column: i for i, column in enumerate(columns)}
-        self._size = 8 * ((len(columns) + 7) // 8) // 8  # bytes of the mask that says which columns are known
-        self._layout = struct.Struct(f"<{self._size}s{len(columns)}d")
+        self._cell = np.dtype([("known", "u1", ((len(columns) + 7) // 8,)), ("values", "<f8", (len(columns),))])
+        self._nothing = bytes(self._cell.itemsize)
 
-    def get(self, keys: Sequence[bytes], columns: Sequence[str]) -> dict[bytes, list[float | None]]:
-        """For each stored key the asked columns; None where a column isn't known."""
-        found: dict[bytes, list[float | None]] = {}
+    def get(self, keys: Sequence[bytes], columns: Sequence[str]) -> Block:
+        """Values of the asked columns, one row per key, and which of them are known."""
         places = [self._place[column] for column in columns]
-        needed = sum(1 << place for place in places)
+        cells = self._read(keys)
+        bits = np.unpackbits(cells["known"], axis=1, bitorder="little")
+        return Block(cells["values"][:, places], bits[:, places].astype(bool))
+
+    def put(self, keys: Sequence[bytes], columns: Sequence[str], values: npt.ArrayLike) -> None:
+        """Add columns to cells; what was known stays."""
+        places = [self._place[column] for column in columns]
+        cells = self._read(keys).copy()
+        cells["values"][:, places] = values
+        bits = np.unpackbits(cells["known"], axis=1, bitorder="little")
+        bits[:, places] = 1
+        cells["known"] = np.packbits(bits, axis=1, bitorder="little")
+        rows = [(self._number, key, cell.tobytes()) for key, cell in zip(keys, cells, strict=True)]
+        self._base.executemany("INSERT OR REPLACE INTO cells VALUES (?, ?, ?)", rows)
+
+    def _read(self, keys: Sequence[bytes]) -> npt.NDArray[np.void]:
+        found: dict[bytes, bytes] = {}
         for start in range(0, len(keys), _ASK_AT_ONCE):
             some = keys[start : start + _ASK_AT_ONCE]
             marks = ",".join("?" * len(some))
             query = f"SELECT key, cell FROM cells WHERE kernel = ? AND key IN ({marks})"  # noqa: S608
-            for key, cell in self._base.execute(query, [self._number, *some]):
-                mask, *values = self._layout.unpack(cell)
-                known = int.from_bytes(mask, "little")
-                if known & needed == needed:
-                    found[key] = [values[place] for place in places]
-                else:
-                    found[key] = [values[place] if known >> place & 1 else None for place in places]
-        return found
-
-    def put(self, cells: dict[bytes, Known]) -> None:
-        """Add columns to cells; what was known stays."""
-        names = list(self._place)
-        before = self.get(list(cells), names)
-        rows = []
-        for key, values in cells.items():
-            row = before.get(key) or [None] * len(names)
-            for column, value in values.items():
-                row[self._place[column]] = value
-            mask = sum(1 << i for i, value in enumerate(row) if value is not None)
-            numbers = [0.0 if value is None else value for value in row]
-            cell = self._layout.pack(mask.to_bytes(self._size, "little"), *numbers)
-            rows.append((self._number, key, cell))
-        self._base.executemany("INSERT OR REPLACE INTO cells VALUES (?, ?, ?)", rows)
+            found.update(self._base.execute(query, [self._number, *some]))
+        return np.frombuffer(b"".join([found.get(key, self._nothing) for key in keys]), dtype=self._cell)
 
 
 def _text_bytes(text: Text) -> bytes:

@@ -133,7 +133,7 @@ def _frame(names: Sequence[str], scored: Sequence[Scored], with_group: bool) -> 
     columns = {
         "doc_id": _repeat([one.doc_id for one in scored for _ in one.systems], width),
         "system": _repeat(systems, width),
-        "metric": pd.Series(pd.Categorical(list(names) * len(systems), list(names))).astype("str"),
+        "metric": _take(names, np.tile(np.arange(width), len(systems))),
         "value": np.concatenate(values) if values else np.empty(0),
     }
     if with_group:
@@ -142,4 +142,11 @@ def _frame(names: Sequence[str], scored: Sequence[Scored], with_group: bool) -> 
 
 
 def _repeat(items: Sequence[str], times: int) -> pd.Series:
-    return pd.Series(np.repeat(np.array(items, dtype=object), times), dtype="str")
+    """Each item several times in a row."""
+    return _take(items, np.repeat(np.arange(len(items)), times))
+
+
+def _take(items: Sequence[str], places: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> pd.Series:
+    if not len(items):
+        return pd.Series([], dtype="str")
+    return pd.Series(pd.array(list(items), dtype="str").take(places))

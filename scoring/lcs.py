@@ -43,27 +43,28 @@ def positions(words: Sequence[str]) -> dict[str, int]:
 
 def lcs_marks(at: Mapping[str, int], length: int, words: Sequence[str]) -> int:
     """Positions of a reference sentence, as bits, that one summary sentence marks."""
-    same = (1 << length) - 1  # bit i: cell (i, j) equals the cell above
-    everything = same
+    simple = _marks_in_order(at, words)
+    if simple is not None:
+        return simple
+    everything = same = (1 << length) - 1  # bit i: cell (i, j) equals the cell above
     columns: list[tuple[int, int]] = []
     gap = False
-    for word in words:
-        matches = at.get(word)
+    for matches in map(at.get, words):
         if matches is None:
             gap = True
             continue
-        if gap and columns:
-            columns.append((0, everything & ~same))
-        gap = False
+        if gap:
+            columns.append((0, same))
+            gap = False
         both = same & matches
         same = ((same + both) | (same - both)) & everything
-        columns.append((matches, everything & ~same))
-    if gap and columns:
-        columns.append((0, everything & ~same))
+        columns.append((matches, same))
+    if gap:
+        columns.append((0, same))
     marks = 0
     below = everything
-    for matches, larger in reversed(columns):
-        reach = (matches | larger) & below
+    for matches, same in reversed(columns):
+        reach = (matches | ~same) & below
         if not reach:
             break
         top = 1 << (reach.bit_length() - 1)
@@ -75,61 +76,99 @@ def lcs_marks(at: Mapping[str, int], length: int, words: Sequence[str]) -> int:
     return marks
 
 
-def weighted_lcs_marks(at: Mapping[str, int], sentence: Sequence[str], words: Sequence[str]) -> int:
-    """The same for ROUGE-W, whose table prefers runs of neighbouring words."""
-    common = at.keys() & set(words)
-    if not common:
+def _marks_in_order(at: Mapping[str, int], words: Sequence[str]) -> int | None:
+    """The marks of both walks when they need no table: shared words stand once on each side, in the same order.
+
+    Then every cell of a match is larger than its neighbours above and to the left, and the walk takes all matches.
+    """
+    if at.keys().isdisjoint(words):
         return 0
-    rows = _with_gaps(sentence, common)
-    columns = [word for _, word in _with_gaps(words, common)]
-    width = len(columns)
-    zeros = [0.0] * (width + 1)
-    table = [zeros]
-    runs = [0] * (width + 1)
-    for _, word in rows:
-        above = table[-1]
-        if word is None:
-            table.append(list(accumulate(above, max)))
-            runs = [0] * (width + 1)
-            continue
-        row = [0.0]
-        lengths = [0]
-        left = 0.0
-        for j in range(width):
-            if columns[j] == word:
-                run = runs[j]
-                left = above[j] + weight(run + 1) - weight(run)
-                lengths.append(run + 1)
-            else:
-                if above[j + 1] >= left:
-                    left = above[j + 1]
-                lengths.append(0)
-            row.append(left)
+    union = 0
+    for matches in map(at.get, words):
+        if matches is not None:
+            if matches < union or matches & (matches - 1) or matches & union:
+                return None
+            union |= matches
+    return union
+
+
+def weighted_lcs_marks(at: Mapping[str, int], words: Sequence[str]) -> int:
+    """The same for ROUGE-W, whose table prefers runs of neighbouring words."""
+    simple = _marks_in_order(at, words)
+    if simple is not None:
+        return simple
+    # A column is the positions of its word in the reference sentence, 0 for a run of words that it lacks. A row is
+    # one position and the positions of its word, so that equal words are equal integers; (0, 0) is a gap.
+    columns: list[int] = []
+    union = 0
+    for matches in map(at.get, words):
+        if matches is not None:
+            columns.append(matches)
+            union |= matches
+        elif columns and columns[-1]:
+            columns.append(0)
+    _extend_weights(union.bit_length())
+    by_bit = _owners(at, union)
+    rows: list[tuple[int, int]] = []
+    table = [[0.0] * (len(columns) + 1)]
+    runs: dict[int, int] = {}
+    before = 0
+    last = 1 << (max(at.values()).bit_length() - 1)
+    for bit, matches in by_bit:
+        if rows and before << 1 != bit:
+            rows.append((0, 0))
+            table.append(list(accumulate(table[-1], max)))
+            runs = {}
+        row, runs = _next_row(matches, columns, table[-1], runs)
+        rows.append((bit, matches))
         table.append(row)
-        runs = lengths
+        before = bit
+    if before != last:
+        rows.append((0, 0))
+        table.append(list(accumulate(table[-1], max)))
     return _walk_back(rows, columns, table)
 
 
-def _with_gaps(words: Sequence[str], common: set[str]) -> list[tuple[int, str | None]]:
-    """The shared words with their positions; each run of other words becomes one gap."""
-    found: list[tuple[int, str | None]] = []
-    for place, word in enumerate(words):
-        if word in common:
-            found.append((place, word))
-        elif not found or found[-1][1] is not None:
-            found.append((place, None))
+def _owners(at: Mapping[str, int], union: int) -> list[tuple[int, int]]:
+    """Each shared position in order, with all positions of its word."""
+    found = []
+    for matches in at.values():
+        rest = matches & union
+        while rest:
+            low = rest & -rest
+            found.append((low, matches))
+            rest ^= low
+    found.sort()
     return found
 
 
-def _walk_back(
-    rows: Sequence[tuple[int, str | None]], columns: Sequence[str | None], table: Sequence[Sequence[float]]
-) -> int:
+def _next_row(
+    matches: int, columns: Sequence[int], above: Sequence[float], runs: Mapping[int, int]
+) -> tuple[list[float], dict[int, int]]:
+    """One row of the table, and the lengths of the runs that end in it by column."""
+    row = [0.0]
+    append = row.append
+    lengths: dict[int, int] = {}
+    left = 0.0
+    for j, column in enumerate(columns, start=1):
+        if column == matches:
+            run = runs.get(j - 1, 0)
+            # Two operations, in this order: the Perl program's sums to the last bit.
+            left = above[j - 1] + _WEIGHTS[run + 1] - _WEIGHTS[run]
+            lengths[j] = run + 1
+        elif (up := above[j]) >= left:
+            left = up
+        append(left)
+    return row, lengths
+
+
+def _walk_back(rows: Sequence[tuple[int, int]], columns: Sequence[int], table: Sequence[Sequence[float]]) -> int:
     marks = 0
     i, j = len(rows), len(columns)
     while i and j:
-        place, word = rows[i - 1]
-        if word is not None and word == columns[j - 1]:
-            marks |= 1 << place
+        bit, matches = rows[i - 1]
+        if bit and matches == columns[j - 1]:
+            marks |= bit
             i -= 1
             j -= 1
         elif table[i - 1][j] >= table[i][j - 1]:
@@ -137,3 +176,8 @@ def _walk_back(
         else:
             j -= 1
     return marks
+
+
+def _extend_weights(length: int) -> None:
+    if length >= len(_WEIGHTS) - 1:
+        _WEIGHTS.extend(float(k) ** WEIGHT for k in range(len(_WEIGHTS), length + 2))

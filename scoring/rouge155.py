@@ -17,6 +17,7 @@ from scoring.texts import Text, rouge_words, sentences
 from scoring.wordlists import smart_stop_words, stemmer
 
 COUNTS = ("1", "2", "3", "4", "l", "w", "s4", "su4")
+_LOWER = {"2": "1", "3": "2", "4": "3", "s4": "1"}
 SKIP = 4
 """How many words may stand between the two of a skip bigram."""
 
@@ -102,8 +103,15 @@ class Reference(Words):
 
     def __init__(self, text: Text, stem: str = "no", stop: bool = False, split: str = "auto") -> None:
         super().__init__(text, stem, stop, split)
+        self._doubled: dict[str, Mapping[Gram, int]] = {}
         self._marks: dict[tuple[str, ...], tuple[int, ...]] = {}
         self._weighted: dict[tuple[str, ...], tuple[int, ...]] = {}
+
+    def doubled(self, count: str) -> Mapping[Gram, int]:
+        """The units that stand more than once, with their counts."""
+        if count not in self._doubled:
+            self._doubled[count] = {gram: n for gram, n in self.counts(count).items() if n > 1}
+        return self._doubled[count]
 
     @cached_property
     def rows(self) -> tuple[tuple[tuple[str, ...], dict[str, int], frozenset[Gram]], ...]:
@@ -123,36 +131,48 @@ class Reference(Words):
         if found is None:
             pairs = set(pairwise(words))
             found = tuple(
-                plain if neighbours.isdisjoint(pairs) else weighted_lcs_marks(at, row, words)
-                for plain, (row, at, neighbours) in zip(self.marks(words), self.rows, strict=True)
+                plain if neighbours.isdisjoint(pairs) else weighted_lcs_marks(at, words)
+                for plain, (_, at, neighbours) in zip(self.marks(words), self.rows, strict=True)
             )
             self._weighted[words] = found
         return found
 
 
-def hits(reference: Reference, summary: Words, count: str) -> Hits:
-    """Compare one summary with one reference."""
-    if count == "l":
-        return _lcs_hits(reference, summary)
-    if count == "w":
-        return _weighted_hits(reference, summary)
-    if count == "su4":
-        pairs, singles = hits(reference, summary, "s4"), hits(reference, summary, "su1")
-        return Hits(
-            pairs.matched + singles.matched,
-            pairs.reference + singles.reference,
-            pairs.summary + singles.summary,
-        )
+def compare(reference: Reference, summary: Words, counts: Sequence[str]) -> dict[str, Hits]:
+    """Compare one summary with one reference by several counts; S4 and SU4 share their pairs."""
+    found: dict[str, Hits] = {}
+    for count in counts:
+        if count == "l":
+            found[count] = _lcs_hits(reference, summary)
+        elif count == "w":
+            found[count] = _weighted_hits(reference, summary)
+        elif count == "su4":
+            pairs = found.get("s4") or _gram_hits(reference, summary, "s4")
+            singles = _gram_hits(reference, summary, "su1")
+            found[count] = pooled([pairs, singles])
+        elif _LOWER.get(count) in found and not found[_LOWER[count]].matched:
+            # Without a common bigram there is no common trigram.
+            found[count] = Hits(0, reference.total(count), summary.total(count))
+        else:
+            found[count] = _gram_hits(reference, summary, count)
+    return found
+
+
+def _gram_hits(reference: Reference, summary: Words, count: str) -> Hits:
     return Hits(matched_grams(reference, summary, count), reference.total(count), summary.total(count))
 
 
 def matched_grams(reference: Reference, summary: Words, count: str) -> int:
     """Matches, each unit at most as often as it stands in the reference."""
-    known = reference.counts(count)
+    known, doubled = reference.counts(count), reference.doubled(count)
     found = list(filter(known.__contains__, summary.grams(count)))
-    if len(set(found)) == len(found):
-        return len(found)
-    return sum(min(times, known[gram]) for gram, times in Counter(found).items())
+    distinct = set(found)
+    matched = len(distinct)
+    if matched < len(found):
+        # Only what both texts have more than once counts more than once.
+        for gram in doubled.keys() & distinct:
+            matched += min(found.count(gram), doubled[gram]) - 1
+    return matched
 
 
 def united_marks(reference: Reference, summary: Words, weighted: bool) -> list[int]:
@@ -205,12 +225,18 @@ def _weighted_hits(reference: Reference, summary: Words) -> Hits:
     return Hits(matched, base**WEIGHT, weight(len(summary.flat)), base)
 
 
-def score(references: Sequence[Reference], summary: Words, count: str, best: bool = False) -> Score:
-    """One count against all references: hits and bases pooled (`-f A`), or those of the best reference (`-f B`)."""
-    found = [hits(reference, summary, count) for reference in references]
-    if best and len(found) > 1:
-        found = [found[best_of(found, count)]]
-    return to_score(pooled(found) if len(found) > 1 else found[0], count)
+def score(
+    references: Sequence[Reference], summary: Words, counts: Sequence[str], best: bool = False
+) -> dict[str, Score]:
+    """Several counts against all references: hits and bases pooled (`-f A`), or those of the best one (`-f B`)."""
+    tables = [compare(reference, summary, counts) for reference in references]
+    scores = {}
+    for count in counts:
+        found = [table[count] for table in tables]
+        if len(found) > 1:
+            found = [found[best_of(found, count)]] if best else [pooled(found)]
+        scores[count] = to_score(found[0], count)
+    return scores
 
 
 def pooled(found: Sequence[Hits]) -> Hits:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from scoring.lcs import weight
 from scoring.marks import Passage, Span, Unit, merge
-from scoring.rouge155 import SKIP, Hits, Reference, Words, hits, to_score
+from scoring.rouge155 import SKIP, Hits, Reference, Words, to_score
+from scoring.rouge155 import compare as compare_words
 from scoring.texts import Text, sentences
 from scoring.wordlists import smart_stop_words, stemmer
 
@@ -80,7 +81,7 @@ class Compared:
 
 def compare(count: str, summary: Located, reference: Located, plain: tuple[Words, Reference], title: str) -> Compared:
     """Matches of one count between two located texts; the number itself comes from the scorer."""
-    found = hits(plain[1], plain[0], count)
+    found = compare_words(plain[1], plain[0], [count])[count]
     if count in "lw":
         ours, theirs = _lcs_places(summary, reference, count == "w")
         spans = [merge([_span(text, (i,), "lcs") for i in places])

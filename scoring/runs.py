@@ -12,14 +12,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from scoring.cache import Cache, Keys, Known, Shelf
+from scoring.cache import Cache, Keys, Shelf
 from scoring.engines import open_engine
 from scoring.errors import EmptyTextWarning
 from scoring.texts import is_empty
 from scoring.work import Part, Piece, Step, Task, check_document, needed_inputs
 
 Progress = Callable[[int, int], None]
-Table = list[list[float | None]]
 
 BATCH = 200
 """Summaries per batch: enough to make the way to another process cheap, few enough to keep memory flat."""
@@ -39,7 +38,7 @@ class Scored:
 class Tally:
     """What a run adds up over all documents: sums for system-level scores, and texts that were empty."""
 
-    sums: dict[str, list[list[float]]] = field(default_factory=dict)
+    sums: dict[str, list[npt.NDArray[np.float64]]] = field(default_factory=dict)
     groups: dict[str, str] = field(default_factory=dict)
     empty_summaries: list[str] = field(default_factory=list)
     empty_references: list[str] = field(default_factory=list)
@@ -55,10 +54,10 @@ class Tally:
 
 @dataclass(frozen=True)
 class _Pending:
-    """A document whose missing scores are being computed."""
+    """A document whose missing scores are being computed: one block of values per step."""
 
     task: Task
-    tables: tuple[Table, ...]
+    blocks: tuple[npt.NDArray[np.float64], ...]
     keys: tuple[list[bytes], ...]
     piece: Piece
 
@@ -105,13 +104,11 @@ class Run:
 
             for results in self._engine.run(batches()):
                 batch = pending.popleft()
-                writes = [
-                    write
-                    for one, found in zip(batch, results, strict=True)
-                    for write in self._fill(one, found, shelves)
-                ]
-                if cache:
-                    cache.keep(_merged(writes))
+                for one, found in zip(batch, results, strict=True):
+                    _fill(one, found, self._columns)
+                if cache and any(one.piece.parts for one in batch):
+                    with cache.writing():
+                        _keep(batch, shelves, self._columns)
                 for one in batch:
                     yield self._finish(one)
                     done += len(one.task.systems)
@@ -125,7 +122,7 @@ class Run:
             for step, columns, values in zip(self.plan, self._columns, sums, strict=True):
                 if not step.family.pooled:
                     continue
-                by_name = dict(zip(columns, values, strict=True))
+                by_name = dict(zip(columns, values.tolist(), strict=True))
                 found = step.family.pool(by_name, [one.base for one in step.metrics])
                 names = {one.base: one.name for one in step.metrics}
                 group = self.tally.groups.get(system, "")
@@ -140,20 +137,20 @@ class Run:
         check_document(task.document, self._needs)
         self._note_empty(task)
         keys = Keys(task.document, task.summaries)
-        tables: list[Table] = []
+        blocks: list[npt.NDArray[np.float64]] = []
         key_lists: list[list[bytes]] = []
         parts: list[Part] = []
         for number, columns in enumerate(self._columns):
-            table: Table = [[None] * len(columns) for _ in task.summaries]
             if shelves:
-                own = keys.of(self.plan[number].family.card.needs)
-                known = shelves[number].get(own, columns)
-                table = [list(known[key]) if key in known else table[i] for i, key in enumerate(own)]
-                key_lists.append(own)
-            parts += _missing(number, columns, table)
-            tables.append(table)
+                key_lists.append(keys.of(self.plan[number].family.card.needs))
+                block = shelves[number].get(key_lists[-1], columns)
+                blocks.append(block.values)
+                parts += _missing(number, columns, block.known)
+            else:
+                blocks.append(np.empty((len(task.systems), len(columns))))
+                parts.append(Part(number, columns, tuple(range(len(task.systems)))))
         document = task.document if "source" in self._needs else replace(task.document, source=None)
-        return _Pending(task, tuple(tables), tuple(key_lists), Piece(document, task.summaries, tuple(parts)))
+        return _Pending(task, tuple(blocks), tuple(key_lists), Piece(document, task.summaries, tuple(parts)))
 
     def _note_empty(self, task: Task) -> None:
         doc_id = task.document.doc_id
@@ -163,59 +160,50 @@ class Run:
         if "references" in self._needs and any(map(is_empty, task.document.references)):
             self.tally.empty_references.append(f"document {doc_id}")
 
-    def _fill(
-        self, one: _Pending, results: list[list[list[float]]], shelves: Sequence[Shelf]
-    ) -> Iterator[tuple[Shelf, dict[bytes, Known]]]:
-        """Put computed values into the tables; what is new for the cache comes back."""
-        for part, rows in zip(one.piece.parts, results, strict=True):
-            places = [self._columns[part.step].index(column) for column in part.columns]
-            cells: dict[bytes, Known] = {}
-            for row, values in zip(part.rows, rows, strict=True):
-                for place, value in zip(places, values, strict=True):
-                    one.tables[part.step][row][place] = value
-                if shelves:
-                    cells[one.keys[part.step][row]] = dict(zip(part.columns, values, strict=True))
-            if shelves:
-                yield shelves[part.step], cells
-
     def _finish(self, one: _Pending) -> Scored:
         task = one.task
         if any(step.family.pooled for step in self.plan):
             self._add_up(one)
-        arrays = [np.array(table, dtype=np.float64).reshape(len(task.systems), -1) for table in one.tables]
         values = np.empty((len(task.systems), len(self._pick)))
         for column, (step, at) in enumerate(self._pick):
-            values[:, column] = arrays[step][:, at]
+            values[:, column] = one.blocks[step][:, at]
         return Scored(task.document.doc_id, task.systems, task.groups, values)
 
     def _add_up(self, one: _Pending) -> None:
         for row, system in enumerate(one.task.systems):
-            sums = self.tally.sums.setdefault(system, [[0.0] * len(columns) for columns in self._columns])
             if one.task.groups:
                 self.tally.groups.setdefault(system, one.task.groups[row])
-            for step, table in enumerate(one.tables):
+            sums = self.tally.sums.setdefault(system, [np.zeros(len(columns)) for columns in self._columns])
+            for step, block in enumerate(one.blocks):
                 if self.plan[step].family.pooled:
-                    sums[step] = [a + (b or 0.0) for a, b in zip(sums[step], table[row], strict=True)]
+                    sums[step] += block[row]
 
 
-def _missing(step: int, columns: Sequence[str], table: Table) -> list[Part]:
+def _missing(step: int, columns: tuple[str, ...], known: npt.NDArray[np.bool_]) -> list[Part]:
     """The summaries that lack columns, those that lack the same ones together."""
+    if known.all():
+        return []
     groups: dict[tuple[str, ...], list[int]] = {}
-    for row, values in enumerate(table):
-        if None in values:
-            lacking = tuple(c for c, value in zip(columns, values, strict=True) if value is None)
-            groups.setdefault(lacking, []).append(row)
+    for row in np.flatnonzero(~known.all(axis=1)).tolist():
+        lacking = tuple(column for column, there in zip(columns, known[row], strict=True) if not there)
+        groups.setdefault(lacking, []).append(row)
     return [Part(step, lacking, tuple(rows)) for lacking, rows in groups.items()]
 
 
-def _merged(writes: list[tuple[Shelf, dict[bytes, Known]]]) -> list[tuple[Shelf, dict[bytes, Known]]]:
-    """One write per shelf."""
-    merged: dict[int, tuple[Shelf, dict[bytes, Known]]] = {}
-    for shelf, cells in writes:
-        kept = merged.setdefault(id(shelf), (shelf, {}))[1]
-        for key, values in cells.items():
-            kept.setdefault(key, {}).update(values)
-    return list(merged.values())
+def _fill(one: _Pending, results: list[list[list[float]]], columns: Sequence[tuple[str, ...]]) -> None:
+    """Put computed values into their blocks."""
+    for part, rows in zip(one.piece.parts, results, strict=True):
+        places = [columns[part.step].index(column) for column in part.columns]
+        one.blocks[part.step][np.ix_(part.rows, places)] = rows
+
+
+def _keep(batch: Sequence[_Pending], shelves: Sequence[Shelf], columns: Sequence[tuple[str, ...]]) -> None:
+    """Store what was computed for a batch."""
+    for one in batch:
+        for part in one.piece.parts:
+            places = [columns[part.step].index(column) for column in part.columns]
+            keys = [one.keys[part.step][row] for row in part.rows]
+            shelves[part.step].put(keys, part.columns, one.blocks[part.step][np.ix_(part.rows, places)])
 
 
 def _batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:

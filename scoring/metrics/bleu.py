@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from importlib.metadata import version
 from typing import Any
 
-from scoring.base import Family
+from scoring.base import Family, library_version
 from scoring.options import Option
 from scoring.registry import metric
 from scoring.texts import Document, Text, joined
@@ -60,7 +59,7 @@ class _Sacrebleu(Family):
         return {self.name: float(self._scorer(True)._compute_score_from_stats(counts).score)}
 
     def versions(self) -> Mapping[str, str]:
-        return {"scale": "100", "sacrebleu": version("sacrebleu")}
+        return {"scale": "100", "sacrebleu": library_version("sacrebleu")}
 
     def _scorer(self, corpus: bool) -> Any:
         raise NotImplementedError

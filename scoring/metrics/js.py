@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from math import fsum, log, nan
 
-from scoring.base import Family
+from scoring.base import Family, library_version
 from scoring.english import STOP_WORDS, snowball
 from scoring.marks import Explanation, Passage, Unit
 from scoring.registry import metric
@@ -38,7 +37,12 @@ class JensenShannon(Family):
         return rows
 
     def versions(self) -> Mapping[str, str]:
-        return {"words": "unicode-lc", "stem": f"snowball-nltk-{version('nltk')}", "stop": "english-179", "log": "e"}
+        return {
+            "words": "unicode-lc",
+            "stem": f"snowball-nltk-{library_version('nltk')}",
+            "stop": "english-179",
+            "log": "e",
+        }
 
     def explain(self, name: str, document: Document, summary: Text) -> Explanation:
         n = int(name.removeprefix("js-"))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from importlib.metadata import version
 
 from scoring import wordnet
-from scoring.base import Family, Readiness
+from scoring.base import Family, Readiness, library_version
 from scoring.english import STOP_WORDS, snowball
 from scoring.marks import Explanation, Passage, Span, Unit
 from scoring.meteor import MODULES, NLTK, RELEASE_1_5, Link, Meteor, align, align_in_stages, chunks, combine
@@ -43,7 +42,7 @@ class MeteorFamily(Family):
         return Readiness(False, f"WordNet is not here; {wordnet.HOW}, or use meteor[synonyms=no].")
 
     def versions(self) -> Mapping[str, str]:
-        facts = {"paraphrases": "none", "words": "unicode-lc-punctuation", "nltk": version("nltk")}
+        facts = {"paraphrases": "none", "words": "unicode-lc-punctuation", "nltk": library_version("nltk")}
         if self.options["variant"] == "1.5":
             facts |= {"stem": "snowball", "function-words": "english-179-and-marks"}
         if self.options["synonyms"] == "yes" and self.ready().ok:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from itertools import product
 
-from scoring.base import Family
+from scoring.base import Family, library_version
 from scoring.marks import Explanation
 from scoring.options import Option
 from scoring.registry import group, metric
@@ -68,7 +67,7 @@ class Rouge(Family):
         rows = []
         for text in summaries:
             summary = Words(text, stem, stop, split)
-            found = {count: score(references, summary, count, best) for count in counts}
+            found = score(references, summary, counts, best)
             rows.append([float(getattr(found[count], part)) for count, part in wanted])
         return rows
 
@@ -99,7 +98,7 @@ class Rouge(Family):
         if self.options["stem"] == "wordnet" or self.options["stop"] == "smart":
             facts["lists"] = fingerprint()
         if self.options["split"] == "auto":
-            facts["pysbd"] = version("pysbd")
+            facts["pysbd"] = library_version("pysbd")
         return facts
 
 

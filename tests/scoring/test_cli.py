@@ -1,0 +1,255 @@
+"""`python -m scoring` as people and programs use it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import scoring
+from analysis.tables import read_table, write_table
+from scoring.cli import main
+from scoring.sink import Sink
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def files(tmp_path: Path, summaries: pd.DataFrame, documents: pd.DataFrame) -> Path:
+    write_table(summaries, tmp_path / "s.jsonl", "summaries")
+    write_table(documents, tmp_path / "d.jsonl.gz", "documents")
+    return tmp_path
+
+
+def run(folder: Path, metrics: str, *more: str, out: str = "scores.csv") -> int:
+    given = ["--summaries", str(folder / "s.jsonl"), "--documents", str(folder / "d.jsonl.gz")]
+    return main(["run", *given, "--metrics", metrics, "--out", str(folder / out), *more])
+
+
+def test_the_module_runs(files: Path) -> None:
+    command = [sys.executable, "-m", "scoring", "list", "--json", "rouge-1-f[stem]"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    (row,) = json.loads(done.stdout)
+    assert row["name"] == "rouge-1-f[stem]"
+    assert row["ready"] is True
+    assert row["needs"] == ["references"]
+    assert "stem:wordnet" in row["signature"]
+
+
+def test_list_shows_every_metric(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    shown = capsys.readouterr().out
+    for name in scoring.registry.known():
+        assert name in shown
+    assert "rouge-all stands for 96 metrics" in shown
+    assert main(["list", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["name"] for row in rows] == scoring.registry.known()
+    assert {"needs", "ready", "missing", "options", "citation", "reference", "title"} <= set(rows[0])
+
+
+def test_list_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("WORDNET_DIR", "/nowhere")
+    assert main(["list", "--json", "meteor"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["ready"] is False
+    assert "wordnet-base" in row["missing"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet"])
+def test_run_writes_what_the_library_returns(
+    files: Path, suffix: str, summaries: pd.DataFrame, documents: pd.DataFrame
+) -> None:
+    metrics = "rouge-2-f[stem,stop],bleu,coverage,rouge-1-r"
+    assert run(files, metrics, out=f"scores{suffix}") == 0
+    found = read_table(files / f"scores{suffix}", "scores")
+    pd.testing.assert_frame_equal(found, scoring.evaluate(summaries, documents, metrics), check_exact=True)
+
+
+def test_bytes_do_not_depend_on_jobs_cache_or_pieces(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    metrics = "rouge-all,bleu,chrf,js-2,cider,density"
+    assert run(files, metrics, out="one.csv.gz") == 0
+    monkeypatch.setattr("scoring.streams.ROWS", 50)
+    assert run(files, metrics, "--jobs", "2", "--cache", str(files / "cache"), out="two.csv.gz") == 0
+    assert run(files, metrics, "--cache", str(files / "cache"), out="three.csv.gz") == 0
+    first = (files / "one.csv.gz").read_bytes()
+    assert (files / "two.csv.gz").read_bytes() == first
+    assert (files / "three.csv.gz").read_bytes() == first
+    assert gzip.decompress(first).startswith(b"doc_id,system,metric,value,group\n*,a,bleu,")
+
+
+def test_documents_before_and_after_the_star_keep_their_order(tmp_path: Path) -> None:
+    # "#" sorts before "*", letters after it.
+    ids = ["b", "#1", "a"]
+    documents = pd.DataFrame({"doc_id": ids, "source": "x", "references": [["a b c d"]] * 3})
+    summaries = pd.DataFrame({"doc_id": ids, "system": "s", "summary": "a b c d"})
+    write_table(documents, tmp_path / "d.jsonl.gz", "documents")
+    write_table(summaries, tmp_path / "s.jsonl", "summaries")
+    assert run(tmp_path, "bleu") == 0
+    assert read_table(tmp_path / "scores.csv", "scores")["doc_id"].tolist() == ["#1", "*", "a", "b"]
+
+
+def test_run_tells_what_came_of_it(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(files, "rouge-1-r", "--json") == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["metric"] == "rouge-1-r"
+    assert (row["n"], row["undefined"]) == (4, 0)
+    assert row["mean"] == pytest.approx(read_table(files / "scores.csv", "scores")["value"].mean())
+    assert row["signature"].startswith("rouge-1-r|stem:no")
+
+
+def test_large_files_are_read_in_pieces(
+    tmp_path: Path, summaries: pd.DataFrame, documents: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scoring.spool.WHOLE", 0)
+    monkeypatch.setattr("scoring.spool.ROWS", 2)
+    odd = summaries.assign(summary=['A "quoted"\nline.', "The cat sat.", "One, two.", "Three."])
+    expected = scoring.evaluate(odd, documents, "rouge-1-f,length")
+    for suffix in (".csv", ".csv.gz", ".jsonl", ".parquet"):
+        write_table(odd, tmp_path / f"s{suffix}", "summaries")
+        write_table(documents, tmp_path / f"d{suffix}", "documents")
+        given = ["--summaries", str(tmp_path / f"s{suffix}"), "--documents", str(tmp_path / f"d{suffix}")]
+        assert main(["run", *given, "--metrics", "rouge-1-f,length", "--out", str(tmp_path / "o.csv")]) == 0
+        pd.testing.assert_frame_equal(read_table(tmp_path / "o.csv", "scores"), expected)
+
+
+def test_errors_in_pieces_name_the_row_of_the_file(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (files / "s.jsonl").open("a") as file:
+        file.write('{"doc_id": "1", "system": "c", "summary": 7}\n')
+    monkeypatch.setattr("scoring.spool.WHOLE", 0)
+    monkeypatch.setattr("scoring.spool.ROWS", 2)
+    assert run(files, "length") == 2
+    error = capsys.readouterr().err
+    assert "s.jsonl, row 5, column summary" in error
+    assert not (files / "scores.csv").exists()
+
+
+def add_line(files: Path, **row: object) -> None:
+    with (files / "s.jsonl").open("a") as file:
+        file.write(json.dumps({"doc_id": "1", "system": "z", "summary": "x", "group": "abs", **row}) + "\n")
+
+
+def refused(capsys: pytest.CaptureFixture[str]) -> str:
+    error = capsys.readouterr().err
+    assert "Traceback" not in error
+    return error.strip()
+
+
+def test_unknown_metric(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(files, "rogue-1-f") == 2
+    assert "rouge-1-f" in refused(capsys)
+
+
+def test_bad_option(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(files, "rouge-1-f[stop=nltk]") == 2
+    assert "no, smart" in refused(capsys)
+
+
+@pytest.mark.parametrize("whole", [0, 2**20])
+def test_doubled_summary(
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, whole: int
+) -> None:
+    monkeypatch.setattr("scoring.spool.WHOLE", whole)
+    monkeypatch.setattr("scoring.spool.ROWS", 1)
+    add_line(files, system="a")
+    assert run(files, "rouge-1-f") == 2
+    assert "s.jsonl" in refused(capsys)
+
+
+def test_summary_without_document(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_line(files, doc_id="99")
+    assert run(files, "rouge-1-f") == 2
+    assert "99" in refused(capsys)
+
+
+def test_empty_summary_is_warned(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    add_line(files, summary=" ")
+    assert run(files, "rouge-1-f,js-2") == 0
+    assert "Warning: Empty summary: document 1, system z" in capsys.readouterr().err
+    scores = read_table(files / "scores.csv", "scores").set_index(["doc_id", "system", "metric"])["value"]
+    assert scores["1", "z", "rouge-1-f"] == 0.0
+    assert pd.isna(scores["1", "z", "js-2"])
+
+
+def test_document_without_source(files: Path, documents: pd.DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
+    write_table(documents.assign(source=["", ""]), files / "d.jsonl.gz", "documents")
+    assert run(files, "coverage") == 2
+    assert "no source" in refused(capsys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run"], "required"),
+        (["sing"], "sing"),
+        (["run", "--summaries", "no.csv", "--documents", "no.csv", "--metrics", "length", "--out", "o.csv"], "no.csv"),
+        (["explain", "--metric", "rouge-1-f"], "--summary"),
+        (["explain", "--metric", "rouge-1-f", "--summary", "a"], "reference"),
+        (["explain", "--metric", "rouge-1-f", "--summary", "@nowhere.txt"], "nowhere.txt"),
+        (["list", "nothing-like-it"], "Unknown metric"),
+    ],
+)
+def test_wrong_arguments_get_one_sentence(
+    arguments: list[str],
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    assert words in refused(capsys)
+
+
+def test_an_output_with_no_known_suffix_is_refused_before_any_work(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(files, "length", out="scores.xlsx") == 2
+    assert ".csv" in refused(capsys)
+    assert run(files, "length", out="no/such/scores.csv") == 2
+    assert "folder" in refused(capsys)
+
+
+def test_a_failed_run_leaves_the_old_file(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (files / "scores.csv").write_text("old")
+    add_line(files, doc_id="99")
+    assert run(files, "length") == 2
+    assert (files / "scores.csv").read_text() == "old"
+    assert list(files.glob(".*.part")) == []
+
+
+def test_the_engine_ray_says_how_to_get_it(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("scoring.cli")
+    if __import__("importlib").util.find_spec("ray") is not None:
+        pytest.skip("ray is installed here")
+    assert run(files, "length", "--engine", "ray") == 2
+    assert "requirements-cluster.txt" in refused(capsys)
+
+
+def test_explain_from_tables_and_as_a_page(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--summaries", str(files / "s.jsonl"), "--documents", str(files / "d.jsonl.gz")]
+    one = ["explain", "--metric", "rouge-2-r", *given, "--doc-id", "1", "--system", "a"]
+    assert main(one) == 0
+    assert "[The cat sat]." in capsys.readouterr().out
+    assert main([*one, "--html", str(files / "x.html")]) == 0
+    assert "<mark" in (files / "x.html").read_text()
+    capsys.readouterr()
+    assert main([*one, "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["metric"] == "rouge-2-r"
+    assert row["passages"][0]["title"] == "Summary"
+    assert main([*one[:-1], "nobody"]) == 2
+    assert "nobody" in refused(capsys)
+
+
+def test_a_sink_that_is_left_writes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), Sink(tmp_path / "s.csv"):
+        raise RuntimeError
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,97 @@
+"""Explanations: what is marked is what was counted."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import scoring
+from scoring import registry
+from scoring.marks import Explanation, Passage, Span, merge
+
+SUMMARY = "The cats sat on the mat. A dog barked."
+REFERENCES = ["The cat sat on a mat.", ["A dog was there.", "It barked at the cats."]]
+SOURCE = "The cats sat on the mat, said the neighbour. A dog barked twice."
+
+
+def marked(passage: Passage) -> list[str]:
+    return [passage.text[span.start : span.end] for span in passage.spans]
+
+
+@pytest.mark.parametrize("name", registry.known())
+def test_every_metric_explains_the_value_it_gives(name: str) -> None:
+    one = registry.get(name)
+    if not one.ready().ok:
+        pytest.skip(one.ready().missing)
+    found = scoring.explain(name, SUMMARY, REFERENCES, SOURCE)
+    (value,) = one.evaluate_example(SUMMARY, REFERENCES, SOURCE).values()
+    assert found.value == value or math.isnan(value)
+    assert found.metric == name
+    assert found.signature == one.signature
+    assert found.steps
+    for passage in found.passages:
+        ends = [0] + [place for span in passage.spans for place in (span.start, span.end)]
+        assert ends == sorted(ends)
+        assert ends[-1] <= len(passage.text)
+    assert name in found.to_terminal()
+    assert "<html" in found.to_html()
+
+
+def test_bigrams_are_marked_in_both_texts() -> None:
+    found = scoring.explain("rouge-2-f[stem]", SUMMARY, REFERENCES)
+    assert marked(found.passages[1]) == ["The cat sat on"]
+    assert marked(found.passages[2]) == ["A dog", "the cats"]
+    matched = {(unit.text, unit.passage): unit.matched for unit in found.units if unit.matched}
+    assert matched == {
+        ("the cat", "Reference 1"): 1,
+        ("cat sat", "Reference 1"): 1,
+        ("sat on", "Reference 1"): 1,
+        ("a dog", "Reference 2"): 1,
+        ("the cat", "Reference 2"): 1,
+    }
+    # 3 of 5 and 2 of 8 bigrams, pooled: 5 / 13.
+    assert "Recall = 5 / 13 = 0.38462." in found.steps
+
+
+def test_the_subsequence_is_marked() -> None:
+    found = scoring.explain("rouge-l-r", "a x b", [["a b c"]])
+    assert marked(found.summary) == ["a", "b"]
+    assert marked(found.passages[1]) == ["a", "b"]
+    assert found.steps[-1] == "Recall = 2 / 3 = 0.66667."
+
+
+def test_the_best_reference_is_named() -> None:
+    found = scoring.explain("rouge-1-r[best]", "a b", ["a x", "a b"])
+    assert found.steps[0].startswith("Reference 2 is the best")
+
+
+def test_copied_and_new_stretches() -> None:
+    assert marked(scoring.explain("density", "The cats slept.", None, SOURCE).summary) == ["The cats", "."]
+    assert marked(scoring.explain("novel-1", "The cats slept.", None, SOURCE).summary) == ["slept"]
+    assert marked(scoring.explain("repeated-1", "a b a").summary) == ["a", "a"]
+
+
+def test_pages_escape_what_texts_contain() -> None:
+    page = scoring.explain("rouge-1-f", "<script>alert(1)</script> a", "a <b>").to_html()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_terminals_get_no_commands_from_texts() -> None:
+    shown = scoring.explain("rouge-1-f", "a \x1b[2J b", "a").to_terminal(color=False)
+    assert "\x1b" not in shown
+    assert "[a]" in shown
+    assert "\x1b[42;30ma\x1b[0m" in scoring.explain("rouge-1-f", "a b", "a").to_terminal()
+
+
+def test_spans_are_united_in_order() -> None:
+    assert merge([Span(4, 6), Span(0, 2), Span(1, 5)]) == (Span(0, 6),)
+    assert merge([Span(0, 2), Span(2, 4)]) == (Span(0, 2), Span(2, 4))
+
+
+def test_facts_for_programs() -> None:
+    found = Explanation("m", 0.5, "s", (Passage("Summary", "a", (Span(0, 1),)),))
+    assert found.to_dict()["passages"] == (
+        {"title": "Summary", "text": "a", "spans": ({"start": 0, "end": 1, "kind": "match"},)},
+    )

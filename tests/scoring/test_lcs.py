@@ -1,0 +1,47 @@
+"""The fast walks mark what the plain table and walk mark."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scoring.lcs import lcs_marks, positions, weight, weighted_lcs_marks
+from scoring.rouge_marks import walk
+
+# Few words make many ties; "x" and "y" stand on one side only, so that there are gaps of every length.
+REFERENCE = st.lists(st.sampled_from(["a", "b", "c", "d", "x", "x2"]), max_size=14)
+SUMMARY = st.lists(st.sampled_from(["a", "b", "c", "d", "y", "y2"]), max_size=14)
+
+
+def plain_marks(reference: list[str], summary: list[str], weighted: bool) -> int:
+    return sum(1 << i for i, _ in walk(reference, summary, weighted))
+
+
+@settings(max_examples=600, deadline=None)
+@given(REFERENCE, SUMMARY)
+def test_bit_parallel_walk_equals_the_table(reference: list[str], summary: list[str]) -> None:
+    marks = lcs_marks(positions(reference), len(reference), summary)
+    assert marks == plain_marks(reference, summary, False)
+
+
+@settings(max_examples=600, deadline=None)
+@given(REFERENCE, SUMMARY)
+def test_compressed_weighted_walk_equals_the_table(reference: list[str], summary: list[str]) -> None:
+    marks = weighted_lcs_marks(positions(reference), summary)
+    assert marks == plain_marks(reference, summary, True)
+
+
+@settings(max_examples=300, deadline=None)
+@given(REFERENCE, SUMMARY)
+def test_without_common_neighbours_both_walks_are_the_same(reference: list[str], summary: list[str]) -> None:
+    ours = set(pairwise(reference))
+    if ours.isdisjoint(pairwise(summary)):
+        assert plain_marks(reference, summary, True) == plain_marks(reference, summary, False)
+
+
+def test_very_long_sentences_have_weights_too() -> None:
+    words = [f"w{k}" for k in range(5000)]
+    assert weighted_lcs_marks(positions(words), words) == (1 << 5000) - 1
+    assert weight(5000) == 5000.0**1.2
