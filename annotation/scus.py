@@ -1,5 +1,6 @@
 """Final SCU lists: compare what annotators extracted, merge it, freeze it, and keep every version."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from .extraction import Coverage, Unit, as_unit, coverage
 from .models import Assignment, ContentUnit, Document, ExtractedUnit, Judgment, Reference, Study, UnitList, User
 
 MATCH = 0.5  # content words shared by two annotators' SCUs that are taken for the same fact
+MOST_FROZEN = 100  # the annotators' limit is a batch's option; an admin may merge several lists
 SUBMITTED = (Assignment.State.SUBMITTED, Assignment.State.SURPLUS)
 
 
@@ -32,6 +34,17 @@ class Extraction:
 
 
 @dataclass(frozen=True)
+class Cell:
+    """One annotator's SCU in a row, and as the editor takes it."""
+
+    unit: Unit
+
+    @property
+    def json(self) -> str:
+        return json.dumps(self.unit.as_json())
+
+
+@dataclass(frozen=True)
 class Row:
     """SCUs of several annotators that say the same; None where one has nothing like it."""
 
@@ -40,6 +53,10 @@ class Row:
     @property
     def shared(self) -> bool:
         return sum(cell is not None for cell in self.cells) > 1
+
+    @property
+    def shown(self) -> list[Cell | None]:
+        return [Cell(unit) if unit else None for unit in self.cells]
 
     @property
     def suggestion(self) -> Unit:
@@ -150,6 +167,12 @@ def _frozen(document: Document, reference_index: int) -> list[ContentUnit]:
     if reference_index == 0:
         own |= Q(reference_index__isnull=True)
     return list(ContentUnit.objects.filter(own, document=document, is_check=False).in_force())
+
+
+def version_of(reference: Reference, version: int) -> list[ContentUnit]:
+    """The reference's SCUs as they were in a version."""
+    units = ContentUnit.objects.filter(document_id=reference.document_id, is_check=False).of_version(version)
+    return [unit for unit in units if (unit.reference_index or 0) == reference.index]
 
 
 def current_version(document: Document) -> int:

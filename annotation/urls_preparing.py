@@ -2,13 +2,17 @@
 
 from django.urls import path
 
-from .views import guidance, guidance_admin
+from .views import guidance, guidance_admin, scus
 
 urlpatterns = [
     path("work/batch/<int:batch_id>/consent/", guidance.consent, name="consent"),
     path("work/batch/<int:batch_id>/instructions/", guidance.instructions, name="instructions"),
     path("work/batch/<int:batch_id>/tutorial/", guidance.tutorial, name="tutorial"),
     path("work/batch/<int:batch_id>/test/", guidance.test, name="test"),
+    path("work/<str:key>/advice/", scus.advice, name="advice"),
+    path("studies/<slug:slug>/scus/", scus.scus, name="scus"),
+    path("studies/<slug:slug>/scus/<int:reference_id>/", scus.scu_list, name="scu-list"),
+    path("studies/<slug:slug>/scus/<int:reference_id>/advice/", scus.list_advice, name="list-advice"),
     path("studies/<slug:slug>/guidance/", guidance_admin.guidance, name="guidance"),
     path("studies/<slug:slug>/guidance/text/", guidance_admin.text, name="guidance-text"),
     path("studies/<slug:slug>/guidance/preview/", guidance_admin.preview, name="guidance-preview"),

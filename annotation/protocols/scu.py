@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from django.urls import reverse
+from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 
 from annotation.extraction import read_units, store_units, units_of
@@ -47,12 +49,13 @@ class SCU(Protocol):
         return {**given, "max_units": most}
 
     def page(self, assignment: Assignment, answers: Mapping[str, Any]) -> dict[str, Any]:
-        reference, most = reference_of(assignment.task), max_units(assignment.task.batch)
+        reference = reference_of(assignment.task)
+        drafted = _raw(answers)
         return {
-            "reference": reference,
             "sentences": sentences(reference.text),
-            "units": drafted(answers.get(FIELD)),
-            "max_units": most,
+            "reference_text": plain(reference.text),
+            "lines": drafted_lines(drafted),
+            "scu": editor_config(max_units(assignment.task.batch), reverse("advice", args=[assignment.key])),
         }
 
     def store(self, assignment: Assignment, given: Mapping[str, Any], now: datetime) -> int:
@@ -79,10 +82,38 @@ def max_units(batch: Batch) -> int:
     return int(batch.options.get("max_units", MOST_UNITS))
 
 
-def drafted(raw: Any) -> str:
-    """A draft as the editor's field holds it; what can't be read is left to the annotator to see."""
-    raw = raw.get("value") if isinstance(raw, Mapping) else raw
-    return raw if isinstance(raw, str) else json.dumps(raw) if raw else ""
+def drafted_lines(raw: Any) -> str:
+    """A draft for a page without script: one SCU per line."""
+    try:
+        return (
+            "\n".join(unit["text"] for unit in json.loads(raw)) if raw and raw.lstrip().startswith("[") else raw or ""
+        )
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return ""
+
+
+def editor_config(most: int, advice_url: str) -> dict[str, Any]:
+    """Read by static/annotation/scu/editor.js: what it needs to know, and its sentences in the reader's language."""
+    return {
+        "field": FIELD,
+        "most": most,
+        "adviceUrl": advice_url,
+        "texts": {
+            "unit": _now("SCU {n}"),
+            "made": _now("SCU {n} made. Edit it to a single short fact; Enter goes on."),
+            "full": _now("{most} SCUs is the most for this reference. Merge or delete one first."),
+            "selectFirst": _now("Select words in the reference first."),
+            "nothingSelected": _now("No words selected"),
+            "noneYet": _now("There is no SCU yet: write at least one."),
+            "deleted": _now("Deleted. Undo brings it back."),
+            "split": _now("Split in two."),
+            "splitWhere": _now("Put the cursor where the SCU should be split."),
+            "merged": _now("Merged."),
+            "mergeLast": _now("There is no SCU below to merge with."),
+            "sourced": _now("The selected words are now the source of SCU {n}."),
+            "coverage": _now("{percent} % of content words covered ({n} of {all})"),
+        },
+    }
 
 
 def _raw(given: Mapping[str, Any]) -> Any:
