@@ -204,10 +204,24 @@ def write_frame(frame: pd.DataFrame, path: Path, spec: TableSpec) -> None:
     suffix = suffix_of(path)
     if suffix is None:
         raise Problems(path.name).fail(f"a name ending in {path.suffix or 'nothing'}", f"one of {', '.join(SUFFIXES)}")
+    if suffix != ".parquet":
+        frame = _whole_numbers(frame, spec)
     data = _as_parquet(frame) if suffix == ".parquet" else _as_text(frame, suffix).encode()
     if suffix.endswith(".gz"):
         data = gzip.compress(data, mtime=0)
     write_atomically(path, data)
+
+
+def _whole_numbers(frame: pd.DataFrame, spec: TableSpec) -> pd.DataFrame:
+    """Columns of numbers that are all whole are written without a decimal point: 0 and 1, not 0.0 and 1.0."""
+    names = [column.name for column in spec.columns if column.type in {"number", "score"}]
+    whole = {}
+    for name in names:
+        if name in frame.columns and np.isfinite(frame[name]).all():
+            values = frame[name].to_numpy()
+            if (values == np.trunc(values)).all() and (np.abs(values) < 2**53).all():
+                whole[name] = values.astype(np.int64)
+    return frame.assign(**whole)
 
 
 def _as_text(frame: pd.DataFrame, suffix: str) -> str:

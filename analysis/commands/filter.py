@@ -1,0 +1,74 @@
+"""`python -m analysis filter`: drop workers by named rules, with reasons."""
+
+from __future__ import annotations
+
+import argparse
+
+from analysis.cli import CommandResult
+from analysis.filters import RULES, TIES, FilterPreview, preview
+from analysis.provenance import provenance, write_provenance
+from analysis.tables import read_table, write_table
+from analysis.where import keep_where, without_checks
+
+HELP = "Drop workers by named rules; every dropped judgment keeps its reason, its evidence and the rule's settings."
+COLUMNS = ["rule", "worker_id", "doc_id", "system", "n_rows", "reason"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    known = "; ".join(f"{kind.name}[{','.join(kind.defaults)}]" for kind in RULES.values())
+    parser.add_argument("judgments", metavar="JUDGMENTS", help="judgments table")
+    parser.add_argument(
+        "--rule",
+        action="append",
+        required=True,
+        metavar="NAME[SETTING=VALUE,…]",
+        help=f"repeat to combine; each sees what the ones before it kept. Known: {known}",
+    )
+    parser.add_argument("--ties", choices=TIES, default="first", help="equally bad workers of majority-dissent")
+    parser.add_argument("--out", metavar="FILE", help="write the kept judgments here")
+    parser.add_argument("--dropped", metavar="FILE", help="write the dropped judgments here, with reasons")
+    parser.add_argument("--quota", type=int, metavar="N", help="workers each summary needs (default: as many as now)")
+    parser.add_argument("--price", type=float, default=0.0, help="what one more assignment costs")
+    parser.add_argument("--level", default="nominal", help="level of the agreement before and after")
+
+
+def run(args: argparse.Namespace) -> CommandResult:
+    judgments = keep_where(read_table(args.judgments, "judgments"), args.where, args.judgments)
+    seen = preview(
+        judgments,
+        args.rule,
+        seed=args.seed,
+        ties=args.ties,
+        quota=args.quota,
+        price=args.price,
+        level=args.level,
+        include_checks=args.include_checks,
+    )
+    notes = _notes(seen)
+    for path, rows in ((args.out, seen.result.kept), (args.dropped, seen.result.dropped)):
+        if not path:
+            continue
+        if not args.include_checks:
+            rows = without_checks(rows)
+        write_table(rows, path, "judgments")
+        record = provenance("filter", [args.judgments], {**seen.result.settings, "where": args.where}, args.seed)
+        write_provenance(path, record)
+        notes.append(f"{len(rows)} judgments written to {path}.")
+    return CommandResult([decision.row() for decision in seen.result.decisions], COLUMNS, notes, limit=40)
+
+
+def _notes(seen: FilterPreview) -> list[str]:
+    before, after = (
+        "undefined" if value != value else f"{value:.6f}" for value in (seen.agreement_before, seen.agreement_after)
+    )
+    dropped = len(seen.result.decisions)
+    notes = [
+        f"{dropped} decisions drop {seen.rows_dropped} judgments; {seen.workers_dropped} workers are gone altogether.",
+        f"Krippendorff's alpha, pooled: {before} before, {after} after.",
+    ]
+    if seen.tasks_below:
+        notes.append(
+            f"{seen.tasks_below} summaries fall below the quota; {seen.assignments_missing} more assignments "
+            f"fill them up, for {seen.cost:.2f}."
+        )
+    return notes

@@ -1,0 +1,175 @@
+"""Worker filters: rules that may be combined, each dropped row with a reason. Nothing is ever deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from analysis.agreement import agreement
+from analysis.filters import behaviour, dissent, references
+from analysis.filters.base import (
+    RULES,
+    Decision,
+    Evidence,
+    FilterResult,
+    Rule,
+    as_json,
+    parse_rules,
+    settings_of,
+)
+from analysis.filters.dissent import TIES
+from analysis.tables import AnalysisError
+from analysis.where import without_checks
+
+__all__ = [
+    "RULES",
+    "TIES",
+    "Decision",
+    "FilterPreview",
+    "FilterResult",
+    "Rule",
+    "apply_rules",
+    "behaviour",
+    "dissent",
+    "parse_rules",
+    "preview",
+    "references",
+]
+
+
+@dataclass(frozen=True)
+class FilterPreview:
+    """What a filter would do, before anybody decides."""
+
+    result: FilterResult
+    workers_dropped: int
+    """Workers who lose all their judgments."""
+    rows_dropped: int
+    agreement_before: float
+    agreement_after: float
+    """Krippendorff's alpha at the given level, pooled; NaN when undefined."""
+    tasks_below: int
+    """Summaries left with fewer workers than the quota."""
+    assignments_missing: int
+    """How many assignments would fill them up."""
+    cost: float
+    """What those cost."""
+
+
+def apply_rules(
+    judgments: pd.DataFrame,
+    rules: Sequence[Rule | str],
+    seed: int = 0,
+    ties: str = "first",
+    include_checks: bool = False,
+) -> FilterResult:
+    """Apply rules one after the other; each sees what the ones before it kept.
+
+    Check items don't count as ordinary judgments unless `include_checks`; they go where their worker goes.
+    """
+    if ties not in TIES:
+        raise AnalysisError(f"There is no policy for ties {ties!r}; there are {', '.join(TIES)}.")
+    if judgments.empty:
+        raise AnalysisError("There are no judgments to filter.")
+    chosen = [rule for given in rules for rule in (parse_rules(given) if isinstance(given, str) else [given])]
+    kept = judgments.reset_index(drop=True)
+    rng = np.random.default_rng(seed)
+    decisions: list[Decision] = []
+    dropped = []
+    for rule in chosen:
+        made, gone = _apply(kept, rule, ties, rng, include_checks)
+        decisions += made
+        dropped.append(gone)
+        kept = kept.drop(index=gone.index)
+    settings = {
+        "rules": [{"name": rule.name, "settings": settings_of(rule)} for rule in chosen],
+        "ties": ties,
+        "seed": seed,
+        "include_checks": include_checks,
+    }
+    everything = pd.concat(dropped) if dropped else judgments.iloc[:0]
+    return FilterResult(
+        kept.reset_index(drop=True), everything.sort_index().reset_index(drop=True), tuple(decisions), settings
+    )
+
+
+def _apply(
+    rows: pd.DataFrame, rule: Rule, ties: str, rng: np.random.Generator, include_checks: bool
+) -> tuple[list[Decision], pd.DataFrame]:
+    settings = settings_of(rule)
+    ordinary = rows.reset_index(drop=True) if include_checks else without_checks(rows).reset_index(drop=True)
+    checks = rows[rows["is_check"].astype(bool)] if "is_check" in rows.columns else rows.iloc[:0]
+    if ordinary.empty:
+        raise AnalysisError("There are no judgments but check items to filter.")
+    made = RULES[rule.name].function(Evidence(ordinary, checks.reset_index(drop=True), ties, rng), settings)
+    marks = _marks(rows, made)
+    sizes = marks.value_counts()
+    made = [replace(decision, n_rows=int(sizes.get(number, 0))) for number, decision in enumerate(made)]
+    left = marks[~rows["is_check"].astype(bool)] if "is_check" in rows.columns and not include_checks else marks
+    if len(made) and (left >= 0).all():
+        workers = rows["worker_id"].nunique()
+        raise AnalysisError(
+            f"The rule {rule} would drop everybody ({workers} workers); loosen its settings or leave it out."
+        )
+    gone = rows[marks >= 0].copy()
+    which = [made[number] for number in marks[marks >= 0]]
+    gone["rule"] = pd.Series([decision.rule for decision in which], index=gone.index, dtype="str")
+    gone["reason"] = pd.Series([decision.reason for decision in which], index=gone.index, dtype="str")
+    gone["evidence"] = pd.Series([as_json(d.evidence) for d in which], index=gone.index, dtype="str")
+    gone["settings"] = pd.Series([as_json(d.settings) for d in which], index=gone.index, dtype="str")
+    return made, gone
+
+
+def _marks(rows: pd.DataFrame, made: Sequence[Decision]) -> pd.Series:
+    """For each row the number of the decision that drops it, or -1."""
+    if not made:
+        return pd.Series(-1, index=rows.index)
+    columns = ["worker_id", *made[0].item]
+    keys = [(decision.worker_id, *decision.item.values()) for decision in made]
+    number = pd.Series(range(len(made)), index=pd.MultiIndex.from_tuples(keys, names=columns))
+    wanted = pd.MultiIndex.from_arrays([rows[column].astype("str") for column in columns], names=columns)
+    return pd.Series(number.reindex(wanted, fill_value=-1).to_numpy(), index=rows.index)
+
+
+def preview(
+    judgments: pd.DataFrame,
+    rules: Sequence[Rule | str],
+    *,
+    seed: int = 0,
+    ties: str = "first",
+    quota: int | None = None,
+    price: float = 0.0,
+    level: str = "nominal",
+    include_checks: bool = False,
+) -> FilterPreview:
+    """What the rules would do: agreement before and after, tasks that fall below the quota, cost to top them up.
+
+    A task is one summary. Without a quota each task needs as many workers as it has now.
+    """
+    result = apply_rules(judgments, rules, seed, ties, include_checks)
+    before, after = judgments, result.kept
+    if not include_checks:
+        before, after = without_checks(before), without_checks(after)
+    had = before.groupby(["doc_id", "system"])["worker_id"].nunique()
+    has = after.groupby(["doc_id", "system"])["worker_id"].nunique().reindex(had.index, fill_value=0)
+    missing = (had if quota is None else had.clip(lower=quota, upper=quota)) - has
+    missing = missing.clip(lower=0)
+    return FilterPreview(
+        result=result,
+        workers_dropped=before["worker_id"].nunique() - after["worker_id"].nunique(),
+        rows_dropped=len(before) - len(after),
+        agreement_before=_alpha(before, level, include_checks),
+        agreement_after=_alpha(after, level, include_checks),
+        tasks_below=int((missing > 0).sum()),
+        assignments_missing=int(missing.sum()),
+        cost=float(missing.sum() * price),
+    )
+
+
+def _alpha(rows: pd.DataFrame, level: str, include_checks: bool) -> float:
+    if rows["worker_id"].nunique() < 2:
+        return float("nan")
+    return agreement(rows, level=level, include_checks=include_checks)[0].value

@@ -1,0 +1,91 @@
+"""Workers who disagree with the others: on one item (REALSumm), or over everything (LitePyramid)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from analysis.agreement import agreement
+from analysis.agreement_counts import codes_of, count
+from analysis.filters.base import Decision, Evidence, Setting, rule
+from analysis.tables import AnalysisError
+
+TIES = ("first", "random", "all", "none")
+
+
+@rule("majority-dissent", per="doc_id,system")
+def majority_dissent(evidence: Evidence, settings: dict[str, Setting]) -> list[Decision]:
+    """On each item the worker who is outvoted on the largest number of units is dropped (REALSumm).
+
+    A unit has a majority only when more than half of its answers are the same: 2-2 counts against nobody. One
+    worker with the largest count is dropped if that count is above 0; which of several equally bad ones is the
+    policy for ties: the first by worker id, one at random, all of them, or none.
+    """
+    columns = [name.strip() for name in str(settings["per"]).split(",")]
+    rows = evidence.rows
+    outvoted = _outvoted(rows)
+    item, _ = codes_of(rows, columns)
+    table = (
+        pd.DataFrame({"item": item, "worker_id": rows["worker_id"], "outvoted": outvoted})
+        .groupby(["item", "worker_id"], sort=True)["outvoted"]
+        .agg(dissent="sum", units="size")
+        .reset_index()
+    )
+    worst = table.groupby("item")["dissent"].transform("max")
+    named = rows.assign(item=item).drop_duplicates("item").set_index("item")[columns]
+    decisions = []
+    for code, tied in table[(table["dissent"] == worst) & (worst > 0)].groupby("item", sort=True):
+        place = {name: str(named[name].loc[code]) for name in columns}
+        for position in _choose(len(tied), evidence):
+            decisions.append(_dissenter(tied.iloc[position], len(tied), place, evidence.ties, settings))
+    return decisions
+
+
+def _outvoted(rows: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """For each judgment whether a strict majority of its unit says something else."""
+    counts = count(rows)
+    strict = counts.table.max(axis=1) * 2 > counts.table.sum(axis=1)
+    winner = counts.table.argmax(axis=1)
+    return np.asarray(strict[counts.unit_of] & (winner[counts.unit_of] != counts.value_of))
+
+
+def _choose(tied: int, evidence: Evidence) -> list[int]:
+    if tied == 1 or evidence.ties == "first":
+        return [0]
+    if evidence.ties == "random":
+        return [int(evidence.rng.integers(tied))]
+    return list(range(tied)) if evidence.ties == "all" else []
+
+
+def _dissenter(row: pd.Series, tied: int, place: dict[str, str], ties: str, settings: dict[str, Setting]) -> Decision:
+    dissent, units = int(row["dissent"]), int(row["units"])
+    where = ", ".join(f"{name} {value}" for name, value in place.items())
+    reason = f"Outvoted on {dissent} of {units} units of {where}, more than anybody else there."
+    if tied > 1:
+        reason = f"Outvoted on {dissent} of {units} units of {where}, like {tied - 1} other(s) (ties: {ties})."
+    found = {"dissent": dissent, "units": units, "tied": tied}
+    return Decision("majority-dissent", str(row["worker_id"]), reason, found, {**settings, "ties": ties}, place)
+
+
+@rule("worker-agreement", threshold=0.35, measure="alpha", level="nominal", minimum=10)
+def worker_agreement(evidence: Evidence, settings: dict[str, Setting]) -> list[Decision]:
+    """A worker whose agreement with the others over everything is below a threshold is dropped (LitePyramid).
+
+    Leave-one-out: each answer is compared with the other workers' answers to the same unit. `measure` alpha
+    corrects for chance, raw does not. Workers with fewer than `minimum` shared answers are left alone.
+    """
+    measure = str(settings["measure"])
+    if measure not in ("alpha", "raw"):
+        raise AnalysisError(f"worker-agreement knows no measure {measure!r}; there are alpha and raw.")
+    found = agreement(evidence.rows, coefficient=measure, level=str(settings["level"]), by="worker_id")
+    decisions = []
+    for result in found:
+        # An undefined agreement (everybody gave one value only) is below nothing.
+        if result.n_units >= int(settings["minimum"]) and result.value < float(settings["threshold"]):
+            reason = (
+                f"Agreement with the others is {result.value:.3f} ({measure}) over {result.n_units} answers, "
+                f"below {float(settings['threshold']):g}."
+            )
+            numbers = {"agreement": result.value, "answers": result.n_units}
+            decisions.append(Decision("worker-agreement", str(result.group), reason, numbers, settings))
+    return decisions
