@@ -52,9 +52,7 @@ def themed(chart: Any) -> Any:
             gridOpacity=0.18,
             labelLimit=220,
         )
-        .configure_legend(
-            **text, labelFontSize=11, titleFontSize=11, titleFontWeight="normal", labelLimit=220
-        )
+        .configure_legend(**text, labelFontSize=11, titleFontSize=11, titleFontWeight="normal", labelLimit=220)
         .configure_header(**text, labelFontSize=11, titleFontSize=12)
         .configure_title(
             font=FONT,
@@ -64,7 +62,7 @@ def themed(chart: Any) -> Any:
             fontSize=13,
             subtitleFontSize=11,
             anchor="start",
-            frame="group",
+            frame="bounds",
             fontWeight=600,
         )
     )
@@ -127,12 +125,8 @@ def system_style(systems: Iterable[str]) -> pd.DataFrame:
 def _style_encodings(alt: Any, style: pd.DataFrame) -> dict[str, Any]:
     domain = style["system"].tolist()
     return {
-        "color": alt.Color(
-            "system:N", scale=alt.Scale(domain=domain, range=style["colour"].tolist()), legend=None
-        ),
-        "shape": alt.Shape(
-            "system:N", scale=alt.Scale(domain=domain, range=style["shape"].tolist()), legend=None
-        ),
+        "color": alt.Color("system:N", scale=alt.Scale(domain=domain, range=style["colour"].tolist()), legend=None),
+        "shape": alt.Shape("system:N", scale=alt.Scale(domain=domain, range=style["shape"].tolist()), legend=None),
     }
 
 
@@ -167,14 +161,19 @@ def system_scatter(
     ).dropna(subset=["human", "metric"])
     frame = frame.assign(**place_labels(frame["human"], frame["metric"], frame["system"], WIDTH, 300))
     base = alt.Chart(frame).encode(
-        x=alt.X("human:Q", title=f"{human} (human)", scale=alt.Scale(zero=False, nice=False, padding=14)),
-        y=alt.Y("metric:Q", title=metric, scale=alt.Scale(zero=False, nice=False, padding=14)),
+        x=alt.X(
+            "human:Q",
+            title=f"{human} (human)",
+            scale=alt.Scale(zero=False, nice=False, padding=14),
+            axis=alt.Axis(tickCount=6),
+        ),
+        y=alt.Y(
+            "metric:Q", title=metric, scale=alt.Scale(zero=False, nice=False, padding=14), axis=alt.Axis(tickCount=6)
+        ),
     )
     layers = []
     if math.isfinite(result.value):
-        trend = base.transform_regression("human", "metric").mark_line(
-            color=FAINT, strokeWidth=1, opacity=0.6
-        )
+        trend = base.transform_regression("human", "metric").mark_line(color=FAINT, strokeWidth=1, opacity=0.6)
         layers.append(trend)
     tooltip = [
         alt.Tooltip("system:N"),
@@ -184,19 +183,19 @@ def system_scatter(
     style = _style_encodings(alt, system_style(cube.systems))
     layers.append(base.mark_point(filled=True, size=55, opacity=0.95).encode(**style, tooltip=tooltip))
     for side, align, dx, dy in (("right", "left", 6, 0), ("left", "right", -6, 0), ("up", "center", 0, -9)):
+        if side not in set(frame["side"]):
+            continue
         part = base.transform_filter(alt.datum.side == side)
         layers.append(
-            part.mark_text(
-                align=align, dx=dx, dy=dy, fontSize=9, color=INK, font=FONT, baseline="middle"
-            ).encode(text="system:N")
+            part.mark_text(align=align, dx=dx, dy=dy, fontSize=9, color=INK, font=FONT, baseline="middle").encode(
+                text="system:N"
+            )
         )
     title = alt.Title(f"{metric} and {human}", subtitle=describe(result))
     return themed(alt.layer(*layers).properties(width=WIDTH, height=300, title=title))
 
 
-def place_labels(
-    x: pd.Series, y: pd.Series, names: pd.Series, width: int, height: int
-) -> dict[str, list[str]]:
+def place_labels(x: pd.Series, y: pd.Series, names: pd.Series, width: int, height: int) -> dict[str, list[str]]:
     """On which side of its point each label goes; a label that would cover another is left to the tooltip."""
     px = (x - x.min()) / ((x.max() - x.min()) or 1) * width * 0.92 + width * 0.04
     py = height * 0.96 - (y - y.min()) / ((y.max() - y.min()) or 1) * height * 0.92
@@ -233,34 +232,27 @@ def score_bars(human_scores: pd.DataFrame, title: str = "Human score per system"
     frame = human_scores.sort_values("value", ascending=False)
     groups = sorted(frame["group"].fillna("").unique()) if "group" in frame.columns else []
     grouped = len(groups) > 1
+    legend = alt.Legend(title=None, orient="top")
     colour = (
         alt.Color(
             "group:N",
-            scale=alt.Scale(
-                domain=sorted(frame["group"].unique()), range=list(PALETTE[: frame["group"].nunique()])
-            ),
-            legend=alt.Legend(title=None, orient="top"),
+            scale=alt.Scale(domain=sorted(frame["group"].unique()), range=list(PALETTE[: frame["group"].nunique()])),
+            legend=legend,
         )
         if grouped
         else alt.value(ACCENT)
     )
-    base = alt.Chart(frame).encode(
-        y=alt.Y("system:N", sort=frame["system"].tolist(), title=None), color=colour
-    )
+    base = alt.Chart(frame).encode(y=alt.Y("system:N", sort=frame["system"].tolist(), title=None), color=colour)
     bars = base.mark_rule(strokeWidth=1.5).encode(
         x=alt.X("low:Q", title="mean score", scale=alt.Scale(zero=False)), x2="high:Q"
     )
-    tooltip = [
-        alt.Tooltip(name)
-        for name in frame.columns
-        if name in ("system", "group", "value", "low", "high", "n")
-    ]
-    shape = {"shape": alt.Shape("group:N", legend=None)} if grouped else {}
-    dots = base.mark_point(filled=True, size=60, opacity=1).encode(x="value:Q", tooltip=tooltip, **shape)
-    layers = (
-        [bars, dots]
-        if np.isfinite(frame["low"]).any()
-        else [dots.encode(x=alt.X("value:Q", title="mean score"))]
+    tooltip = [alt.Tooltip(name) for name in frame.columns if name in ("system", "group", "value", "low", "high", "n")]
+    shape = (
+        {"shape": alt.Shape("group:N", scale=alt.Scale(domain=groups, range=list(SHAPES)), legend=legend)}
+        if grouped
+        else {}
     )
-    heading = alt.Title(title, subtitle="mean over documents, 95 % interval by bootstrap over documents")
+    dots = base.mark_point(filled=True, size=60, opacity=1).encode(x="value:Q", tooltip=tooltip, **shape)
+    layers = [bars, dots] if np.isfinite(frame["low"]).any() else [dots.encode(x=alt.X("value:Q", title="mean score"))]
+    heading = alt.Title(title, subtitle=["mean over documents,", "95 % interval by bootstrap over documents"])
     return themed(alt.layer(*layers).properties(width=240, height=alt.Step(17), title=heading))

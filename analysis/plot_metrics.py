@@ -22,15 +22,15 @@ def frame_of(results: Sequence[Any]) -> pd.DataFrame:
     return pd.DataFrame([vars(result) for result in results])
 
 
-def _subtitle(results: Sequence[CorrelationResult]) -> str:
+def _subtitle(results: Sequence[CorrelationResult]) -> list[str]:
     some = results[0]
     unit = {"system": "systems", "summary": "documents", "global": "summaries"}[some.level]
     used = sorted({result.n_used for result in results})
     n = str(used[0]) if len(used) == 1 else f"{used[0]}–{used[-1]}"
-    text = f"{some.level} level, {some.coefficient}, n = {n} {unit}"
+    lines = [f"{some.level} level, {some.coefficient}, n = {n} {unit}"]
     if some.resample:
-        text += f"; 95 % interval, {some.resamples} resamples of {some.resample}"
-    return text
+        lines.append(f"95 % interval, {some.resamples} resamples of {some.resample}")
+    return lines
 
 
 def correlation_bars(results: Sequence[CorrelationResult], human: str) -> Any:
@@ -95,19 +95,20 @@ def topk_lines(results: Sequence[TopK], human: str) -> Any:
     frame = frame_of(results).dropna(subset=["value"])
     names = list(dict.fromkeys(frame["metric"]))
     colours = [PALETTE[i % len(PALETTE)] for i in range(len(names))]
+    legend = alt.Legend(title=None, orient="bottom", columns=2)
     base = alt.Chart(frame).encode(
         x=alt.X("k:Q", title="k systems with the highest human score", axis=alt.Axis(tickMinStep=1)),
         y=alt.Y("value:Q", title="correlation", scale=alt.Scale(zero=False)),
         color=alt.Color(
             "metric:N",
             scale=alt.Scale(domain=names, range=colours),
-            legend=alt.Legend(title=None, orient="bottom", columns=2, symbolStrokeWidth=2),
+            legend=legend,
         ),
         tooltip=["k", "metric", "value"],
     )
     shapes = [SHAPES[i // len(PALETTE) % len(SHAPES)] for i in range(len(names))]
     points = base.mark_point(filled=True, size=28).encode(
-        shape=alt.Shape("metric:N", scale=alt.Scale(domain=names, range=shapes), legend=None)
+        shape=alt.Shape("metric:N", scale=alt.Scale(domain=names, range=shapes), legend=legend)
     )
     coefficient = results[0].coefficient if results else ""
     title = alt.Title(f"Among the best systems, {coefficient}", subtitle=f"system level, human measure {human}")
@@ -130,7 +131,7 @@ def f1_bars(results: Sequence[PairwiseF1], human: str) -> Any:
         layers.append(alt.Chart(ceiling).mark_rule(color=PALETTE[1], strokeDash=[4, 3], strokeWidth=2).encode(x="f1:Q"))
     pairs = int(frame["pairs"].iloc[0]) if len(frame) else 0
     title = alt.Title(
-        "Which of two systems is better?", subtitle=f"{pairs} pairs; dashed: {human} against itself (ceiling)"
+        "Which of two systems is better?", subtitle=[f"{pairs} pairs of systems", f"dashed: {human} against itself"]
     )
     return themed(alt.layer(*layers).properties(width=240, height=alt.Step(18), title=title))
 

@@ -29,19 +29,20 @@ def disagreement_lines(points: Sequence[Disagreement]) -> Any:
     frame = frame_of(points)
     frame["pair"] = frame["a"] + " / " + frame["b"]
     names = list(dict.fromkeys(frame["pair"]))
+    legend = alt.Legend(title=None, orient="bottom", columns=2)
     base = alt.Chart(frame).encode(
         x=alt.X("score:Q", title="normalised score of the pair", scale=alt.Scale(domain=[0, 1])),
         y=alt.Y("share:Q", title="share ordered differently", axis=alt.Axis(format="%")),
         color=alt.Color(
             "pair:N",
             scale=alt.Scale(domain=names, range=[PALETTE[i % len(PALETTE)] for i in range(len(names))]),
-            legend=alt.Legend(title=None, orient="bottom", columns=2),
+            legend=legend,
         ),
         tooltip=["pair", "score", "share", "pairs"],
     )
     shapes = [SHAPES[i // len(PALETTE) % len(SHAPES)] for i in range(len(names))]
     points_layer = base.mark_point(filled=True, size=28).encode(
-        shape=alt.Shape("pair:N", scale=alt.Scale(domain=names, range=shapes), legend=None)
+        shape=alt.Shape("pair:N", scale=alt.Scale(domain=names, range=shapes), legend=legend)
     )
     title = alt.Title("Metrics disagree more among better summaries", subtitle="pairs within a topic, ties left out")
     if not _rises(frame):

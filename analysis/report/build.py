@@ -1,0 +1,120 @@
+"""From tables to a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from analysis.cube import build_cube
+from analysis.report import figures as draw
+from analysis.report.parts import Figure, Report, Section, Study
+from analysis.report.words import best_metric, methods, verdict, warnings
+
+
+def build_report(
+    scores: pd.DataFrame,
+    *,
+    human: str,
+    metrics: Sequence[str] | None = None,
+    judgments: pd.DataFrame | None = None,
+    summaries: pd.DataFrame | None = None,
+    title: str = "",
+    seed: int = 0,
+    resamples: int = 1000,
+    where: Sequence[str] = (),
+    source: str = "scores.csv",
+    judgments_source: str = "judgments.csv",
+    filtered: str = "",
+    command: str = "",
+    provenance: dict[str, object] | None = None,
+) -> Report:
+    """Work out every number, draw every figure and put it in words.
+
+    `source` and `judgments_source` are what the printed commands call the tables, `command` is the one that makes this
+    report, and `filtered` a sentence on how the judgments were filtered.
+    """
+    cube = build_cube(scores)
+    cube.index(human)
+    for name in metrics or ():
+        cube.index(name)
+    chosen = tuple(metrics) if metrics is not None else tuple(name for name in cube.metrics if name != human)
+    study = Study(
+        scores,
+        cube,
+        human,
+        chosen,
+        judgments,
+        summaries,
+        seed,
+        resamples,
+        tuple(where),
+        source,
+        judgments_source,
+        filtered,
+    )
+    found = draw.work_out(study)
+    return Report(
+        title or f"Which metric to trust: {human}",
+        verdict(study, found),
+        tuple(warnings(study, found)),
+        tuple(section for section in _sections(study, found) if section.figures),
+        methods(study, found),
+        command or draw.command(study, "report", "--out", "report"),
+        provenance or {},
+    )
+
+
+def _sections(study: Study, found: draw.Findings) -> list[Section]:
+    return [
+        Section(
+            "judges",
+            "Can we trust the judges?",
+            "Scores are worth no more than the judgments behind them.",
+            _present(draw.agreement_figure(study)),
+        ),
+        Section(
+            "systems",
+            "How good are the systems?",
+            "What people said, with its doubt.",
+            (draw.human_figure(study, found),),
+        ),
+        Section(
+            "metrics",
+            "Which metric follows them?",
+            "A metric deserves trust when it orders the systems as people do, and more so than other metrics.",
+            _metric_figures(study, found),
+        ),
+        Section(
+            "limits",
+            "Where does it break?",
+            "A metric that ranks all systems well may fail on single summaries, among the best systems, or within one "
+            "kind of system.",
+            _limit_figures(study, found),
+        ),
+    ]
+
+
+def _present(*figures: Figure | None) -> tuple[Figure, ...]:
+    return tuple(figure for figure in figures if figure is not None)
+
+
+def _metric_figures(study: Study, found: draw.Findings) -> tuple[Figure, ...]:
+    best = best_metric(found)
+    return _present(
+        draw.correlation_figure(study, found) if best else None,
+        draw.scatter_figure(study, best.metric) if best else None,
+        draw.significance_figure(study, found.comparison) if found.comparison and best else None,
+        draw.pairwise_figure(study, found) if len(found.pairs) > 1 else None,
+    )
+
+
+def _limit_figures(study: Study, found: draw.Findings) -> tuple[Figure, ...]:
+    if best_metric(found) is None:
+        return ()
+    return _present(
+        draw.level_figure(study, found) if found.summary else None,
+        draw.topk_figure(study, found) if found.top else None,
+        draw.group_figure(study),
+        draw.agreement_of_metrics_figure(study) if len(study.metrics) > 1 else None,
+    )

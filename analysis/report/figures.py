@@ -1,0 +1,293 @@
+"""The figures of the report, in the order of its argument."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.coefficients import kendall
+from analysis.compare import Comparison, compare
+from analysis.correlate import CorrelationResult, correlate, system_means
+from analysis.cube import ScoreCube
+from analysis.experiments.pairwise import PairwiseF1, pairwise_f1
+from analysis.experiments.topk import TopK, top_k
+from analysis.plot import score_bars, system_scatter
+from analysis.plot_metrics import (
+    correlation_bars,
+    f1_bars,
+    frame_of,
+    level_difference,
+    significance_matrix,
+    topk_lines,
+    value_matrix,
+)
+from analysis.report.parts import Figure, Study
+
+SHOWN = ["metric", "level", "coefficient", "value", "n_used", "n_undefined", "low", "high"]
+MOST_IN_LINES = 8
+"""More lines than that in one chart can't be told apart; the table has them all."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Everything that is worked out once and used by figures, verdict and warnings."""
+
+    means: pd.DataFrame
+    system: list[CorrelationResult]
+    summary: list[CorrelationResult]
+    comparison: Comparison | None
+    pairs: list[PairwiseF1]
+    top: list[TopK]
+
+
+def work_out(study: Study) -> Findings:
+    """All numbers of the report."""
+    human, metrics = study.human, list(study.metrics)
+    cellwise = [name for name in metrics if not study.cube.is_whole(name)]
+    options: dict[str, Any] = {"human": human, "ci": study.resamples, "seed": study.seed}
+    many = len(study.cube.systems) >= 3
+    complete = [name for name in cellwise if _covers(study.cube, human, name)]
+    return Findings(
+        system_means(study.cube, human, study.resamples, study.seed),
+        correlate(study.cube, metrics=metrics, **options) if metrics and many else [],
+        correlate(study.cube, metrics=cellwise, level="summary", resample="inputs", **options)
+        if cellwise and many
+        else [],
+        compare(study.cube, human=human, metrics=metrics, seed=study.seed) if len(metrics) > 1 and many else None,
+        pairwise_f1(study.cube, human=human, metrics=complete, seed=study.seed)
+        if many and len(study.cube.documents) > 1
+        else [],
+        top_k(study.cube, human=human, metrics=metrics) if metrics and len(study.cube.systems) > 4 else [],
+    )
+
+
+def _covers(cube: ScoreCube, human: str, metric: str) -> bool:
+    judged = np.isfinite(cube.matrix(human)).any(axis=1)
+    return bool(np.isfinite(cube.matrix(metric)[judged]).any(axis=1).all())
+
+
+def command(study: Study, name: str, *options: str) -> str:
+    """A command line on the scores of the study."""
+    where = [part for condition in study.where for part in ("--where", condition)]
+    parts = ["python", "-m", "analysis", name, study.source, "--human", study.human, *options, *where]
+    return shlex.join([*parts, "--seed", str(study.seed)])
+
+
+def of_metrics(study: Study) -> list[str]:
+    """`--metrics` with the metrics of the study."""
+    return ["--metrics", ",".join(study.metrics)]
+
+
+def agreement_figure(study: Study) -> Figure | None:
+    """How far the judges agree, by several readings that are all in use."""
+    from analysis.agreement import agreement
+    from analysis.plot import ACCENT, altair, themed
+    from analysis.tables import AnalysisError
+
+    if study.judgments is None or study.judgments.empty:
+        return None
+    yes_no = bool(study.judgments["value"].isin([0, 1]).all())
+    level = "nominal" if yes_no else "interval"
+    rows = []
+    readings: list[tuple[str, dict[str, Any]]] = [
+        ("Krippendorff's alpha, all units pooled", {"coefficient": "alpha"}),
+        ("Krippendorff's alpha, mean per summary", {"coefficient": "alpha", "per": ["doc_id", "system"]}),
+    ]
+    if yes_no:
+        readings.append(("Gwet's AC1, all units pooled", {"coefficient": "ac1"}))
+    for name, options in readings:
+        try:
+            found = agreement(study.judgments, level=level, ci=300, cluster="doc_id", seed=study.seed, **options)[0]
+        except AnalysisError:
+            continue
+        rows.append({"reading": name, **{key: getattr(found, key) for key in _AGREEMENT}})
+    if not rows:
+        return None
+    table = pd.DataFrame(rows)
+    alt = altair()
+    base = alt.Chart(table).encode(y=alt.Y("reading:N", sort=None, title=None, axis=alt.Axis(labelLimit=280)))
+    scale = alt.Scale(domain=[min(0.0, float(table["low"].min())), 1])
+    rule = base.mark_rule(strokeWidth=1.5, color=ACCENT).encode(
+        x=alt.X("low:Q", title="agreement", scale=scale), x2="high:Q"
+    )
+    dots = base.mark_point(filled=True, size=60, color=ACCENT, opacity=1).encode(
+        x="value:Q", tooltip=list(table.columns)
+    )
+    title = alt.Title("Agreement of the judges", subtitle="95 % interval by bootstrap over documents")
+    line = ["python", "-m", "analysis", "agreement", study.judgments_source, "--level", level]
+    line += ["--ci", "300", "--cluster", "doc_id", "--seed", str(study.seed)]
+    return Figure(
+        "agreement",
+        "Do the judges agree?",
+        "1 is full agreement, 0 what chance would give. The readings answer different questions and may lie far apart.",
+        themed(alt.layer(rule, dots).properties(width=240, height=alt.Step(24), title=title)),
+        table,
+        shlex.join(line),
+    )
+
+
+_AGREEMENT = ("value", "low", "high", "level", "n_units", "n_undefined")
+
+
+def human_figure(study: Study, found: Findings) -> Figure:
+    """The systems by human score."""
+    return Figure(
+        "human-scores",
+        "Human score per system",
+        f"Mean {study.human} over documents. Overlapping intervals: don't read the order as a ranking.",
+        score_bars(found.means, f"{study.human} per system"),
+        found.means,
+        command(study, "report", "--figure", "human-scores", "--out", "report"),
+    )
+
+
+def correlation_figure(study: Study, found: Findings) -> Figure:
+    """Which metric ranks the systems as people do (Exp-I)."""
+    table = frame_of(found.system)[SHOWN].sort_values("value", ascending=False)
+    return Figure(
+        "system-correlation",
+        "Which metric ranks the systems as people do?",
+        "Correlation of the systems' mean scores with their human scores.",
+        correlation_bars(found.system, study.human),
+        table,
+        command(study, "correlate", *of_metrics(study), "--ci", str(study.resamples)),
+    )
+
+
+def significance_figure(study: Study, comparison: Comparison) -> Figure:
+    """Which differences are more than chance (Exp-I, Figure 1)."""
+    table = frame_of(comparison.pairs).drop(columns="n")
+    return Figure(
+        "significance",
+        "Is one metric really better than another?",
+        comparison.population,
+        significance_matrix(comparison),
+        table,
+        command(study, "compare", *of_metrics(study), "--plot", "significance.svg"),
+    )
+
+
+def scatter_figure(study: Study, metric: str) -> Figure:
+    """The best metric, system by system."""
+    table = pd.DataFrame(
+        {
+            "system": list(study.cube.systems),
+            "group": list(study.cube.groups),
+            study.human: study.cube.system_scores(study.human),
+            metric: study.cube.system_scores(metric),
+        }
+    )
+    return Figure(
+        "best-metric",
+        f"{metric}, system by system",
+        "One point per system. Points far from the line are systems that the metric over- or underrates.",
+        system_scatter(study.scores, study.human, metric, ci=study.resamples, seed=study.seed),
+        table,
+        command(study, "report", "--figure", "best-metric", "--out", "report"),
+    )
+
+
+def level_figure(study: Study, found: Findings) -> Figure:
+    """System and summary level (Exp-IV)."""
+    wide = pd.DataFrame(
+        {
+            "metric": [result.metric for result in found.summary],
+            "system": [_value(found.system, result.metric) for result in found.summary],
+            "summary": [result.value for result in found.summary],
+            "summary_low": [result.low for result in found.summary],
+            "summary_high": [result.high for result in found.summary],
+            "documents": [result.n_used for result in found.summary],
+            "undefined": [result.n_undefined for result in found.summary],
+        }
+    )
+    wide["difference"] = wide["system"] - wide["summary"]
+    return Figure(
+        "levels",
+        "Does it hold for single summaries?",
+        "The same metrics at both levels. A metric may be trusted with systems and not with single summaries.",
+        level_difference(found.system, found.summary, study.human),
+        wide.sort_values("summary", ascending=False),
+        command(study, "correlate", *of_metrics(study), "--level", "summary", "--resample", "inputs", "--ci", "1000"),
+    )
+
+
+def _value(results: list[CorrelationResult], metric: str) -> float:
+    return next(result.value for result in results if result.metric == metric)
+
+
+def pairwise_figure(study: Study, found: Findings) -> Figure:
+    """Verdicts on pairs of systems (Exp-III)."""
+    return Figure(
+        "pairwise",
+        "Can a metric tell which of two systems is better?",
+        "Weighted F1 of the metric's verdicts against the human ones; the dashed line is what the human measure "
+        "reaches against itself.",
+        f1_bars(found.pairs, study.human),
+        frame_of(found.pairs).drop(columns="is_ceiling"),
+        command(study, "pairwise", *of_metrics(study), "--plot", "pairwise.svg"),
+    )
+
+
+def topk_figure(study: Study, found: Findings) -> Figure:
+    """The best systems only (Exp-II)."""
+    best = sorted(found.system, key=lambda r: -r.value if r.value == r.value else 9)[:MOST_IN_LINES]
+    shown = {result.metric for result in best}
+    return Figure(
+        "top-k",
+        "Does it hold among the best systems?",
+        f"Correlation among the k systems with the highest human score; the {len(shown)} best metrics are drawn, the "
+        "table has all.",
+        topk_lines([result for result in found.top if result.metric in shown], study.human),
+        frame_of(found.top).drop(columns="tied"),
+        command(study, "topk", *of_metrics(study), "--plot", "top-k.svg"),
+    )
+
+
+def group_figure(study: Study) -> Figure | None:
+    """The same correlation within every group of systems."""
+    groups = sorted({group for group in study.cube.groups if group})
+    parts = {group: [i for i, name in enumerate(study.cube.groups) if name == group] for group in groups}
+    parts = {group: places for group, places in parts.items() if len(places) >= 4}
+    if len(parts) < 2:
+        return None
+    rows = []
+    for group, places in {**parts, "all": list(range(len(study.cube.systems)))}.items():
+        cube = study.cube.keep_systems(places)
+        for found in correlate(cube, human=study.human, metrics=list(study.metrics)):
+            rows.append({"metric": found.metric, "group": group, "value": found.value, "n": found.n_used})
+    table = pd.DataFrame(rows)
+    order = table[table["group"] == "all"].sort_values("value", ascending=False)["metric"].tolist()
+    table = table.sort_values("metric", key=lambda names: names.map(order.index), kind="stable")
+    return Figure(
+        "groups",
+        "Does it hold for every kind of system?",
+        "System-level Pearson correlation within each group and over all systems. All systems together can look "
+        "better or worse than each of their groups.",
+        value_matrix(table, "metric", "group", "value", "Correlation by group of systems", "system level, Pearson"),
+        table,
+        command(study, "report", "--figure", "groups", "--out", "report"),
+    )
+
+
+def agreement_of_metrics_figure(study: Study) -> Figure:
+    """Metrics against each other (SummEval, Figure 2)."""
+    names = list(study.metrics)
+    vectors = np.stack([study.cube.system_scores(name) for name in names])
+    rows = [
+        {"a": a, "b": b, "tau": float(kendall(vectors[i], vectors[j]))}
+        for i, a in enumerate(names)
+        for j, b in enumerate(names)
+    ]
+    table = pd.DataFrame(rows)
+    return Figure(
+        "metrics-among-themselves",
+        "Which metrics say the same?",
+        "Kendall's tau-b between the metrics over the systems. Metrics that agree share their mistakes too.",
+        value_matrix(table, "a", "b", "tau", "Agreement between metrics", "system level, Kendall τ-b"),
+        table,
+        command(study, "report", "--figure", "metrics-among-themselves", "--out", "report"),
+    )

@@ -1,0 +1,45 @@
+"""The report as a folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from analysis.plot import to_pdf, to_svg
+from analysis.report.page import render_page
+from analysis.report.parts import Figure, Report
+from analysis.report.tables import latex_table
+from analysis.tables import write_atomically
+
+
+def write_report(report: Report, folder: str | Path) -> list[Path]:
+    """Write the page, figures, tables, methods and provenance; the paths of all files."""
+    folder = Path(folder)
+    written = [path for figure in report.figures for path in write_figure(figure, folder)]
+    texts = {
+        "index.html": render_page(report),
+        "methods.txt": f"{report.verdict}\n\n{report.methods}\n",
+        "warnings.txt": "".join(f"{warning}\n" for warning in report.warnings),
+        "commands.txt": "".join(f"# {figure.title}\n{figure.command}\n\n" for figure in report.figures),
+        "provenance.json": json.dumps(report.provenance, indent=1, ensure_ascii=False, default=str) + "\n",
+    }
+    for name, text in texts.items():
+        write_atomically(folder / name, text.encode())
+        written.append(folder / name)
+    return written
+
+
+def write_figure(figure: Figure, folder: str | Path) -> list[Path]:
+    """One figure as SVG and PDF, its numbers as CSV and LaTeX."""
+    folder = Path(folder)
+    for name in ("figures", "tables"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    contents = {
+        folder / "figures" / f"{figure.name}.svg": to_svg(figure.chart).encode(),
+        folder / "figures" / f"{figure.name}.pdf": to_pdf(figure.chart),
+        folder / "tables" / f"{figure.name}.csv": figure.table.to_csv(index=False).encode(),
+        folder / "tables" / f"{figure.name}.tex": latex_table(figure.table, figure.caption, figure.name).encode(),
+    }
+    for path, content in contents.items():
+        write_atomically(path, content)
+    return list(contents)
