@@ -33,10 +33,18 @@ def kind(name: str) -> Callable[[Kind], Kind]:
     return register
 
 
+def known_kinds() -> dict[str, Kind]:
+    """Every kind of job. A worker process has not imported the modules that register them, so it is done here."""
+    from . import quality, reports, scores  # noqa: F401
+
+    return KINDS
+
+
 def start_job(study: Study, name: str, options: dict[str, Any], asked_by: User | None) -> Job:
     """Write the job down and hand it to the queue once that is committed."""
-    if name not in KINDS:
-        raise ValueError(f"There is no kind of job {name!r}. Known: {', '.join(sorted(KINDS))}.")
+    kinds = known_kinds()
+    if name not in kinds:
+        raise ValueError(f"There is no kind of job {name!r}. Known: {', '.join(sorted(kinds))}.")
     job = Job.objects.create(study=study, kind=name, options=options, asked_by=asked_by)
     transaction.on_commit(lambda: run_job.enqueue(job.pk))
     return job
@@ -49,7 +57,7 @@ def run_job(job_id: int) -> None:
         return
     job = Job.objects.select_related("study").get(pk=job_id)
     try:
-        message, state = KINDS[job.kind](job, _progress(job_id)), Job.State.DONE
+        message, state = known_kinds()[job.kind](job, _progress(job_id)), Job.State.DONE
     except (Refused, ValueError) as refusal:  # the person's to mend: the sentence says how
         message, state = str(refusal), Job.State.FAILED
     except Exception:

@@ -4,12 +4,13 @@ All statistics are `analysis`'s; this module fetches the tables, asks in the rig
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from .models import FilterDecision, Study
+from .stored import stored
 from .transfer.frames import judgments_frame, scores_frame, scus_frame
 
 RESAMPLES = 1000
@@ -30,6 +31,11 @@ class Report:
     charts: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     commands: list[str] = field(default_factory=list)
+
+
+@stored("report")
+def report_content(study: Study) -> dict[str, Any]:
+    return asdict(study_report(study))
 
 
 def study_report(study: Study) -> Report:
@@ -59,11 +65,11 @@ def study_report(study: Study) -> Report:
 
 
 def _filtered(study: Study, judgments: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
-    from analysis.filters import apply_rules
-
     decision = FilterDecision.objects.filter(study=study, undone_at__isnull=True).first()
     if decision is None:
         return judgments, {}
+    from analysis.filters import apply_rules
+
     result = apply_rules(judgments, decision.rules, seed=decision.seed)
     facts = {
         "rules": decision.rules,

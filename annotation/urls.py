@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from .views import collect, home, metrics, study, work, work_api
+from .views import collect, home, metrics, quality, study, work, work_api
 
 handler400 = "annotation.views.errors.bad_request"
 handler403 = "annotation.views.errors.denied"
@@ -27,6 +27,10 @@ urlpatterns = [
     path("studies/<slug:slug>/collect/", collect.collect, name="collect"),
     path("studies/<slug:slug>/collect/<int:batch_id>/", collect.batch_state, name="batch-state"),
     path("studies/<slug:slug>/collect/members/", collect.members, name="members"),
+    path("studies/<slug:slug>/quality/", quality.quality, name="quality"),
+    path("studies/<slug:slug>/quality/decide/", quality.decide, name="quality-decide"),
+    path("studies/<slug:slug>/quality/workers/<str:pseudonym>/", quality.worker, name="quality-worker"),
+    path("studies/<slug:slug>/quality/<str:protocol>/<str:name>", quality.download, name="quality-download"),
     path("studies/<slug:slug>/report/", study.report, name="report"),
     path("studies/<slug:slug>/metrics/", metrics.metrics, name="metrics"),
     path("studies/<slug:slug>/metrics/<str:name>/", metrics.metric, name="metric"),

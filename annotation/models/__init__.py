@@ -1,7 +1,7 @@
 """The data model. The rules live in the database: see each model's constraints and `annotation/triggers.py`."""
 
 from .guidance import Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun
-from .jobs import Job, MetricRun
+from .jobs import Job, MetricRun, StoredResult
 from .study import FilterDecision, Membership, Role, Study, User, Worker
 from .texts import ContentUnit, Document, Reference, Score, Summary, System
 from .units import ExtractedUnit, SecondLook, UnitList
@@ -27,6 +27,7 @@ __all__ = [
     "Role",
     "Score",
     "SecondLook",
+    "StoredResult",
     "Study",
     "Summary",
     "System",

@@ -56,3 +56,19 @@ class MetricRun(models.Model):
 
     def __str__(self) -> str:
         return self.metric
+
+
+class StoredResult(models.Model):
+    """What a page shows that takes long to work out, kept until something it depends on changes (`mark`)."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="stored_results")
+    name = models.CharField(max_length=40)
+    mark = models.CharField(max_length=64)
+    content = models.JSONField()
+    made_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "name"], name="stored_result_once_per_page")]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.study_id}"

@@ -21,8 +21,8 @@ def digits(value: float | None, places: int = 3) -> str | SafeString:
 
 
 @register.filter
-def doubt(value: float | None, result: Any) -> SafeString:
+def doubt(value: float | None, result: dict[str, Any]) -> SafeString:
     """A number with its interval, where it has one."""
     if value is None or not math.isfinite(value):
         return mark_safe(digits(value))  # noqa: S308  digits escapes
-    return format_html("{} <small>[{}, {}]</small>", digits(value), digits(result.low), digits(result.high))
+    return format_html("{} <small>[{}, {}]</small>", digits(value), digits(result["low"]), digits(result["high"]))

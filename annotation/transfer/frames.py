@@ -4,6 +4,7 @@ import pandas as pd
 from django.db.models import Exists, OuterRef, Q
 
 from annotation.models import Assignment, ContentUnit, Document, Judgment, Reference, Score, Study, Summary
+from annotation.signals import totals
 
 from .folder import WHOLE_SYSTEM
 
@@ -95,8 +96,19 @@ def judgments_frame(study: Study, *, raw_workers: bool = False) -> pd.DataFrame:
     frame = _spread(frame).sort_values(
         ["doc_id", "system", "worker_id", "assignment_id", "unit"], kind="stable", ignore_index=True
     )
+    frame["expected"] = _expected_answers(study, frame)
     frame["submitted_at"] = [time.isoformat() if not pd.isna(time) else "" for time in frame["submitted_at"]]
-    return _without_empty(_whole(frame, ["value", "position"]), ["group", "seconds", "position", "submitted_at"])
+    return _without_empty(
+        _whole(frame, ["value", "position", "expected"]), ["group", "seconds", "position", "submitted_at", "expected"]
+    )
+
+
+def _expected_answers(study: Study, frame: pd.DataFrame) -> list[float | None]:
+    """The known answers of check items, empty for real ones."""
+    units = ContentUnit.objects.filter(document__study=study, is_check=True, expected__isnull=False)
+    known = {(doc, unit): value for doc, unit, value in units.values_list("document__doc_id", "scu_id", "expected")}
+    pairs = zip(frame["doc_id"], frame["unit"], frame["is_check"], strict=True)
+    return [known.get((doc, unit)) if is_check else None for doc, unit, is_check in pairs]
 
 
 def scores_frame(study: Study) -> pd.DataFrame:
@@ -148,3 +160,34 @@ def _without_empty(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Optional columns that hold nothing are left out."""
     empty = [name for name in names if frame[name].isna().all() or (frame[name].astype(object) == "").all()]
     return frame.drop(columns=empty)
+
+
+def assignments_frame(study: Study) -> pd.DataFrame:
+    """Every assignment with its signals (annotation/signals.py): who worked when, for how long, how attentively.
+
+    The seed is text: as a number a spreadsheet would round it.
+    """
+    fields = {
+        "assignment_id": "key",
+        "doc_id": "task__document__doc_id",
+        "system": "task__summary__system__name",
+        "part": "task__part",
+        "worker_id": "worker__pseudonym",
+        "batch": "task__batch__name",
+        "protocol": "task__batch__protocol",
+        "role": "task__batch__role",
+        "round": "task__batch__round",
+        "state": "state",
+        "leased_at": "leased_at",
+        "submitted_at": "submitted_at",
+        "seed": "seed",
+    }
+    rows = Assignment.objects.filter(task__batch__study=study).order_by("pk").values_list(*fields.values(), "signals")
+    frame = pd.DataFrame.from_records(rows.iterator(chunk_size=10_000), columns=[*fields, "signals"])
+    sums = [totals(signals) for signals in frame.pop("signals")]
+    for name in ("active_seconds", "focus_lost", "pastes", "changes", "loads"):
+        frame[name] = [getattr(one, name) for one in sums]
+    for name in ("leased_at", "submitted_at"):
+        frame[name] = [time.isoformat() if not pd.isna(time) else "" for time in frame[name]]
+    frame["seed"] = frame["seed"].astype(str)
+    return frame

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 KNOWN = {
     *("doc_id", "system", "unit", "worker_id", "value", "assignment_id", "protocol", "role", "round"),
     *("seconds", "position", "is_check", "submitted_at", "group"),
+    "expected",  # comes from the check units
 }
 WORK = ["protocol", "role", "round"]  # what makes a batch
 

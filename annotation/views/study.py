@@ -4,9 +4,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from annotation.access import READERS, study_for
+from annotation.access import READERS, study_for, user_of
 from annotation.progress import study_state, system_rows
-from annotation.reports import study_report
+from annotation.stored import current
 
 
 @require_GET
@@ -21,8 +21,6 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
 def report(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins and analysts: agreement, human scores, and how well metrics follow them."""
     study = study_for(request, slug, *READERS)
-    return render(
-        request,
-        "annotation/study/report.html",
-        {"study": study, "report": study_report(study), "step": "report"},
-    )
+    content, job = current("report", study, user_of(request))
+    context = {"study": study, "report": content, "job": job, "step": "report"}
+    return render(request, "annotation/study/report.html", context)

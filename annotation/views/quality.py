@@ -1,0 +1,100 @@
+"""A study's Quality pages: everybody who reads the study sees them, admins decide."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import READERS, study_for, user_of
+from annotation.downloads import chart_response, table_response
+from annotation.errors import Refused
+from annotation.models import Role, Study
+from annotation.quality import decide_filter, preview_rules, undo_filter, worker_answers
+from annotation.stored import current
+
+from .errors import answers_refusals
+
+
+def _seed(request: HttpRequest) -> int:
+    text = request.POST.get("seed", "0").strip() or "0"
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+@require_http_methods(["GET", "POST"])
+@answers_refusals
+def quality(request: HttpRequest, slug: str) -> HttpResponse:
+    """Admins and analysts: agreement, workers, decisions; a POST shows what a filter would do and changes nothing."""
+    study = study_for(request, slug, *READERS)
+    content, job = current("quality", study, user_of(request))
+    context = {"study": study, "step": "quality", "content": content, "job": job, **_decisions(request, study)}
+    if request.method == "POST":
+        context["preview"] = preview_rules(study, _rules(request), _seed(request))
+    return render(request, "annotation/study/quality.html", context)
+
+
+def _rules(request: HttpRequest) -> str:
+    ticked = [*request.POST.getlist("rule"), request.POST.get("more", "")[:500]]
+    return ",".join(text for text in ticked if text.strip())
+
+
+def _decisions(request: HttpRequest, study: Study) -> dict[str, Any]:
+    from analysis.filters import RULES
+
+    return {
+        "rules": RULES.values(),
+        "log": study.filter_decisions.select_related("decided_by", "undone_by").order_by("-decided_at"),
+        "is_admin": study.role_of(user_of(request)) == Role.ADMIN,
+    }
+
+
+@require_POST
+@answers_refusals
+def decide(request: HttpRequest, slug: str) -> HttpResponse:
+    """Admins: put the previewed filter in force, or undo the one that is."""
+    study = study_for(request, slug, Role.ADMIN)
+    if request.POST.get("undo"):
+        undo_filter(study, user_of(request))
+        messages.success(request, "The filter is undone: every answer counts again. The decision stays in the log.")
+    else:
+        decide_filter(study, request.POST.get("rules", "")[:1000], _seed(request), user_of(request))
+        messages.success(request, "The filter is in force. It can be undone at any time.")
+    return redirect("quality", slug=slug)
+
+
+@require_GET
+@answers_refusals
+def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
+    """Admins and analysts: one worker's answers beside the others'."""
+    study = study_for(request, slug, *READERS)
+    context = {"study": study, "step": "quality", "pseudonym": pseudonym, "rows": worker_answers(study, pseudonym)}
+    return render(request, "annotation/study/worker.html", context)
+
+
+@require_GET
+@answers_refusals
+def download(request: HttpRequest, slug: str, protocol: str, name: str) -> HttpResponse:
+    """Admins and analysts: the page's tables as CSV and its charts as SVG or PDF."""
+    study = study_for(request, slug, *READERS)
+    content, _ = current("quality", study, user_of(request))
+    parts = {part["name"]: part for part in (content or {}).get("protocols", [])}
+    if protocol not in parts:
+        raise Refused("This table is not ready yet. Open the Quality page first.")
+    suffix = name.rpartition(".")[2]
+    files: dict[str, Callable[[], HttpResponse]] = {
+        "agreement.csv": lambda: table_response(parts[protocol]["agreement"], f"{slug}-{protocol}-{name}"),
+        "workers.csv": lambda: table_response(parts[protocol]["workers"], f"{slug}-{protocol}-{name}"),
+        "contested.csv": lambda: table_response(parts[protocol]["contested"], f"{slug}-{protocol}-{name}"),
+        **{
+            f"{what}.{form}": lambda what=what: chart_response(
+                parts[protocol], what, suffix, f"{slug}-{protocol}-{name}"
+            )
+            for what in ("workers", "systems")
+            for form in ("svg", "pdf")
+        },
+    }
+    if name not in files:
+        raise Refused(f"There is no download {name!r}. There are: {', '.join(files)}.")
+    return files[name]()

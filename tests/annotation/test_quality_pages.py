@@ -1,0 +1,132 @@
+"""The Quality page: agreement, workers, and filters as decisions that are previewed, applied, undone and logged."""
+
+import pytest
+
+from annotation.demo import STUDY, load_demo
+from annotation.models import FilterDecision, Job, Role, StoredResult, Study, Worker
+from annotation.transfer.frames import judgments_frame
+from tests.factories import make_batch, make_member, make_study
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def study() -> Study:
+    load_demo()
+    return Study.objects.get(name=STUDY)
+
+
+@pytest.fixture
+def admin(client, study):
+    client.login(username="admin", password="demo")
+    return client
+
+
+def address(study, rest=""):
+    return f"/studies/{study.slug}/quality/{rest}"
+
+
+def test_a_study_nobody_judged_says_so(client):
+    study = make_study()
+    make_batch(study)
+    client.force_login(make_member(study, Role.ANALYST))
+    assert "Nobody has judged yet" in client.get(address(study)).content.decode()
+
+
+def test_the_page_shows_agreement_before_and_after_and_every_worker(admin, study):
+    page = admin.get(address(study)).content.decode()
+    assert "Krippendorff&#x27;s alpha, pooled over all units" in page
+    assert "0.472" in page  # fixtures/README.md: alpha of the whole crowd, before any filter
+    for worker in Worker.objects.filter(crowd="import"):
+        assert worker.pseudonym in page
+        assert worker.external_id not in page
+
+
+def test_a_preview_changes_nothing_and_finds_the_planted_workers(admin, study):
+    before = list(FilterDecision.objects.values_list())
+    page = admin.post(address(study), {"rule": ["checks", "worker-agreement"]}).content.decode()
+    # fixtures/README.md: three planted workers; without them alpha is 0.81.
+    assert "0.472 → 0.812" in page
+    planted = Worker.objects.filter(external_id__in=["demo-worker-04", "demo-worker-09", "demo-worker-13"])
+    reasons = page.split("decisions with their reasons")[1].split("</table>")[0]
+    assert all(worker.pseudonym in reasons for worker in planted)
+    assert reasons.count("everywhere") == 3
+    assert list(FilterDecision.objects.values_list()) == before
+
+
+def test_a_decision_is_applied_undone_and_logged(admin, study):
+    admin.get(address(study))
+    admin.post(address(study, "decide/"), {"rules": "checks", "seed": "3"})
+    assert FilterDecision.objects.get(undone_at=None).rules == ["checks"]
+    assert FilterDecision.objects.get(undone_at=None).decided_by.username == "admin"
+    admin.post(address(study, "decide/"), {"undo": "1"})
+    assert not FilterDecision.objects.filter(undone_at=None).exists()
+    page = admin.get(address(study)).content.decode()
+    assert page.count("<code>checks</code>") == 1
+    assert FilterDecision.objects.count() == 2
+    assert len(judgments_frame(study)) == 3360  # nothing was deleted
+    assert "No filter is in force" in admin.post(address(study, "decide/"), {"undo": "1"}).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("form", "says"),
+    [
+        ({}, "at least one rule"),
+        ({"more": "gut-feeling"}, "no rule"),
+        ({"more": "checks[max_failed=many]"}, "max_failed"),
+        ({"more": "worker-agreement[threshold=2]"}, "drop everybody"),
+    ],
+)
+def test_a_wrong_filter_is_answered_with_a_sentence(admin, study, form, says):
+    answer = admin.post(address(study), form)
+    assert answer.status_code == 409
+    assert says in answer.content.decode()
+
+
+def test_analysts_preview_but_do_not_decide(client, study):
+    client.login(username="analyst", password="demo")
+    page = client.post(address(study), {"rule": ["checks"]}).content.decode()
+    assert "Only admins decide" in page
+    assert client.post(address(study, "decide/"), {"rules": "checks"}).status_code == 403
+
+
+def test_a_workers_answers_stand_beside_the_others(admin, study):
+    worker = Worker.objects.get(external_id="demo-worker-04")
+    page = admin.get(address(study, f"workers/{worker.pseudonym}/")).content.decode()
+    assert "Mean of the others" in page
+    assert "demo-worker-04" not in page
+    assert admin.get(address(study, "workers/w-none/")).status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "start"),
+    [
+        ("agreement.csv", "text/csv", b"name,coefficient"),
+        ("workers.csv", "text/csv", b"worker_id,answers"),
+        ("contested.csv", "text/csv", b"doc_id,system"),
+        ("workers.svg", "image/svg+xml", b"<svg"),
+        ("systems.pdf", "application/pdf", b"%PDF"),
+    ],
+)
+def test_everything_can_be_downloaded(admin, study, name, kind, start):
+    answer = admin.get(address(study, f"litepyramid/{name}"))
+    assert answer["Content-Type"].startswith(kind)
+    assert answer.content.startswith(start)
+    assert b"demo-worker" not in answer.content
+
+
+def test_numbers_are_kept_until_the_data_changes(admin, study):
+    admin.get(address(study))
+    admin.get(address(study))
+    assert Job.objects.filter(kind="page").count() == 1
+    admin.post(address(study, "decide/"), {"undo": "1"})
+    admin.get(address(study))
+    assert Job.objects.filter(kind="page").count() == 2
+    assert StoredResult.objects.count() == 1
+
+
+def test_a_spreadsheet_runs_no_formula_from_a_download():
+    from annotation.downloads import table_response
+
+    text = table_response([{"system": "=cmd()", "value": -1.5}], "x.csv").content.decode()
+    assert text == "system,value\n'=cmd(),-1.5\n"
