@@ -168,9 +168,7 @@ def update_expiration(requester: Requester, hit_id: str, expire_at: datetime) ->
     with transaction.atomic():
         hit = _open_book(requester, hit_id)
         later = expire_at > hit.expires_at
-        hit.expires_at = max(expire_at, hit.created_at)
-        if expire_at <= now:
-            hit.expires_at = min(now, max(expire_at, hit.created_at))
+        hit.expires_at = expire_at
         lifecycle.settle(hit)
         if later:
             notices.announce(hit, "HITExtended")
@@ -218,3 +216,22 @@ def delete_hit(requester: Requester, hit_id: str) -> None:
                 f"HIT {hit_id} has {hit.submitted} submitted assignments that are neither approved nor rejected."
             )
         lifecycle.dispose(hit)
+
+
+def set_notification(
+    requester: Requester, hit_type_id: str, spec: dict[str, Any] | None, active: bool | None
+) -> HITType:
+    """Where events of this type's HITs go. A new specification is active unless told otherwise."""
+    if spec is None and active is None:
+        raise BadParameter("Either Notification or Active is required.")
+    hit_type = own_hit_type(requester, hit_type_id)
+    if spec is not None:
+        notices.check_destination(spec)
+        if "Ping" in spec["EventTypes"]:
+            raise BadParameter("Ping is an event of SendTestEventNotification only.")
+        hit_type.notification = spec
+    elif not hit_type.notification:
+        raise BadParameter(f"HIT type {hit_type_id} has no notification to switch; give one.")
+    hit_type.notification_active = True if active is None else active
+    hit_type.save(update_fields=["notification", "notification_active"])
+    return hit_type

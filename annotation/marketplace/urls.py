@@ -9,3 +9,9 @@ urlpatterns = [
     path("mturk/submitted", submitted, name="submitted"),
     path("", include("annotation.marketplace.pages.urls")),
 ]
+
+# Pages for what went wrong
+handler400 = "annotation.marketplace.pages.errors.bad_request"
+handler403 = "annotation.marketplace.pages.errors.denied"
+handler404 = "annotation.marketplace.pages.errors.not_found"
+handler500 = "annotation.marketplace.pages.errors.broken"

@@ -1,0 +1,138 @@
+"""The contract: botocore's service model of MTurk. What comes in is checked against it, what goes out follows it.
+
+botocore's own validator checks presence, types and minima only; here maxima, patterns and enumerations count as well.
+Where clients differ, we are liberal: unknown members and nulls are left out, "3" is taken for 3.
+"""
+
+import re
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from botocore.loaders import Loader
+from botocore.model import ListShape, ServiceModel, Shape, StructureShape
+from django.utils.dateparse import parse_datetime
+
+from ..errors import BadParameter
+
+BOUNDS = {"integer": 2**31, "long": 2**63}
+
+
+@cache
+def service_model() -> ServiceModel:
+    """Pinned with botocore: a later one may have dropped it (docs/marketplace/operations.md)."""
+    return ServiceModel(Loader().load_service_model("mturk", "service-2"), "mturk")
+
+
+@cache
+def target_prefix() -> str:
+    return service_model().metadata["targetPrefix"]
+
+
+@cache
+def operation_names() -> frozenset[str]:
+    return frozenset(service_model().operation_names)
+
+
+@cache
+def _input_shape(operation: str) -> StructureShape:
+    return service_model().operation_model(operation).input_shape
+
+
+def check_parameters(operation: str, data: Any) -> dict[str, Any]:
+    """The parameters of a call, cleaned. Raises BadParameter naming the member that is wrong."""
+    found: dict[str, Any] = _clean(_input_shape(operation), data, "")
+    return found
+
+
+def _clean(shape: Shape, value: Any, path: str) -> Any:
+    match shape.type_name:
+        case "structure":
+            return _structure(shape, value, path)
+        case "list":
+            return _list(shape, value, path)
+        case "integer" | "long":
+            return _whole(shape, value, path)
+        case "boolean":
+            return _truth(value, path)
+        case "timestamp":
+            return _moment(value, path)
+        case _:
+            return _text(shape, value, path)
+
+
+def _structure(shape: StructureShape, value: Any, path: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _wrong(path or "The request", value, "an object")
+    given = {name: one for name, one in value.items() if one is not None and name in shape.members}
+    for name in shape.required_members:
+        if name not in given:
+            raise BadParameter(f"{_join(path, name)} is missing; it is required.")
+    return {name: _clean(shape.members[name], one, _join(path, name)) for name, one in given.items()}
+
+
+def _list(shape: ListShape, value: Any, path: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise _wrong(path, value, "a list")
+    return [_clean(shape.member, one, f"{path}[{n}]") for n, one in enumerate(value)]
+
+
+def _whole(shape: Shape, value: Any, path: str) -> int:
+    if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,20}", value):
+        value = int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _wrong(path, value, "a whole number")
+    least = shape.metadata.get("min", -BOUNDS[shape.type_name])
+    most = shape.metadata.get("max", BOUNDS[shape.type_name] - 1)
+    if not least <= value <= most:
+        raise BadParameter(f"{path} is {value}; it must be {least} to {most}.")
+    return value
+
+
+def _truth(value: Any, path: str) -> bool:
+    if isinstance(value, str) and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    if not isinstance(value, bool):
+        raise _wrong(path, value, "true or false")
+    return value
+
+
+def _moment(value: Any, path: str) -> datetime:
+    try:
+        if isinstance(value, str):
+            value = float(value) if re.fullmatch(r"-?[0-9.]+", value) else parse_datetime(value)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            value = datetime.fromtimestamp(value, UTC)
+        if isinstance(value, datetime):
+            return value if value.tzinfo else value.replace(tzinfo=UTC)
+    except (ValueError, OverflowError, OSError):
+        pass
+    raise BadParameter(f"{path} must be a time: seconds since 1970, or ISO 8601.")
+
+
+def _text(shape: Shape, value: Any, path: str) -> str:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        raise _wrong(path, value, "a string")
+    if "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
+        raise BadParameter(f"{path} has characters that no text has (NUL or half a surrogate pair).")
+    facts = shape.metadata
+    least, most = facts.get("min", 0), facts.get("max")
+    if len(value) < least or (most is not None and len(value) > most):
+        raise BadParameter(f"{path} has {len(value)} characters; it must have {least} to {most or 'any number'}.")
+    if "pattern" in facts and not re.fullmatch(facts["pattern"].strip("^$"), value):
+        raise BadParameter(f"{path} is {value[:80]!r}; it must match {facts['pattern']}.")
+    if "enum" in facts and value not in facts["enum"]:
+        raise BadParameter(f"{path} is {value[:80]!r}; it must be one of {', '.join(facts['enum'])}.")
+    return value
+
+
+def _wrong(path: str, value: Any, wanted: str) -> BadParameter:
+    return BadParameter(f"{path} must be {wanted}, not {type(value).__name__}.")
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name

@@ -1,0 +1,48 @@
+"""Operations on assignments."""
+
+from ... import assignments
+from ...errors import InvalidAssignmentState, NotSupported
+from ...models import Assignment, Requester
+from ..paging import page
+from ..registry import operation
+from ..render import Document, assignment_document, hit_document
+from .hits import own_hit
+
+
+@operation("ApproveAssignment")
+def approve_assignment(requester: Requester, params: Document) -> None:
+    assignments.approve_assignment(
+        requester,
+        params["AssignmentId"],
+        params.get("RequesterFeedback", ""),
+        params.get("OverrideRejection", False),
+    )
+
+
+@operation("RejectAssignment")
+def reject_assignment(requester: Requester, params: Document) -> None:
+    assignments.reject_assignment(requester, params["AssignmentId"], params["RequesterFeedback"])
+
+
+@operation("GetAssignment")
+def get_assignment(requester: Requester, params: Document) -> Document:
+    found = assignments.own_assignment(requester, params["AssignmentId"])
+    if found.state not in Assignment.DELIVERED:
+        raise InvalidAssignmentState(f"Assignment {found.assignment_id} is not submitted (it is {found.state}).")
+    return {"Assignment": assignment_document(found), "HIT": hit_document(found.hit)}
+
+
+@operation("ListAssignmentsForHIT")
+def list_assignments(requester: Requester, params: Document) -> Document:
+    """In the order they were submitted, so that one who pages while work comes in misses nothing."""
+    hit = own_hit(requester, params["HITId"])
+    states = params.get("AssignmentStatuses") or Assignment.DELIVERED
+    rows = Assignment.objects.select_related("hit", "worker").filter(hit=hit, state__in=states)
+    found = page(requester, "ListAssignmentsForHIT", params, rows, by=("submitted_at", "pk"))
+    return found.document("Assignments", [assignment_document(one) for one in found.rows])
+
+
+@operation("GetFileUploadURL")
+def get_file_upload_url(requester: Requester, params: Document) -> Document:
+    assignments.own_assignment(requester, params["AssignmentId"])
+    raise NotSupported("This marketplace takes no file uploads, so there is no address of one (GetFileUploadURL).")

@@ -1,0 +1,147 @@
+"""Operations on HITs and HIT types."""
+
+from typing import Any
+
+from django.db.models import TextField
+from django.db.models.functions import Cast
+
+from ... import hits, money, qualifying
+from ...errors import BadParameter, HITDoesNotExist, NotSupported, QualificationTypeDoesNotExist
+from ...models import HIT, HITType, QualificationType, Requester
+from ..paging import page
+from ..registry import operation
+from ..render import Document, hit_document
+
+
+def _type_values(params: Document) -> hits.TypeValues:
+    return hits.TypeValues(
+        title=params["Title"],
+        description=params["Description"],
+        keywords=params.get("Keywords", ""),
+        reward_cents=money.cents(params["Reward"]),
+        assignment_seconds=params["AssignmentDurationInSeconds"],
+        auto_approve_seconds=params.get("AutoApprovalDelayInSeconds", 30 * hits.DAY),
+        requirements=params.get("QualificationRequirements", []),
+    )
+
+
+def _create(requester: Requester, hit_type: HITType, params: Document) -> Document:
+    made = hits.create_hit(
+        requester,
+        hit_type,
+        params["Question"],
+        lifetime_seconds=params["LifetimeInSeconds"],
+        max_assignments=params.get("MaxAssignments", 1),
+        annotation=params.get("RequesterAnnotation", ""),
+        token=params.get("UniqueRequestToken"),
+    )
+    return {"HIT": hit_document(made)}
+
+
+def _refuse_what_is_not_here(params: Document) -> None:
+    if "HITLayoutId" in params or "HITLayoutParameters" in params:
+        raise NotSupported("This marketplace keeps no HIT layouts (HITLayoutId). Send the Question itself.")
+    for name in ("AssignmentReviewPolicy", "HITReviewPolicy"):
+        if name in params:
+            raise NotSupported(f"This marketplace runs no review policies ({name}). Review the assignments yourself.")
+    if "Question" not in params:
+        raise BadParameter("Question is missing; it is required.")
+
+
+@operation("CreateHIT")
+def create_hit(requester: Requester, params: Document) -> Document:
+    _refuse_what_is_not_here(params)
+    return _create(requester, hits.register_hit_type(requester, _type_values(params)), params)
+
+
+@operation("CreateHITType")
+def create_hit_type(requester: Requester, params: Document) -> Document:
+    return {"HITTypeId": hits.register_hit_type(requester, _type_values(params)).hit_type_id}
+
+
+@operation("CreateHITWithHITType")
+def create_hit_with_hit_type(requester: Requester, params: Document) -> Document:
+    _refuse_what_is_not_here(params)
+    return _create(requester, hits.own_hit_type(requester, params["HITTypeId"]), params)
+
+
+@operation("CreateAdditionalAssignmentsForHIT")
+def create_additional_assignments(requester: Requester, params: Document) -> None:
+    hits.extend_hit(
+        requester, params["HITId"], params["NumberOfAdditionalAssignments"], params.get("UniqueRequestToken")
+    )
+
+
+def own_hit(requester: Requester, hit_id: str) -> HIT:
+    """To look at, deleted or not. Raises HITDoesNotExist."""
+    found = HIT.objects.select_related("hit_type").filter(requester=requester, hit_id=hit_id).first()
+    if found is None:
+        raise HITDoesNotExist(f"HIT {hit_id} does not exist, or is not yours.")
+    return found
+
+
+@operation("GetHIT")
+def get_hit(requester: Requester, params: Document) -> Document:
+    return {"HIT": hit_document(own_hit(requester, params["HITId"]))}
+
+
+def _listed(requester: Requester, name: str, params: Document, **filters: Any) -> Document:
+    rows = HIT.objects.select_related("hit_type").filter(requester=requester, **filters)
+    if "status" not in filters:
+        rows = rows.exclude(status=HIT.Status.DISPOSED)
+    found = page(requester, name, params, rows, newest_first=True)
+    return found.document("HITs", [hit_document(hit) for hit in found.rows])
+
+
+@operation("ListHITs")
+def list_hits(requester: Requester, params: Document) -> Document:
+    return _listed(requester, "ListHITs", params)
+
+
+@operation("ListReviewableHITs")
+def list_reviewable_hits(requester: Requester, params: Document) -> Document:
+    filters: dict[str, Any] = {"status": params.get("Status", HIT.Status.REVIEWABLE)}
+    if "HITTypeId" in params:
+        filters["hit_type"] = hits.own_hit_type(requester, params["HITTypeId"])
+    return _listed(requester, "ListReviewableHITs", params, **filters)
+
+
+@operation("ListHITsForQualificationType")
+def list_hits_for_qualification_type(requester: Requester, params: Document) -> Document:
+    type_id = params["QualificationTypeId"]
+    known = type_id in qualifying.SYSTEM_NAMES
+    if not known and not QualificationType.objects.filter(qualification_type_id=type_id).exists():
+        raise QualificationTypeDoesNotExist(f"Qualification type {type_id} does not exist.")
+    # Ids are capitals and digits, so looking for one in the JSON text finds it and nothing else, on both databases.
+    kinds = HITType.objects.filter(requester=requester).annotate(asked=Cast("requirements", TextField()))
+    kinds = kinds.filter(asked__contains=f'"{type_id}"')
+    return _listed(requester, "ListHITsForQualificationType", params, hit_type__in=kinds.values("pk"))
+
+
+@operation("UpdateExpirationForHIT")
+def update_expiration(requester: Requester, params: Document) -> None:
+    hits.update_expiration(requester, params["HITId"], params["ExpireAt"])
+
+
+@operation("UpdateHITReviewStatus")
+def update_review_status(requester: Requester, params: Document) -> None:
+    hits.update_review_status(requester, params["HITId"], params.get("Revert", False))
+
+
+@operation("UpdateHITTypeOfHIT")
+def update_hit_type_of_hit(requester: Requester, params: Document) -> None:
+    hits.update_hit_type(requester, params["HITId"], params["HITTypeId"])
+
+
+@operation("DeleteHIT")
+def delete_hit(requester: Requester, params: Document) -> None:
+    hits.delete_hit(requester, params["HITId"])
+
+
+@operation("ListReviewPolicyResultsForHIT")
+def list_review_policy_results(requester: Requester, params: Document) -> Document:
+    """Review policies are refused at creation, so there is never a result."""
+    hit = own_hit(requester, params["HITId"])
+    empty: Document = {"ReviewResults": [], "ReviewActions": []}
+    levels = params.get("PolicyLevels") or ["Assignment", "HIT"]
+    return {"HITId": hit.hit_id, **{f"{level}ReviewReport": empty for level in levels}}

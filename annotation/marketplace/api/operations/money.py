@@ -1,0 +1,53 @@
+"""Operations on money and events."""
+
+from ... import assignments, hits, money, notices
+from ...errors import BadParameter
+from ...models import BonusPayment, Requester
+from ..paging import page
+from ..registry import operation
+from ..render import Document, bonus_document
+from .hits import own_hit
+
+
+@operation("GetAccountBalance")
+def get_account_balance(requester: Requester, params: Document) -> Document:
+    requester.refresh_from_db(fields=["available_cents", "held_cents"])
+    return {
+        "AvailableBalance": money.dollars(requester.available_cents),
+        "OnHoldBalance": money.dollars(requester.held_cents),
+    }
+
+
+@operation("SendBonus")
+def send_bonus(requester: Requester, params: Document) -> None:
+    assignments.send_bonus(
+        requester,
+        params["WorkerId"],
+        params["AssignmentId"],
+        money.cents(params["BonusAmount"]),
+        params["Reason"],
+        params.get("UniqueRequestToken"),
+    )
+
+
+@operation("ListBonusPayments")
+def list_bonus_payments(requester: Requester, params: Document) -> Document:
+    if "HITId" not in params and "AssignmentId" not in params:
+        raise BadParameter("Either HITId or AssignmentId is required.")
+    rows = BonusPayment.objects.select_related("worker", "assignment").filter(requester=requester)
+    if "HITId" in params:
+        rows = rows.filter(assignment__hit=own_hit(requester, params["HITId"]))
+    if "AssignmentId" in params:
+        rows = rows.filter(assignment=assignments.own_assignment(requester, params["AssignmentId"]))
+    found = page(requester, "ListBonusPayments", params, rows)
+    return found.document("BonusPayments", [bonus_document(one) for one in found.rows])
+
+
+@operation("UpdateNotificationSettings")
+def update_notification_settings(requester: Requester, params: Document) -> None:
+    hits.set_notification(requester, params["HITTypeId"], params.get("Notification"), params.get("Active"))
+
+
+@operation("SendTestEventNotification")
+def send_test_event_notification(requester: Requester, params: Document) -> None:
+    notices.send_test(requester, params["Notification"], params["TestEventType"])

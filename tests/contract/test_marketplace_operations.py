@@ -1,0 +1,314 @@
+"""All 39 operations through boto3 over a socket: each called well, each called badly, each answer read by botocore."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from botocore.exceptions import ClientError
+
+from tests.marketplace.only import marketplace_pass_only
+
+marketplace_pass_only()
+
+from annotation.marketplace import exams, people, work  # noqa: E402
+from annotation.marketplace.api import contract  # noqa: E402
+from annotation.marketplace.api.registry import HANDLERS  # noqa: E402
+from annotation.marketplace.keys import issue_key  # noqa: E402
+from annotation.marketplace.models import HIT, Assignment  # noqa: E402
+from tests.marketplace import wire  # noqa: E402
+from tests.marketplace.fixtures import (  # noqa: E402, F401
+    ANSWER,
+    EXTERNAL,
+    FORM,
+    HTML,
+    KEY,
+    client_of,
+    live_client,
+    requester,
+)
+
+TYPE = {
+    "Title": "Judge a summary",
+    "Description": "Read a summary and say what is in it",
+    "Keywords": "text, reading",
+    "Reward": "0.10",
+    "AssignmentDurationInSeconds": 600,
+    "AutoApprovalDelayInSeconds": 86400,
+}
+CALLED: set[str] = set()
+
+
+@pytest.fixture
+def call(live_client):  # noqa: F811
+    """Call an operation by its name, and remember that it answered."""
+
+    def by_name(name: str, **params):
+        method = {name_: method for method, name_ in live_client.meta.method_to_api_mapping.items()}[name]
+        answer = getattr(live_client, method)(**params)
+        CALLED.add(name)
+        return {key: value for key, value in answer.items() if key != "ResponseMetadata"}
+
+    return by_name
+
+
+@pytest.fixture
+def refused(live_client):  # noqa: F811
+    """The TurkErrorCode (without its prefix) of a call that must be refused with RequestError."""
+
+    def by_name(name: str, **params) -> str:
+        method = {name_: method for method, name_ in live_client.meta.method_to_api_mapping.items()}[name]
+        with pytest.raises(live_client.exceptions.RequestError) as caught:
+            getattr(live_client, method)(**params)
+        response = caught.value.response
+        assert response["ResponseMetadata"]["HTTPStatusCode"] == 400
+        assert response["Error"]["Message"]
+        return response["TurkErrorCode"].removeprefix("AWS.MechanicalTurk.")
+
+    return by_name
+
+
+@pytest.fixture
+def hit_id(call) -> str:
+    return call("CreateHIT", Question=EXTERNAL, LifetimeInSeconds=3600, MaxAssignments=2, **TYPE)["HIT"]["HITId"]
+
+
+def delivered(hit_id: str) -> tuple[str, str]:
+    """Somebody works on the HIT; the ids of the assignment and the worker."""
+    worker = people.make_worker()
+    assignment = work.accept_hit(worker, hit_id)
+    work.submit_assignment(assignment.assignment_id, ANSWER)
+    return assignment.assignment_id, worker.worker_id
+
+
+def test_every_operation_of_the_model_has_a_handler():
+    assert set(HANDLERS) == set(contract.operation_names())
+    assert len(HANDLERS) == 39
+
+
+def test_hits_are_created_by_value_and_read_back(call, refused):
+    made = call("CreateHIT", Question=HTML, LifetimeInSeconds=3600, RequesterAnnotation="batch 7", **TYPE)["HIT"]
+    assert made["HITStatus"] == "Assignable"
+    assert (made["Reward"], made["MaxAssignments"], made["NumberOfAssignmentsAvailable"]) == ("0.10", 1, 1)
+    assert made["Expiration"] - made["CreationTime"] == timedelta(hours=1)
+    assert call("GetHIT", HITId=made["HITId"])["HIT"] == made
+    same = call("CreateHITType", **TYPE)["HITTypeId"]
+    assert same == made["HITTypeId"]
+    assert call("CreateHITType", **{**TYPE, "Reward": "0.11"})["HITTypeId"] != same
+    second = call("CreateHITWithHITType", HITTypeId=same, Question=FORM, LifetimeInSeconds=60)["HIT"]
+    assert [hit["HITId"] for hit in call("ListHITs")["HITs"]] == [second["HITId"], made["HITId"]]
+    assert refused("GetHIT", HITId="3NOBODY") == "HITDoesNotExist"
+    assert (
+        refused("CreateHITWithHITType", HITTypeId="3NO", Question=FORM, LifetimeInSeconds=60) == "HITTypeDoesNotExist"
+    )
+    assert refused("CreateHITType", Title="x") == "ParameterValidationError"
+    assert refused("ListHITs", NextToken="made-up") == "ParameterValidationError"
+
+
+def test_a_hit_is_extended_expired_reviewed_retyped_and_deleted(call, refused, hit_id):
+    call("CreateAdditionalAssignmentsForHIT", HITId=hit_id, NumberOfAdditionalAssignments=7)
+    assert call("GetHIT", HITId=hit_id)["HIT"]["MaxAssignments"] == 9
+    more = {"HITId": hit_id, "NumberOfAdditionalAssignments": 1}
+    assert refused("CreateAdditionalAssignmentsForHIT", **more) == "InvalidMaximumAssignmentsIncrease"
+    other = call("CreateHITType", **{**TYPE, "Title": "Another title"})["HITTypeId"]
+    call("UpdateHITTypeOfHIT", HITId=hit_id, HITTypeId=other)
+    assert call("GetHIT", HITId=hit_id)["HIT"]["Title"] == "Another title"
+    assert refused("UpdateHITTypeOfHIT", HITId=hit_id, HITTypeId="3NO") == "HITTypeDoesNotExist"
+    assert refused("DeleteHIT", HITId=hit_id) == "InvalidHITState"
+    assert refused("UpdateHITReviewStatus", HITId=hit_id) == "InvalidHITState"
+    far = datetime.now(UTC) + timedelta(days=366)
+    assert refused("UpdateExpirationForHIT", HITId=hit_id, ExpireAt=far) == "ParameterValidationError"
+    call("UpdateExpirationForHIT", HITId=hit_id, ExpireAt=datetime(2015, 1, 1, tzinfo=UTC))
+    assert call("GetHIT", HITId=hit_id)["HIT"]["HITStatus"] == "Reviewable"
+    assert call("ListReviewableHITs")["NumResults"] == 1
+    assert call("ListReviewableHITs", Status="Reviewing", HITTypeId=other)["HITs"] == []
+    assert refused("ListReviewableHITs", Status="Done") == "ParameterValidationError"
+    call("UpdateHITReviewStatus", HITId=hit_id)
+    assert call("GetHIT", HITId=hit_id)["HIT"]["HITStatus"] == "Reviewing"
+    assert refused("UpdateHITReviewStatus", HITId=hit_id) == "InvalidHITState"
+    call("UpdateHITReviewStatus", HITId=hit_id, Revert=True)
+    call("UpdateExpirationForHIT", HITId=hit_id, ExpireAt=datetime.now(UTC) + timedelta(hours=1))
+    assert call("GetHIT", HITId=hit_id)["HIT"]["HITStatus"] == "Assignable"  # a later end opens it again
+    call("UpdateExpirationForHIT", HITId=hit_id, ExpireAt=datetime(2015, 1, 1, tzinfo=UTC))
+    call("DeleteHIT", HITId=hit_id)
+    assert call("GetHIT", HITId=hit_id)["HIT"]["HITStatus"] == "Disposed"
+    assert call("ListHITs")["HITs"] == []
+    assert refused("UpdateExpirationForHIT", HITId=hit_id, ExpireAt=datetime.now(UTC)) == "InvalidHITState"
+    assert call("ListReviewPolicyResultsForHIT", HITId=hit_id)["HITReviewReport"] == {
+        "ReviewResults": [],
+        "ReviewActions": [],
+    }
+    assert refused("ListReviewPolicyResultsForHIT", HITId=hit_id, PolicyLevels=["Both"]) == "ParameterValidationError"
+
+
+def test_assignments_are_listed_approved_rejected_and_paid(call, refused, hit_id):
+    first, anna = delivered(hit_id)
+    second, bob = delivered(hit_id)
+    listed = call("ListAssignmentsForHIT", HITId=hit_id)["Assignments"]
+    assert [one["AssignmentId"] for one in listed] == [first, second]
+    assert listed[0]["WorkerId"] == anna
+    assert listed[0]["Answer"] == ANSWER
+    assert listed[0]["AutoApprovalTime"] - listed[0]["SubmitTime"] == timedelta(days=1)
+    call("ApproveAssignment", AssignmentId=first, RequesterFeedback="Thank you")
+    call("ApproveAssignment", AssignmentId=first)  # a retry changes nothing
+    assert refused("RejectAssignment", AssignmentId=first, RequesterFeedback="no") == "InvalidAssignmentState"
+    assert refused("RejectAssignment", AssignmentId=second, RequesterFeedback="") == "ParameterValidationError"
+    call("RejectAssignment", AssignmentId=second, RequesterFeedback="Not read")
+    assert refused("ApproveAssignment", AssignmentId=second) == "InvalidAssignmentState"
+    found = call("GetAssignment", AssignmentId=second)
+    assert (found["Assignment"]["AssignmentStatus"], found["HIT"]["HITId"]) == ("Rejected", hit_id)
+    assert found["Assignment"]["RequesterFeedback"] == "Not read"
+    call("ApproveAssignment", AssignmentId=second, OverrideRejection=True)
+    approved = call("ListAssignmentsForHIT", HITId=hit_id, AssignmentStatuses=["Approved"])
+    assert approved["NumResults"] == 2
+    assert refused("ListAssignmentsForHIT", HITId=hit_id, AssignmentStatuses=["Lost"]) == "ParameterValidationError"
+    assert refused("GetAssignment", AssignmentId="3NO") == "AssignmentDoesNotExist"
+    assert refused("GetFileUploadURL", AssignmentId=first, QuestionIdentifier="q") == "OperationNotSupported"
+    CALLED.add("GetFileUploadURL")  # always refused: see docs/marketplace/operations.md
+    bonus = {"WorkerId": anna, "AssignmentId": first, "BonusAmount": "1.5", "Reason": "Careful work"}
+    call("SendBonus", **bonus)
+    assert refused("SendBonus", **{**bonus, "WorkerId": bob}) == "AssignmentDoesNotExist"
+    assert refused("SendBonus", **{**bonus, "BonusAmount": "0"}) == "ParameterValidationError"
+    paid = call("ListBonusPayments", HITId=hit_id)["BonusPayments"]
+    assert [(one["BonusAmount"], one["WorkerId"], one["Reason"]) for one in paid] == [("1.50", anna, "Careful work")]
+    assert call("ListBonusPayments", AssignmentId=second)["BonusPayments"] == []
+    assert refused("ListBonusPayments") == "ParameterValidationError"
+    # Two rewards of 0.10 with fees of 0.02, a bonus of 1.50 with a fee of 0.30: 0.24 + 1.80 = 2.04.
+    assert call("GetAccountBalance") == {"AvailableBalance": "99997.96", "OnHoldBalance": "0.00"}
+
+
+def test_qualifications_from_type_to_score(call, refused):
+    test = {"Test": FORM, "AnswerKey": KEY, "TestDurationInSeconds": 600}
+    made = call(
+        "CreateQualificationType", Name="Colours", Description="Sees them", QualificationTypeStatus="Active", **test
+    )["QualificationType"]
+    type_id = made["QualificationTypeId"]
+    assert (made["IsRequestable"], made["AutoGranted"], made["AnswerKey"]) == (True, False, KEY)
+    again = {"Name": "Colours", "Description": "x", "QualificationTypeStatus": "Active"}
+    assert refused("CreateQualificationType", **again) == "QualificationTypeAlreadyExists"
+    assert call("GetQualificationType", QualificationTypeId=type_id)["QualificationType"] == made
+    assert refused("GetQualificationType", QualificationTypeId="3NO") == "QualificationTypeDoesNotExist"
+    changed = call("UpdateQualificationType", QualificationTypeId=type_id, Description="Sees colours")
+    assert changed["QualificationType"]["Description"] == "Sees colours"
+    assert (
+        refused("UpdateQualificationType", QualificationTypeId=type_id, AutoGranted=True) == "ParameterValidationError"
+    )
+    listed = call("ListQualificationTypes", MustBeRequestable=True, MustBeOwnedByCaller=True, Query="colours")
+    assert [one["QualificationTypeId"] for one in listed["QualificationTypes"]] == [type_id]
+    assert refused("ListQualificationTypes", Query="x") == "ParameterValidationError"
+    worker = people.make_worker()
+    who = {"QualificationTypeId": type_id, "WorkerId": worker.worker_id}
+    assert refused("GetQualificationScore", **who) == "QualificationDoesNotExist"
+    call("AssociateQualificationWithWorker", IntegerValue=7, **who)
+    held = call("GetQualificationScore", **who)["Qualification"]
+    assert (held["IntegerValue"], held["Status"]) == (7, "Granted")
+    assert call("ListWorkersWithQualificationType", QualificationTypeId=type_id)["NumResults"] == 1
+    call("DisassociateQualificationFromWorker", Reason="long ago", **who)
+    assert refused("DisassociateQualificationFromWorker", **who) == "QualificationDoesNotExist"
+    gone = call("ListWorkersWithQualificationType", QualificationTypeId=type_id, Status="Revoked")
+    assert [one["WorkerId"] for one in gone["Qualifications"]] == [worker.worker_id]
+    assert refused("ListWorkersWithQualificationType", QualificationTypeId="3NO") == "QualificationTypeDoesNotExist"
+    assert refused("AssociateQualificationWithWorker", **{**who, "WorkerId": "A1NOBODY"}) == "WorkerDoesNotExist"
+    need = {"QualificationTypeId": type_id, "Comparator": "Exists"}
+    call("CreateHIT", Question=EXTERNAL, LifetimeInSeconds=60, QualificationRequirements=[need], **TYPE)
+    assert call("ListHITsForQualificationType", QualificationTypeId=type_id)["NumResults"] == 1
+    assert refused("ListHITsForQualificationType", QualificationTypeId="3NO") == "QualificationTypeDoesNotExist"
+    call("DeleteQualificationType", QualificationTypeId=type_id)
+    assert refused("DeleteQualificationType", QualificationTypeId=type_id) == "QualificationTypeDoesNotExist"
+
+
+def test_requests_for_qualifications_wait_for_the_requester(call, refused):
+    made = call("CreateQualificationType", Name="By hand", Description="x", QualificationTypeStatus="Active")
+    type_id = made["QualificationType"]["QualificationTypeId"]
+    anna, bob = people.make_worker(), people.make_worker()
+    for worker in (anna, bob):
+        exams.request_qualification(worker, type_id)
+    listed = call("ListQualificationRequests", QualificationTypeId=type_id)["QualificationRequests"]
+    assert [one["WorkerId"] for one in listed] == [anna.worker_id, bob.worker_id]
+    call("AcceptQualificationRequest", QualificationRequestId=listed[0]["QualificationRequestId"], IntegerValue=80)
+    call("RejectQualificationRequest", QualificationRequestId=listed[1]["QualificationRequestId"], Reason="Not yet")
+    score = call("GetQualificationScore", QualificationTypeId=type_id, WorkerId=anna.worker_id)
+    assert score["Qualification"]["IntegerValue"] == 80
+    twice = {"QualificationRequestId": listed[0]["QualificationRequestId"]}
+    assert refused("AcceptQualificationRequest", **twice) == "InvalidQualificationState"
+    assert refused("RejectQualificationRequest", QualificationRequestId="3N") == "QualificationRequestDoesNotExist"
+    assert call("ListQualificationRequests")["QualificationRequests"] == []
+    assert refused("ListQualificationRequests", MaxResults=101) == "ParameterValidationError"
+
+
+def test_workers_are_blocked_and_written_to(call, refused, hit_id):
+    assignment_id, worker_id = delivered(hit_id)
+    call("CreateWorkerBlock", WorkerId=worker_id, Reason="Copies")
+    assert call("ListWorkerBlocks")["WorkerBlocks"] == [{"WorkerId": worker_id, "Reason": "Copies"}]
+    call("DeleteWorkerBlock", WorkerId=worker_id)
+    assert call("ListWorkerBlocks")["WorkerBlocks"] == []
+    assert refused("CreateWorkerBlock", WorkerId=worker_id, Reason="") == "ParameterValidationError"
+    assert refused("DeleteWorkerBlock", WorkerId="A1NOBODY") == "WorkerDoesNotExist"
+    assert refused("ListWorkerBlocks", MaxResults=0) == "ParameterValidationError"
+    message = {"Subject": "News", "MessageText": "There are more HITs.", "WorkerIds": [worker_id, "A1NOBODY"]}
+    failed = call("NotifyWorkers", **message)["NotifyWorkersFailureStatuses"]
+    assert [one["WorkerId"] for one in failed] == [worker_id, "A1NOBODY"]  # nothing judged yet, and nobody
+    call("ApproveAssignment", AssignmentId=assignment_id)
+    failed = call("NotifyWorkers", **message)["NotifyWorkersFailureStatuses"]
+    assert [(one["WorkerId"], one["NotifyWorkersFailureCode"]) for one in failed] == [("A1NOBODY", "HardFailure")]
+    assert Assignment.objects.get().worker.messages.get().subject == "News"
+    assert refused("NotifyWorkers", **{**message, "Subject": "x" * 201}) == "ParameterValidationError"
+
+
+def test_events_are_sent_where_they_are_asked_for(call, refused, requester):  # noqa: F811
+    hit_type = call("CreateHITType", **TYPE)["HITTypeId"]
+    spec = {
+        "Destination": "me@example.org",
+        "Transport": "Email",
+        "Version": "2006-05-05",
+        "EventTypes": ["HITCreated", "AssignmentSubmitted"],
+    }
+    assert refused("UpdateNotificationSettings", HITTypeId=hit_type) == "ParameterValidationError"
+    assert refused("UpdateNotificationSettings", HITTypeId=hit_type, Active=True) == "ParameterValidationError"
+    call("UpdateNotificationSettings", HITTypeId=hit_type, Notification=spec)
+    made = call("CreateHITWithHITType", HITTypeId=hit_type, Question=EXTERNAL, LifetimeInSeconds=60)["HIT"]
+    delivered(made["HITId"])
+    assert list(requester.notices.order_by("pk").values_list("event_type", flat=True)) == spec["EventTypes"]
+    call("UpdateNotificationSettings", HITTypeId=hit_type, Active=False)
+    call("CreateHITWithHITType", HITTypeId=hit_type, Question=EXTERNAL, LifetimeInSeconds=60)
+    assert requester.notices.count() == 2
+    call("SendTestEventNotification", Notification=spec, TestEventType="Ping")
+    assert requester.notices.filter(event_type="Ping").count() == 1
+    foreign = {**spec, "Transport": "SQS", "Destination": "https://elsewhere.example.org/queue"}
+    refusal = refused("SendTestEventNotification", Notification=foreign, TestEventType="Ping")
+    assert refusal == "OperationNotSupported"
+
+
+def test_all_operations_were_called():
+    """Runs last in this file: the tests above, together, have called everything."""
+    if len(CALLED) < 5:
+        pytest.skip("counts only when the whole file has run")
+    assert set(contract.operation_names()) - CALLED == set()
+
+
+def test_unknown_members_and_nulls_are_left_out(live_server, requester):  # noqa: F811
+    params = {**TYPE, "Question": EXTERNAL, "LifetimeInSeconds": "60", "Novelty": 1, "RequesterAnnotation": None}
+    made = wire.call(live_server.url, issue_key(requester), "CreateHIT", **params)
+    assert made.status == 200
+    assert made.headers["Content-Type"] == "application/x-amz-json-1.1"
+    assert HIT.objects.get(hit_id=made.body["HIT"]["HITId"]).annotation == ""
+    assert isinstance(made.body["HIT"]["CreationTime"], float)
+
+
+def test_a_fault_is_an_answer_too(live_client, monkeypatch):  # noqa: F811
+    def broken(requester, params):  # noqa: F811
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setitem(HANDLERS, "GetAccountBalance", broken)
+    with pytest.raises(live_client.exceptions.ServiceFault) as caught:
+        live_client.get_account_balance()
+    assert "secret" not in str(caught.value)
+
+
+def test_an_unknown_operation_is_named(live_server, requester):  # noqa: F811
+    client = client_of(requester, live_server.url)
+
+    def rename(params, **_):
+        params["headers"]["X-Amz-Target"] = "MTurkRequesterServiceV20170117.GetRich"
+
+    client.meta.events.register("before-call.mturk.GetAccountBalance", rename)
+    with pytest.raises(ClientError, match="UnknownOperationException"):
+        client.get_account_balance()
