@@ -46,11 +46,12 @@ class _Path:
     """Bits of the reference's words that are taken."""
     chunks: int = 0
     distance: int = 0
+    modules: int = 0
 
     @property
-    def rank(self) -> tuple[int, int, int]:
-        """More matches, then fewer chunks, then words nearer to each other."""
-        return (-len(self.links), self.chunks, self.distance)
+    def rank(self) -> tuple[int, int, int, int]:
+        """More matches, then fewer chunks, then words nearer to each other, then the stricter modules."""
+        return (-len(self.links), self.chunks, self.distance, self.modules)
 
     def add(self, link: Link) -> _Path:
         last = self.links[-1] if self.links else None
@@ -60,6 +61,7 @@ class _Path:
             self.used | 1 << link.reference,
             self.chunks + (not goes_on),
             self.distance + abs(link.summary - link.reference),
+            self.modules + link.module,
         )
 
 
@@ -94,20 +96,18 @@ def _options(
 
 
 def align_in_stages(
-    summary: Sequence[str], reference: Sequence[str], match: Callable[[str, str], int | None]
+    summary: Sequence[str], reference: Sequence[str], stages: Sequence[Callable[[str, str], bool]]
 ) -> tuple[Link, ...]:
     """Links as nltk makes them: one module after the other, each from the last words backwards."""
     ours, theirs = list(range(len(summary))), list(range(len(reference)))
     links: list[Link] = []
-    for module in range(len(MODULES)):
+    for module, match in enumerate(stages):
         for i in reversed(ours[:]):
-            for j in reversed(theirs):
-                found = match(summary[i], reference[j])
-                if found is not None and found <= module:
-                    links.append(Link(i, j, module))
-                    ours.remove(i)
-                    theirs.remove(j)
-                    break
+            j = next((j for j in reversed(theirs) if match(summary[i], reference[j])), None)
+            if j is not None:
+                links.append(Link(i, j, module))
+                ours.remove(i)
+                theirs.remove(j)
     return tuple(sorted(links, key=lambda link: link.summary))
 
 

@@ -61,7 +61,7 @@ class MeteorFamily(Family):
     def compare(self, summary: Sequence[str], reference: Sequence[str]) -> tuple[tuple[Link, ...], Meteor]:
         """Links and score of one pair of texts."""
         if self.options["variant"] == "nltk":
-            links = align_in_stages(summary, reference, self._match())
+            links = align_in_stages(summary, reference, self._stages())
             same = [True] * max(len(summary), len(reference))
             return links, combine(links, same[: len(summary)], same[: len(reference)], NLTK)
         links = align(summary, reference, self._match())
@@ -72,22 +72,29 @@ class MeteorFamily(Family):
         return links, found
 
     def _match(self) -> Callable[[str, str], int | None]:
-        variant, synonyms = self.options["variant"], self.options["synonyms"] == "yes"
-        stem = _porter().__getitem__ if variant == "nltk" else snowball().__getitem__
-        net = wordnet.require() if synonyms else None
+        """Which module of release 1.5 matches two words, if any."""
+        stem = snowball().__getitem__
+        net = wordnet.require() if self.options["synonyms"] == "yes" else None
 
         def match(ours: str, theirs: str) -> int | None:
             if ours == theirs:
                 return 0
             if stem(ours) == stem(theirs):
                 return 1
-            if net is None:
+            if net is None or net.synsets[ours].isdisjoint(net.synsets[theirs]):
                 return None
-            if variant == "nltk":
-                return 2 if theirs in net.names[ours] else None
-            return 2 if not net.synsets[ours].isdisjoint(net.synsets[theirs]) else None
+            return 2
 
         return match
+
+    def _stages(self) -> list[Callable[[str, str], bool]]:
+        """The modules of nltk; its last one looks up the stems that the one before has left."""
+        stem = _porter().__getitem__
+        stages: list[Callable[[str, str], bool]] = [str.__eq__, lambda ours, theirs: stem(ours) == stem(theirs)]
+        if self.options["synonyms"] == "yes":
+            net = wordnet.require()
+            stages.append(lambda ours, theirs: stem(theirs) in net.names[stem(ours)])
+        return stages
 
     def explain(self, name: str, document: Document, summary: Text) -> Explanation:
         ours = word_tokens(summary)

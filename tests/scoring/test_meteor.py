@@ -1,0 +1,193 @@
+"""METEOR: alignments against an integer programme, scores against a second formula and against nltk."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import warnings
+from pathlib import Path
+
+import nltk
+import numpy as np
+import pytest
+from nltk.corpus.reader.wordnet import WordNetCorpusReader
+from nltk.stem.porter import PorterStemmer
+from nltk.stem.snowball import EnglishStemmer
+from nltk.translate.meteor_score import meteor_score
+from scipy.optimize import LinearConstraint, milp
+
+from analysis.tables import read_table
+from scoring import registry
+from scoring.english import STOP_WORDS
+from scoring.metrics.meteor import MeteorFamily
+from scoring.wordnet import WordNet, folder
+
+WEIGHTS = (1.0, 0.6, 0.8)
+
+
+@pytest.fixture(scope="module")
+def sentences(realsumm: Path) -> list[tuple[list[str], list[str]]]:
+    """A hundred pairs of sentences that share words, as tokens."""
+    documents = read_table(realsumm / "documents.jsonl.gz", "documents").set_index("doc_id")["references"]
+    summaries = read_table(realsumm / "summaries.jsonl.gz", "summaries")
+    rows = summaries[summaries["system"] == "bart_out"]
+    pairs = []
+    for doc_id, summary in zip(rows["doc_id"], rows["summary"], strict=True):
+        ours = re.findall(r"\w+|[^\w\s]", summary[0].lower())[:25]
+        theirs = re.findall(r"\w+|[^\w\s]", documents[doc_id][0][0].lower())[:25]
+        pairs.append((ours, theirs))
+    return pairs
+
+
+class _Reader(WordNetCorpusReader):
+    """nltk's reader without its map to other versions, which needs files that only its own downloads have."""
+
+    def map_wn(self, version: str = "wordnet") -> None:
+        return None
+
+
+@pytest.fixture(scope="module")
+def reader(net: WordNet, tmp_path_factory: pytest.TempPathFactory) -> WordNetCorpusReader:
+    """nltk's own reader on the same files; Debian leaves out `lexnames`, which METEOR doesn't look at."""
+    place = folder()
+    assert place is not None
+    copy = tmp_path_factory.mktemp("wordnet")
+    for file in place.glob("*.*"):
+        shutil.copy(file, copy)
+    names = ["noun"] * 45
+    (copy / "lexnames").write_text("".join(f"{i:02d}\t{name}.x{i}\t1\n" for i, name in enumerate(names)))
+    nltk.data.path.append(str(copy))  # nltk reads only below folders that it was told
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # other languages are not available
+        return _Reader(str(copy), None)
+
+
+def module(ours: str, theirs: str, reader: WordNetCorpusReader, stem: EnglishStemmer) -> int | None:
+    if ours == theirs:
+        return 0
+    if stem.stem(ours) == stem.stem(theirs):
+        return 1
+    return 2 if set(reader.synsets(ours)) & set(reader.synsets(theirs)) else None
+
+
+def best_links(links: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """Most words covered, then fewest chunks, then least distance, then strictest modules: one integer programme."""
+    neighbours = [
+        (a, b) for a, (i, j, _) in enumerate(links) for b, (k, m, _) in enumerate(links) if (k, m) == (i + 1, j + 1)
+    ]
+    size = len(links) + len(neighbours)
+    # Weights that no sum of later criteria can reach: distance < 625, modules < 50.
+    gain = [1e6 - 2e4 - 20 * abs(i - j) - 0.2 * kind for i, j, kind in links] + [2e4] * len(neighbours)
+    rows, limits = [], []
+    for side in (0, 1):
+        for place in {link[side] for link in links}:
+            row = np.zeros(size)
+            row[[a for a, link in enumerate(links) if link[side] == place]] = 1
+            rows.append(row)
+            limits.append(1)
+    for y, pair in enumerate(neighbours):
+        for x in pair:
+            row = np.zeros(size)
+            row[len(links) + y], row[x] = 1, -1
+            rows.append(row)
+            limits.append(0)
+    found = milp(
+        -np.array(gain), integrality=np.ones(size), bounds=(0, 1),
+        constraints=LinearConstraint(np.array(rows), -np.inf, np.array(limits)), options={"mip_rel_gap": 0},
+    )  # fmt: skip
+    assert found.success
+    return [link for link, chosen in zip(links, found.x[: len(links)], strict=True) if chosen > 0.5]
+
+
+def second_meteor(ours: list[str], theirs: list[str], reader: WordNetCorpusReader) -> float:
+    stem = EnglishStemmer()
+    links = [
+        (i, j, kind)
+        for i, a in enumerate(ours)
+        for j, b in enumerate(theirs)
+        if (kind := module(a, b, reader, stem)) is not None
+    ]
+    if not links:
+        return 0.0
+    chosen = best_links(links)
+
+    def weigh(word: str) -> float:
+        return 0.25 if word in STOP_WORDS or re.fullmatch(r"[^\w\s]", word) else 0.75
+
+    p = sum(WEIGHTS[k] * weigh(ours[i]) for i, _, k in chosen) / sum(map(weigh, ours))
+    r = sum(WEIGHTS[k] * weigh(theirs[j]) for _, j, k in chosen) / sum(map(weigh, theirs))
+    pairs = {(i, j) for i, j, _ in chosen}
+    chunks = sum((i - 1, j - 1) not in pairs for i, j in pairs)
+    mean = p * r / (0.85 * p + 0.15 * r)
+    if chunks == 1 and len(chosen) == len(ours) == len(theirs):
+        return mean  # the release has no penalty for equal texts
+    return (1 - 0.6 * (chunks / len(chosen)) ** 0.2) * mean
+
+
+def test_a_hundred_pairs_equal_a_second_computation(
+    sentences: list[tuple[list[str], list[str]]], reader: WordNetCorpusReader
+) -> None:
+    family = registry.get("meteor").family
+    assert isinstance(family, MeteorFamily)
+    found = [family.compare(ours, theirs)[1].score for ours, theirs in sentences]
+    expected = [second_meteor(ours, theirs, reader) for ours, theirs in sentences]
+    assert len(found) == 100
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_the_older_form_equals_nltk_on_a_hundred_summaries(realsumm: Path, reader: WordNetCorpusReader) -> None:
+    documents = read_table(realsumm / "documents.jsonl.gz", "documents").set_index("doc_id")["references"]
+    summaries = read_table(realsumm / "summaries.jsonl.gz", "summaries")
+    rows = summaries[summaries["system"] == "t5_out_large"]
+    metric = registry.get("meteor[variant=nltk]")
+    porter = PorterStemmer()
+    assert len(rows) == 100
+    for doc_id, summary in zip(rows["doc_id"], rows["summary"], strict=True):
+        texts = [" ".join(text) for text in documents[doc_id]]
+        tokens = [re.findall(r"\w+|[^\w\s]", text.lower()) for text in texts]
+        ours = re.findall(r"\w+|[^\w\s]", " ".join(summary).lower())
+        expected = meteor_score(tokens, ours, stemmer=porter, wordnet=reader)
+        (found,) = metric.evaluate_example(" ".join(summary), texts).values()
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_by_hand() -> None:
+    # cats sat down | cat sat: two links in one chunk, cats by stem. "down" is a function word, weight .25 to .75:
+    # P = (.6 + 1) · .75 / (.75 + .75 + .25) = .685714, R = 1.6 · .75 / 1.5 = .8,
+    # mean = P · R / (.85 P + .15 R) = .780488, penalty .6 · (1/2)^.2 = .522330, score .372814.
+    (found,) = registry.get("meteor[synonyms=no]").evaluate_example("cats sat down", "cat sat").values()
+    assert found == pytest.approx(0.780488 * (1 - 0.522330), abs=1e-6)
+    # Texts that match word by word have no penalty.
+    assert registry.get("meteor[synonyms=no]").evaluate_example("a cat sat", "a cat sat") == {
+        "meteor[synonyms=no]": pytest.approx(1.0)
+    }
+
+
+def test_the_best_reference_counts_and_empty_texts_score_zero() -> None:
+    metric = registry.get("meteor[synonyms=no]")
+    (found,) = metric.evaluate_example("a cat sat", ["nothing here", "a cat sat"]).values()
+    assert found == pytest.approx(1.0)
+    assert list(metric.evaluate_example("", "a cat").values()) == [0.0]
+    assert list(metric.evaluate_example("a cat", "").values()) == [0.0]
+
+
+def test_without_wordnet_it_refuses_and_says_what_helps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("WORDNET_DIR", str(tmp_path))
+    state = registry.get("meteor").ready()
+    assert not state.ok
+    assert "WORDNET_DIR" in state.missing
+    assert registry.get("meteor[synonyms=no]").ready().ok
+
+
+@pytest.mark.parametrize("word", ["cats", "geese", "running", "dogs", "better", "wolves", "was", "qqq", "naïve", "10"])
+def test_our_reader_finds_the_synsets_that_nltk_finds(word: str, net: WordNet, reader: WordNetCorpusReader) -> None:
+    expected = {(one.pos().replace("s", "a"), one.offset()) for one in reader.synsets(word)}
+    short = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
+    assert {(short[part], int(offset)) for part, offset in net.synsets[word]} == expected
+    names = {name for one in reader.synsets(word) for name in one.lemma_names() if "_" not in name}
+    assert net.names[word] == names
+
+
+def test_the_version_is_known(net: WordNet) -> None:
+    assert net.version == "3.0"
+    assert "wordnet:3.0" in registry.signature("meteor")
