@@ -10,7 +10,8 @@ from .batches import create_batch
 from .errors import Refused
 from .models import Batch, FilterDecision, Membership, Role, Study, User
 from .scores import score_study
-from .transfer.importer import Progress, import_study
+from .transfer.bulk import Progress
+from .transfer.importer import import_study
 
 STUDY = "Demo: twelve stories, six systems"
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "demo"

@@ -17,7 +17,8 @@ def insert_rows(
 
     For plain values: the caller passes keys for foreign keys, and times and JSON as Django objects.
     """
-    fields = [model._meta.get_field(name) for name in names]
+    by_name = {name: field for field in model._meta.concrete_fields for name in (field.name, field.attname)}
+    fields = [by_name[name] for name in names]
     others = [
         f for f in model._meta.concrete_fields if f.attname not in names and f.name not in names and not f.primary_key
     ]
@@ -28,7 +29,7 @@ def insert_rows(
         if isinstance(field, models.DateTimeField | models.JSONField)
     ]
     quote = connection.ops.quote_name
-    columns = ", ".join(quote(field.column) for field in (*fields, *others))
+    columns = ", ".join(quote(str(field.column)) for field in (*fields, *others))
     marks = ", ".join(["%s"] * (len(fields) + len(others)))
     statement = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES ({marks})"  # noqa: S608  our own names
     done, stream = 0, iter(rows)

@@ -76,9 +76,9 @@ def check_references(folder: Folder) -> None:
         problems += _strangers(folder, "judgments", strange, "doc_id, system", "a summary")
     if (scores := folder["scores"]) is not None:
         whole = scores["doc_id"] == WHOLE_SYSTEM
-        strange = ~whole & ~pd.MultiIndex.from_frame(scores[["doc_id", "system"]]).isin(pairs)
-        strange |= whole & ~scores["system"].isin(summaries["system"])
-        problems += _strangers(folder, "scores", strange, "doc_id, system", "a summary")
+        unknown: Any = ~whole & ~pd.MultiIndex.from_frame(scores[["doc_id", "system"]]).isin(pairs)
+        unknown |= whole & ~scores["system"].isin(summaries["system"])
+        problems += _strangers(folder, "scores", unknown, "doc_id, system", "a summary")
     if problems:
         raise TableError(problems)
 

@@ -1,6 +1,5 @@
 """A study's Quality pages: everybody who reads the study sees them, admins decide."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -16,6 +15,9 @@ from annotation.quality import decide_filter, preview_rules, undo_filter, worker
 from annotation.stored import current
 
 from .errors import answers_refusals
+
+TABLES = ("agreement", "workers", "contested")
+CHARTS = ("workers", "systems")
 
 
 def _seed(request: HttpRequest) -> int:
@@ -82,19 +84,11 @@ def download(request: HttpRequest, slug: str, protocol: str, name: str) -> HttpR
     parts = {part["name"]: part for part in (content or {}).get("protocols", [])}
     if protocol not in parts:
         raise Refused("This table is not ready yet. Open the Quality page first.")
-    suffix = name.rpartition(".")[2]
-    files: dict[str, Callable[[], HttpResponse]] = {
-        "agreement.csv": lambda: table_response(parts[protocol]["agreement"], f"{slug}-{protocol}-{name}"),
-        "workers.csv": lambda: table_response(parts[protocol]["workers"], f"{slug}-{protocol}-{name}"),
-        "contested.csv": lambda: table_response(parts[protocol]["contested"], f"{slug}-{protocol}-{name}"),
-        **{
-            f"{what}.{form}": lambda what=what: chart_response(
-                parts[protocol], what, suffix, f"{slug}-{protocol}-{name}"
-            )
-            for what in ("workers", "systems")
-            for form in ("svg", "pdf")
-        },
-    }
-    if name not in files:
-        raise Refused(f"There is no download {name!r}. There are: {', '.join(files)}.")
-    return files[name]()
+    stem, _, suffix = name.rpartition(".")
+    file = f"{slug}-{protocol}-{name}"
+    if suffix == "csv" and stem in TABLES:
+        return table_response(parts[protocol][stem], file)
+    if suffix in ("svg", "pdf") and stem in CHARTS:
+        return chart_response(parts[protocol], stem, suffix, file)
+    known = [f"{one}.csv" for one in TABLES] + [f"{one}.{form}" for one in CHARTS for form in ("svg", "pdf")]
+    raise Refused(f"There is no download {name!r}. There are: {', '.join(known)}.")
