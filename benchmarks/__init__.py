@@ -37,9 +37,7 @@ class Measurement:
 
     def line(self, name: str) -> str:
         """The one line that `python -m benchmarks` prints."""
-        text = (
-            f"{name} ours={self.ours:.4g}{self.unit} peer={self.peer:.4g}{self.unit} ratio={self.ratio:.2f}"
-        )
+        text = f"{name} ours={self.ours:.4g}{self.unit} peer={self.peer:.4g}{self.unit} ratio={self.ratio:.2f}"
         text += f" claim={self.claim:g}"
         return f"{text} ({self.note})" if self.note else text
 

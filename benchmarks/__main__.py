@@ -26,9 +26,7 @@ def measure(name: str) -> Measurement:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="benchmarks to run; without any, all of them"
-    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="benchmarks to run; without any, all of them")
     parser.add_argument("--list", action="store_true", help="print the names and stop")
     args = parser.parse_args(argv)
     known = names()

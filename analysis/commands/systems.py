@@ -1,0 +1,41 @@
+"""`python -m analysis systems`: which systems the judgments can tell apart."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+from analysis.cli import CommandResult, load
+from analysis.systems import CORRECTIONS, RESAMPLE, TESTS, compare_systems
+
+HELP = "Which systems the judgments can tell apart, by a test that knows documents and workers."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("judgments", metavar="JUDGMENTS", help="judgments table")
+    parser.add_argument("--unit", metavar="DIMENSION", help="the rated dimension to compare by")
+    parser.add_argument("--pairs", action="store_true", help="print every pair instead of every system")
+    parser.add_argument("--test", choices=TESTS, default="bootstrap")
+    parser.add_argument("--resample", choices=RESAMPLE, default="both", help="what belongs together")
+    parser.add_argument("--resamples", type=int, metavar="N", help="default: 1000, more for many pairs")
+    parser.add_argument("--correction", choices=CORRECTIONS, default="holm", help="for many pairs")
+    parser.add_argument("--alpha", type=float, default=0.05, help="level of significance")
+
+
+def run(args: argparse.Namespace) -> CommandResult:
+    found = compare_systems(
+        load(args, args.judgments, "judgments"),
+        unit=args.unit,
+        test=args.test,
+        resample=args.resample,
+        resamples=args.resamples,
+        correction=args.correction,
+        alpha=args.alpha,
+        seed=args.seed,
+    )
+    rows = [asdict(item) for item in (found.pairs if args.pairs else found.systems)]
+    how = (
+        f"By {found.measure}; {found.test} over {found.resample}, {found.resamples} resamples, seed {found.seed}, "
+        f"{found.correction} correction. Systems in one cluster can't be told apart at {found.alpha:g}."
+    )
+    return CommandResult(rows, [], [how, *found.warnings])

@@ -1,0 +1,72 @@
+"""Spread, crowd against experts, and SummEval's rule for a second look."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.agreement_experts import contested, crowd_against_experts, spread_histograms
+from analysis.tables import AnalysisError
+from tests.analysis.support import table
+
+
+def scores(*values: float, doc: str = "d") -> pd.DataFrame:
+    return table([(doc, "s", "coherence", f"e{i}", value) for i, value in enumerate(values)])
+
+
+def who(*values: float) -> list[str]:
+    return contested(scores(*values))["worker_id"].tolist()
+
+
+def test_the_one_who_stands_apart_looks_again() -> None:
+    assert who(5, 1, 1) == ["e0"]
+    assert who(5, 1, 2) == ["e0"]
+    assert "from the others (1, 2)" in contested(scores(5, 1, 2))["reason"].iloc[0]
+
+
+def test_without_that_pattern_all_look_again() -> None:
+    # 5, 3, 1: the ends differ by 4, but the others are 2 apart whoever is left out
+    assert who(5, 3, 1) == ["e0", "e1", "e2"]
+    # two annotators: nobody knows which of them stands apart
+    assert who(5, 1) == ["e0", "e1"]
+
+
+def test_differences_up_to_two_points_are_not_contested() -> None:
+    assert who(5, 3, 3) == []
+    assert list(contested(scores(5, 3, 3)).columns) == ["doc_id", "system", "unit", "worker_id", "value", "reason"]
+    assert contested(scores(5, 3, 3), spread=1)["worker_id"].tolist() == ["e0"]
+
+
+def test_the_spread_of_annotators_by_hand() -> None:
+    # 1, 1, 4: mean 2, variance (1 + 1 + 4) / 3 = 2, deviation 1.4142; 3, 3, 3: 0
+    (found,) = spread_histograms(pd.concat([scores(1, 1, 4), scores(3, 3, 3, doc="e")]), bins=2)
+    assert found.counts == (1, 1)
+    assert found.edges[-1] == pytest.approx(2**0.5)
+    assert (found.mean, found.n_items) == (pytest.approx(2**0.5 / 2), 2)
+    with pytest.raises(AnalysisError, match="two or more annotators"):
+        spread_histograms(scores(1))
+
+
+def mixed(noise: float) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    rows = []
+    for doc in range(40):
+        quality = rng.uniform(1, 5)
+        rows += [(f"d{doc:02}", "s", "fluency", f"c{i}", quality + rng.normal(0, noise), "crowd") for i in range(5)]
+        rows += [(f"d{doc:02}", "s", "fluency", f"e{i}", quality, "expert") for i in range(3)]
+    return table(rows, "doc_id system unit worker_id value role")
+
+
+def test_crowd_and_experts_correlate_as_their_means_do() -> None:
+    judgments = mixed(1.0)
+    means = judgments.groupby(["doc_id", "role"])["value"].mean().unstack()
+    (found,) = crowd_against_experts(judgments)
+    assert found.value == pytest.approx(np.corrcoef(means["crowd"], means["expert"])[0, 1])
+    assert found.low < found.value < found.high
+    assert (found.n_items, found.resamples, found.seed) == (40, 1000, 0)
+
+
+def test_without_experts_it_says_so() -> None:
+    with pytest.raises(AnalysisError, match="there are: crowd"):
+        crowd_against_experts(mixed(1.0).query("role == 'crowd'"))

@@ -1,0 +1,94 @@
+"""Comparing systems: clusters, corrections, and a test that is not fooled by judgments that belong together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.systems import compare_systems
+from analysis.tables import AnalysisError
+from tests.analysis.support import table
+
+
+def study(
+    quality: dict[str, float], seed: int = 0, documents: int = 30, workers: int = 6, bias: float = 0.0
+) -> pd.DataFrame:
+    """Ratings; each worker likes each system by its own taste (`bias`), the same on every document."""
+    rng = np.random.default_rng(seed)
+    taste = {(w, s): rng.normal(0, bias) for w in range(workers) for s in quality}
+    return table(
+        [
+            (f"d{d:02}", system, "coherence", f"w{w}", mean + taste[w, system] + rng.normal(0, 1))
+            for d in range(documents)
+            for w in range(workers)
+            for system, mean in quality.items()
+        ]
+    )
+
+
+def test_systems_are_ordered_and_clustered() -> None:
+    found = compare_systems(study({"good": 4, "same": 4, "bad": 2}), resamples=300)
+    assert {s.system: s.cluster for s in found.systems} == {"good": 1, "same": 1, "bad": 2}
+    assert found.systems[-1].system == "bad"
+    assert all(s.low < s.value < s.high for s in found.systems)
+    pair = next(p for p in found.pairs if {p.better, p.worse} == {"good", "bad"})
+    assert pair.difference == pytest.approx(2, abs=0.3)
+    assert pair.p_adjusted < 0.05
+    assert (found.systems[0].n_documents, found.systems[0].n_workers) == (30, 6)
+
+
+def test_a_difference_that_is_only_the_workers_taste_is_not_claimed() -> None:
+    plain = clustered = 0
+    for seed in range(20):
+        found = compare_systems(study({"a": 3, "b": 3}, seed, workers=8, bias=0.7), resamples=200, seed=seed)
+        plain += found.pairs[0].p_plain < 0.05
+        clustered += found.pairs[0].p_adjusted < 0.05
+        if found.pairs[0].p_plain < 0.05 <= found.pairs[0].p_adjusted:
+            assert "would call 1 more pairs different" in found.warnings[0]
+    # No system is better. The plain test claims one most of the time, the clustered one seldom (nominal: 1 of 20).
+    assert plain >= 8
+    assert clustered <= 4
+
+
+@pytest.mark.parametrize("resample", ["documents", "workers"])
+def test_the_permutation_test_finds_a_plain_difference(resample: str) -> None:
+    found = compare_systems(study({"a": 4, "b": 3}, workers=8), test="permutation", resample=resample, resamples=500)
+    assert found.pairs[0].better == "a"
+    assert found.pairs[0].p < 0.05
+    same = compare_systems(study({"a": 3, "b": 3}), test="permutation", resample=resample, resamples=500)
+    assert same.pairs[0].p > 0.05
+
+
+def test_the_permutation_p_is_exact_for_few_documents() -> None:
+    # Two documents, both 1 better: of the 4 swaps the two that swap both or none are as far from 0: p = 1/2.
+    rows = [("d1", "a", "u", "w", 3), ("d1", "b", "u", "w", 2), ("d2", "a", "u", "w", 5), ("d2", "b", "u", "w", 4)]
+    found = compare_systems(table(rows), test="permutation", resample="documents", resamples=4000)
+    assert found.pairs[0].p == pytest.approx(0.5, abs=0.03)
+
+
+def test_the_same_seed_gives_the_same_answer_whatever_the_order() -> None:
+    judgments = study({"a": 4, "b": 3.8})
+    shuffled = judgments.sample(frac=1, random_state=1)
+    first, second = (compare_systems(rows, resamples=100, seed=7) for rows in (judgments, shuffled))
+    assert first.pairs[0].p == second.pairs[0].p
+    assert first.systems[0].low == pytest.approx(second.systems[0].low)
+
+
+@pytest.mark.parametrize(
+    ("judgments", "options", "sentence"),
+    [
+        (table([("d", "s", "u", "w", 1)]), {}, r"one system only \(s\)"),
+        (study({"a": 1, "b": 2}), {"unit": "fluency"}, "no dimension 'fluency'; there are coherence"),
+        (study({"a": 1, "b": 2}), {"test": "t"}, "no test 't'; there are bootstrap, permutation"),
+        (study({"a": 1, "b": 2}), {"test": "permutation"}, "swaps within documents or within workers"),
+        (
+            pd.concat([study({"a": 1, "b": 2}), study({"a": 1, "b": 2}).assign(unit="fluency")]),
+            {},
+            "with --unit: coherence, fluency",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_said_in_a_sentence(judgments, options, sentence) -> None:
+    with pytest.raises(AnalysisError, match=sentence):
+        compare_systems(judgments, **options)
