@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from .views import guidance, guidance_admin, scus
+from .views import guidance, guidance_admin, rounds, scus
 
 urlpatterns = [
     path("work/batch/<int:batch_id>/consent/", guidance.consent, name="consent"),
@@ -13,6 +13,9 @@ urlpatterns = [
     path("studies/<slug:slug>/scus/", scus.scus, name="scus"),
     path("studies/<slug:slug>/scus/<int:reference_id>/", scus.scu_list, name="scu-list"),
     path("studies/<slug:slug>/scus/<int:reference_id>/advice/", scus.list_advice, name="list-advice"),
+    path("studies/<slug:slug>/rounds/", rounds.rounds, name="rounds"),
+    path("studies/<slug:slug>/rounds/<int:batch_id>/", rounds.round_of, name="round"),
+    path("studies/<slug:slug>/rounds/<int:batch_id>/open/", rounds.open_round, name="open-round"),
     path("studies/<slug:slug>/guidance/", guidance_admin.guidance, name="guidance"),
     path("studies/<slug:slug>/guidance/text/", guidance_admin.text, name="guidance-text"),
     path("studies/<slug:slug>/guidance/preview/", guidance_admin.preview, name="guidance-preview"),

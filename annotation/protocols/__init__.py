@@ -6,8 +6,11 @@ from .base import Item, Protocol
 from .likert import Likert
 from .litepyramid import LitePyramid
 from .scu import SCU
+from .second import SecondRound
 
 PROTOCOLS: dict[str, Protocol] = {protocol.name: protocol for protocol in (SCU(), LitePyramid(), Likert())}
+
+SECOND_ROUND = SecondRound()
 
 
 def get(name: str) -> Protocol:
@@ -20,7 +23,7 @@ def get(name: str) -> Protocol:
 
 def of(batch: Batch) -> Protocol:
     """How this batch's tasks are done: its protocol, or a second look at contested answers."""
-    return get(batch.protocol)
+    return SECOND_ROUND if "round_of" in batch.options else get(batch.protocol)
 
 
 __all__ = ["PROTOCOLS", "Item", "Protocol", "get", "of"]
