@@ -1,0 +1,93 @@
+"""`python -m analysis power`: what a study needs before it starts."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import asdict
+
+from analysis.cli import CommandResult, UsageError, load
+from analysis.planning import Variances, metric_power, pilot_variances, plan
+
+HELP = "How many documents, workers and check items tell two systems (or two metrics) apart, and what that costs."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("judgments", metavar="PILOT", nargs="?", help="judgments of a pilot; its scatter is used")
+    parser.add_argument("--difference", type=float, default=0.05, help="difference of two systems to be seen (0.05)")
+    parser.add_argument("--sd-document", type=float, help="assumed standard deviation between documents")
+    parser.add_argument("--sd-worker", type=float, help="assumed standard deviation between workers")
+    parser.add_argument("--workers", default="1,2,3,4,5", metavar="K,K,…", help="workers per summary to consider")
+    parser.add_argument("--systems", type=int, default=2, help="systems to be judged, for the cost (2)")
+    parser.add_argument("--price", type=float, default=0.0, help="pay per assignment")
+    parser.add_argument("--fee", type=float, default=0.2, help="the market's share on top (0.2)")
+    parser.add_argument("--power", type=float, default=0.8, help="wanted probability to see it (0.8)")
+    parser.add_argument("--alpha", type=float, default=0.05, help="level of significance (0.05)")
+    parser.add_argument("--metrics", metavar="R12,R13,R23", help="two metrics instead: their correlations")
+    parser.add_argument("--chart", metavar="FILE", help="write the power curves as .svg, .pdf or .json")
+
+
+def run(args: argparse.Namespace) -> CommandResult:
+    return _metrics(args) if args.metrics else _systems(args)
+
+
+def _numbers(text: str, what: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError as error:
+        raise UsageError(f"{what} needs numbers with commas between them, not {text!r}.") from error
+
+
+def _systems(args: argparse.Namespace) -> CommandResult:
+    variances = _variances(args)
+    workers = [int(number) for number in _numbers(args.workers, "--workers")]
+    plans = plan(
+        args.difference,
+        variances,
+        workers=workers,
+        systems=args.systems,
+        power=args.power,
+        alpha=args.alpha,
+        price=args.price,
+        fee=args.fee,
+    )
+    if args.chart:
+        from analysis.planning_chart import power_curve, system_power_chart
+        from analysis.plot import save
+
+        most = max((found.documents or 0) for found in plans)
+        curve = power_curve(args.difference, variances, workers, most, args.alpha)
+        save(system_power_chart(curve, args.power, args.difference), args.chart)
+    notes = [
+        f"To see a difference of {args.difference:g} with power {args.power:g} at {args.alpha:g}; standard deviation "
+        f"{math.sqrt(variances.document):.4f} between documents, {math.sqrt(variances.worker):.4f} between workers "
+        f"({variances.source})."
+    ]
+    return CommandResult([asdict(found) for found in plans], [], notes)
+
+
+def _variances(args: argparse.Namespace) -> Variances:
+    if args.sd_document is not None and args.sd_worker is not None:
+        return Variances(args.sd_document**2, args.sd_worker**2)
+    if not args.judgments:
+        raise UsageError("Give a pilot's judgments, or --sd-document and --sd-worker.")
+    found = pilot_variances(load(args, args.judgments, "judgments"))
+    document = found.document if args.sd_document is None else args.sd_document**2
+    worker = found.worker if args.sd_worker is None else args.sd_worker**2
+    return Variances(document, worker, found.source)
+
+
+def _metrics(args: argparse.Namespace) -> CommandResult:
+    given = _numbers(args.metrics, "--metrics")
+    if len(given) != 3:
+        raise UsageError("--metrics needs three correlations: human and metric 2, human and metric 3, 2 and 3.")
+    points = metric_power(given[0], given[1], given[2], alpha=args.alpha, seed=args.seed)
+    if args.chart:
+        from analysis.planning_chart import metric_power_chart
+        from analysis.plot import save
+
+        save(metric_power_chart(points, args.power), args.chart)
+    enough = next((point.systems for point in points if point.power >= args.power), None)
+    answer = f"{enough} systems are enough" if enough else f"{points[-1].systems} systems are not enough"
+    notes = [f"{answer} for power {args.power:g}; Williams' test, one-sided at {args.alpha:g}, seed {args.seed}."]
+    return CommandResult([asdict(point) for point in points], [], notes)
