@@ -74,7 +74,8 @@ def run() -> Measurement:
         peer = time.perf_counter() - start
         table = Path(folder) / "ours.parquet"
         ours = cold_seconds("rouge-all", table)
-        different = _different(pd.read_parquet(table), summaries, {k: perl.parse(v, len(pairs)) for k, v in outputs.items()})
+        expected = {options: perl.parse(output, len(pairs)) for options, output in outputs.items()}
+        different = _different(pd.read_parquet(table), summaries, expected)
     note = f"96 scores of {len(pairs)} pairs; {different} of {96 * len(pairs)} scores differ"
     if different:
         raise SystemExit(f"rouge_perl: {different} scores differ from the Perl program's.")

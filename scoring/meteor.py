@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 MODULES = ("exact", "stem", "synonym")
 BEAM = 40
@@ -37,52 +38,58 @@ RELEASE_1_5 = Parameters(0.85, 0.2, 0.6, 0.75, (1.0, 0.6, 0.8))
 NLTK = Parameters(0.9, 3.0, 0.5, 0.5, (1.0, 1.0, 1.0))
 
 
-@dataclass(frozen=True, slots=True)
-class _Path:
-    """A partial alignment of the summary's words so far."""
-
-    links: tuple[Link, ...] = ()
-    used: int = 0
-    """Bits of the reference's words that are taken."""
-    chunks: int = 0
-    distance: int = 0
-    modules: int = 0
-
-    @property
-    def rank(self) -> tuple[int, int, int, int]:
-        """More matches, then fewer chunks, then words nearer to each other, then the stricter modules."""
-        return (-len(self.links), self.chunks, self.distance, self.modules)
-
-    def add(self, link: Link) -> _Path:
-        last = self.links[-1] if self.links else None
-        goes_on = last is not None and (last.summary + 1, last.reference + 1) == (link.summary, link.reference)
-        return _Path(
-            (*self.links, link),
-            self.used | 1 << link.reference,
-            self.chunks + (not goes_on),
-            self.distance + abs(link.summary - link.reference),
-            self.modules + link.module,
-        )
+_Node = tuple[Link, "_Node"] | None
+"""Links of a partial alignment, the last one first."""
+_Path = tuple[int, int, int, int, int, int, _Node]
+"""A partial alignment: what it is ranked by (minus its links, chunks, distance, modules), the bits of the reference's
+words that are taken, the reference's word that the last word was linked with (-2: none), and the links."""
 
 
 def align(
     summary: Sequence[str], reference: Sequence[str], match: Callable[[str, str], int | None], beam: int = BEAM
 ) -> tuple[Link, ...]:
-    """One-to-one links with the most words covered, then the fewest chunks, then the least distance (beam search)."""
-    options = _options(summary, reference, match)
-    paths = [_Path()]
-    for place, links in enumerate(options):
-        grown: dict[tuple[int, int], _Path] = {}
-        for path in paths:
-            steps = [path, *(path.add(link) for link in links if not path.used >> link.reference & 1)]
-            for step in steps:
-                # Two paths with the same words taken and the same last link have the same futures.
-                last = step.links[-1] if step.links and step.links[-1].summary == place else None
-                key = (step.used, last.reference if last else -1)
-                if key not in grown or step.rank < grown[key].rank:
-                    grown[key] = step
-        paths = sorted(grown.values(), key=lambda one: one.rank)[:beam]
-    return paths[0].links
+    """One-to-one links with the most words covered, then the fewest chunks, then the least distance (beam search).
+
+    Where these are equal, stricter modules win.
+    """
+    paths: list[_Path] = [(0, 0, 0, 0, 0, -2, None)]
+    for links in _options(summary, reference, match):
+        if links:
+            paths = sorted(_grow(paths, links), key=itemgetter(0, 1, 2, 3))[:beam]
+        else:
+            paths = [(*path[:5], -2, path[6]) for path in paths]
+    found: list[Link] = []
+    node = paths[0][6]
+    while node is not None:
+        found.append(node[0])
+        node = node[1]
+    return tuple(reversed(found))
+
+
+def _grow(paths: Sequence[_Path], links: Sequence[Link]) -> Iterable[_Path]:
+    """Every path with the next word left out or linked; of those with the same future the best is kept."""
+    grown: dict[tuple[int, int], _Path] = {}
+    for count, chunks, distance, modules, used, last, node in paths:
+        steps: list[_Path] = [(count, chunks, distance, modules, used, -2, node)]
+        for link in links:
+            place = link.reference
+            if not used >> place & 1:
+                step: _Path = (
+                    count - 1,
+                    chunks + (last + 1 != place),
+                    distance + abs(link.summary - place),
+                    modules + link.module,
+                    used | 1 << place,
+                    place,
+                    (link, node),
+                )
+                steps.append(step)
+        for one in steps:
+            key = (one[4], one[5])
+            best = grown.get(key)
+            if best is None or one[:4] < best[:4]:
+                grown[key] = one
+    return grown.values()
 
 
 def _options(

@@ -1,0 +1,48 @@
+"""Claim: adding a 26th system to a cached run costs less than 8 % of the first run (a ratio of 12.5).
+
+All lexical metrics of the 2,500 REALSumm pairs (rouge-all, BLEU, chrF, METEOR, JS, copy statistics) are scored with
+an empty cache; then a 26th system (another one's sentences in reverse order) is added and everything is asked again.
+The peer is the first run; both are whole calls of `evaluate` in one process.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+import pandas as pd
+
+import scoring
+from benchmarks import Measurement
+from benchmarks.rouge_perl import load
+
+CLAIM = 12.5
+LEXICAL = (
+    "rouge-all,bleu,chrf,js-1,js-2,meteor,coverage,density,compression,novel-1,novel-2,novel-3,"
+    "repeated-1,repeated-2,repeated-3,length"
+)
+
+
+def measure(metrics: str) -> tuple[float, float]:
+    """Seconds of the first run and of the run with one more system."""
+    summaries, documents = load()
+    one = summaries[summaries["system"] == "t5_out_large"]
+    added = one.assign(system="reversed", summary=[list(reversed(text)) for text in one["summary"]])
+    more = pd.concat([summaries, added], ignore_index=True)
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        scoring.evaluate(summaries, documents, metrics, cache=Path(folder))
+        middle = time.perf_counter()
+        scores = scoring.evaluate(more, documents, metrics, cache=Path(folder))
+        end = time.perf_counter()
+    if scores["system"].nunique() != 26:
+        raise SystemExit("cached_run: the 26th system is missing.")
+    return middle - start, end - middle
+
+
+def run() -> Measurement:
+    metrics = LEXICAL if scoring.registry.get("meteor").ready().ok else LEXICAL.replace("meteor,", "")
+    first, second = measure(metrics)
+    count = len(scoring.registry.parse(metrics))
+    return Measurement(second, first, CLAIM, "s", f"{count} metrics, 25 systems cached, one added")
