@@ -20,6 +20,7 @@ from analysis.tables import AnalysisError
 from analysis.where import without_checks
 
 MOST_DOCUMENTS = 20_000
+CROWDS = ("direct", "mturk", "prolific")
 
 
 @dataclass(frozen=True)
@@ -125,12 +126,12 @@ def plan(
     power: float = 0.8,
     alpha: float = 0.05,
     price: float = 0.0,
-    fee: float = 0.0,
-    per_worker: int = 20,
+    fee: float | None = None,
+    crowd: str = "mturk",
 ) -> list[Plan]:
-    """For each number of workers per summary what is needed; the cost is assignments × price × (1 + fee).
+    """For each number of workers per summary what is needed, and what the assignments cost on a crowd.
 
-    `per_worker` assignments are expected of each worker; the check items are spread over them and paid with them.
+    Check items stand among the units of ordinary tasks (like REALSumm's BLANK statements), so they cost nothing more.
     """
     if difference == 0:
         raise AnalysisError("No study can tell two systems apart that do not differ; give a difference above 0.")
@@ -145,8 +146,29 @@ def plan(
         judged = (documents or 0) * systems
         assignments = judged * count
         reached = system_power(difference, variances, documents, count, alpha) if documents else float("nan")
-        plans.append(Plan(count, documents, reached, checks, judged, assignments, assignments * price * (1 + fee)))
+        plans.append(
+            Plan(
+                count, documents, reached, checks, judged, assignments, assignments * with_fee(price, count, crowd, fee)
+            )
+        )
     return plans
+
+
+def with_fee(price: float, workers: int, crowd: str = "mturk", fee: float | None = None) -> float:
+    """What one assignment costs with the market's fee; `fee` (a share) overrides the crowd's own.
+
+    MTurk and markets that speak its API take 20 % and at least $0.01, and another 20 % when a task has ten or more
+    assignments; your own annotators (direct) cost no fee. Prolific's depends on the account: give it as `fee`.
+    """
+    if crowd not in CROWDS:
+        raise AnalysisError(f"There is no crowd {crowd!r}; there are {', '.join(CROWDS)}.")
+    if fee is not None:
+        return price * (1 + fee)
+    if crowd == "prolific":
+        raise AnalysisError("Prolific's fee depends on the account; give it with --fee, such as 0.33.")
+    if crowd == "direct" or price == 0:
+        return price
+    return price + max(price * (0.4 if workers >= 10 else 0.2), 0.01)
 
 
 def checks_needed(

@@ -7,7 +7,7 @@ import math
 from dataclasses import asdict
 
 from analysis.cli import CommandResult, UsageError, load
-from analysis.planning import Variances, metric_power, pilot_variances, plan
+from analysis.planning import CROWDS, Variances, metric_power, pilot_variances, plan
 
 HELP = "How many documents, workers and check items tell two systems (or two metrics) apart, and what that costs."
 
@@ -20,7 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", default="1,2,3,4,5", metavar="K,K,…", help="workers per summary to consider")
     parser.add_argument("--systems", type=int, default=2, help="systems to be judged, for the cost (2)")
     parser.add_argument("--price", type=float, default=0.0, help="pay per assignment")
-    parser.add_argument("--fee", type=float, default=0.2, help="the market's share on top (0.2)")
+    parser.add_argument("--crowd", choices=CROWDS, default="mturk", help="whose fee comes on top of the price")
+    parser.add_argument("--fee", type=float, help="the market's share on top, instead of the crowd's usual one")
     parser.add_argument("--power", type=float, default=0.8, help="wanted probability to see it (0.8)")
     parser.add_argument("--alpha", type=float, default=0.05, help="level of significance (0.05)")
     parser.add_argument("--metrics", metavar="R12,R13,R23", help="two metrics instead: their correlations")
@@ -50,6 +51,7 @@ def _systems(args: argparse.Namespace) -> CommandResult:
         alpha=args.alpha,
         price=args.price,
         fee=args.fee,
+        crowd=args.crowd,
     )
     if args.chart:
         from analysis.planning_chart import power_curve, system_power_chart

@@ -175,3 +175,15 @@ def test_help_names_every_command(capsys) -> None:
 def test_numbers_stand_to_the_right_and_words_to_the_left() -> None:
     text = table_text([{"name": "x", "value": 1.0}, {"name": "longer", "value": None}], ["name", "value"])
     assert text.splitlines() == ["name       value", "x       1.000000", "longer         –"]
+
+
+def test_scores_may_stand_in_several_files(tmp_path, capsys):
+    rows = [(f"d{d}", f"s{s}", s + d / 10) for d in range(3) for s in range(4)]
+    for metric in ("human", "metric"):
+        lines = [f"{doc},{system},{metric},{value}" for doc, system, value in rows]
+        (tmp_path / f"{metric}.csv").write_text("\n".join(["doc_id,system,metric,value", *lines]))
+    files = [str(tmp_path / "human.csv"), str(tmp_path / "metric.csv")]
+    assert main(["correlate", *files, "--human", "human", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["value"] == pytest.approx(1)
+    assert main(["correlate", *files, files[1], "--human", "human"]) == 2  # the same rows twice
+    assert "metric.csv" in capsys.readouterr().err

@@ -15,6 +15,7 @@ from analysis.planning import (
     pilot_variances,
     plan,
     system_power,
+    with_fee,
 )
 from analysis.planning_sample import sample_documents
 from analysis.tables import AnalysisError
@@ -49,6 +50,17 @@ def test_a_plan_counts_assignments_and_money() -> None:
     assert found.judged_summaries == found.documents * 10
     assert found.assignments == found.judged_summaries * 3
     assert found.cost == pytest.approx(found.assignments * 0.24)
+
+
+def test_fees_follow_the_crowd() -> None:
+    # facts on markets: 20 %, 40 % from ten assignments on, at least one cent
+    assert with_fee(0.20, 4) == pytest.approx(0.24)
+    assert with_fee(0.20, 10) == pytest.approx(0.28)
+    assert with_fee(0.02, 4) == pytest.approx(0.03)
+    assert with_fee(0.20, 4, "direct") == 0.20
+    assert with_fee(0.30, 4, "prolific", fee=1 / 3) == pytest.approx(0.40)
+    with pytest.raises(AnalysisError, match="give it with --fee"):
+        with_fee(0.2, 4, "prolific")
 
 
 def test_a_pilot_gives_back_the_variances_it_was_made_with() -> None:
