@@ -102,7 +102,9 @@ def frame(request: HttpRequest, token: str) -> HttpResponseBase:
     hit = HIT.objects.filter(hit_id=hit_id).first()
     question = parse_question(hit.question) if hit else None
     if isinstance(question, HTMLQuestion) and request.method == "GET":
-        return _sandboxed(request, HttpResponse(with_helper(question.html, _helper(request, assignment_id))), loose=True)
+        return _sandboxed(
+            request, HttpResponse(with_helper(question.html, _helper(request, assignment_id))), loose=True
+        )
     if isinstance(question, QuestionForm):
         return _sandboxed(request, _form_page(request, question, assignment_id))
     return _sandboxed(request, HttpResponse("There is no such question any more.", status=404))

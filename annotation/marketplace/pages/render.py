@@ -16,6 +16,35 @@ from .. import clock
 from ..models import Account, Assignment, MarketSettings, Message, Requester, Worker
 
 PAGE_SIZE = 50
+AREAS = {
+    "worker": [
+        ("find", "find", "Find HITs"),
+        ("queue", "queue", "My work"),
+        ("qualifications", "qualifications", "Qualifications"),
+        ("earnings", "earnings", "Earnings"),
+        ("history", "history", "History"),
+        ("inbox", "inbox", "Messages"),
+    ],
+    "requester": [
+        ("requester", "requester", "Overview"),
+        ("hits", "requester-hits", "HITs"),
+        ("keys", "keys", "Keys"),
+        ("statement", "statement", "Statement"),
+        ("events", "events", "Events"),
+    ],
+    "operator": [
+        ("operator", "operator", "Overview"),
+        ("requesters", "operator-requesters", "Requesters"),
+        ("workers", "operator-workers", "Workers"),
+        ("payouts", "operator-payouts", "Payouts"),
+        ("settings", "operator-settings", "Fees and sign-up"),
+        ("invitations", "operator-invitations", "Invitations"),
+        ("blocks", "operator-blocks", "Blocks"),
+        ("audit", "operator-audit", "Audit log"),
+    ],
+    "front": [("about", "about", "Quick start"), ("operations", "operations", "Operations")],
+}
+"""Pages of each role for the navigation: section, name of the address, words."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +58,11 @@ class Here:
     """Messages to this worker that are not read yet."""
     held: int
     """Assignments this worker has in work."""
+
+    @property
+    def roles(self) -> list[str]:
+        has = {"worker": self.worker, "requester": self.requester, "operator": self.is_operator}
+        return [role for role, there in has.items() if there]
 
 
 def account_of(request: HttpRequest) -> Account:
@@ -53,14 +87,26 @@ def here(request: HttpRequest) -> Here | None:
 
 def show(request: HttpRequest, template: str, context: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
     """Render a page with the frame around it. `section` in the context marks the place in the navigation."""
+    who, section = here(request), (context or {}).get("section", "")
+    area = _area(who, section)
     values = {
-        "here": here(request),
+        "here": who,
+        "area": area,
+        "navigation": AREAS[area],
         "settings": MarketSettings.current(),
         "now": clock.now(),
         "demo": settings.DEMO,
         **(context or {}),
     }
     return render(request, f"marketplace/{template}", values, status=status)
+
+
+def _area(who: Here | None, section: str) -> str:
+    """The role whose pages are in the navigation: that of the page, else the person's first one."""
+    for area, pages in AREAS.items():
+        if section in {name for name, _, _ in pages}:
+            return area
+    return who.roles[0] if who and who.roles else "front"
 
 
 def worker_of(request: HttpRequest) -> Worker:

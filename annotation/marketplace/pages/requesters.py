@@ -1,0 +1,196 @@
+"""A requester's pages: keys, money, HITs and assignments at a glance, events."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count, Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from .. import lifecycle
+from ..answers import parse_answers
+from ..assignments import approve_assignment, reject_assignment
+from ..errors import Refused
+from ..keys import issue_key, revoke_key
+from ..models import HIT, Assignment, Notice, Transfer
+from ..money import dollars
+from .errors import answers_refusals
+from .frame import submit_origin
+from .render import account_of, as_csv, cut, requester_of, show
+
+State = Assignment.State
+
+
+@require_safe
+def overview(request: HttpRequest) -> HttpResponse:
+    """Requesters: balance, what waits for them, the newest HITs."""
+    requester = requester_of(request)
+    lifecycle.catch_up(requester)
+    requester.refresh_from_db()
+    counts = requester.hits.aggregate(
+        open=Count("pk", filter=Q(status=HIT.Status.ASSIGNABLE)),
+        taken=Count("pk", filter=Q(status=HIT.Status.UNASSIGNABLE)),
+        review=Count("pk", filter=Q(status__in=[HIT.Status.REVIEWABLE, HIT.Status.REVIEWING])),
+        all=Count("pk"),
+    )
+    waiting = Assignment.objects.filter(hit__requester=requester, state=State.SUBMITTED).count()
+    context = {
+        "section": "requester",
+        "requester": requester,
+        "counts": counts,
+        "waiting": waiting,
+        "hits": requester.hits.select_related("hit_type").order_by("-pk")[:10],
+        "has_key": requester.access_keys.filter(revoked_at__isnull=True).exists(),
+        "endpoint": submit_origin(request),
+    }
+    return show(request, "requester/overview.html", context)
+
+
+@never_cache
+def keys(request: HttpRequest) -> HttpResponse:
+    """Requesters: their access keys. A new secret is in this one answer and nowhere else."""
+    requester = requester_of(request)
+    issued = None
+    if request.method == "POST":
+        issued = issue_key(requester, request.POST.get("label", "").strip()[:100], by=account_of(request))
+    context = {
+        "section": "keys",
+        "keys": requester.access_keys.all(),
+        "issued": issued,
+        "endpoint": submit_origin(request),
+    }
+    return show(request, "requester/keys.html", context)
+
+
+@require_POST
+@answers_refusals
+def revoke(request: HttpRequest, key_id: str) -> HttpResponse:
+    """Requesters: end one of their keys at once."""
+    revoke_key(requester_of(request), key_id, by=account_of(request))
+    messages.success(request, f"Revoked {key_id}. Nothing signed with it is taken any more.")
+    return redirect("keys")
+
+
+@require_safe
+def statement(request: HttpRequest) -> HttpResponse:
+    """Requesters: every movement of their money, as a page or as CSV."""
+    requester = requester_of(request)
+    rows = Transfer.objects.filter(requester=requester).select_related("hit", "assignment", "worker").order_by("-pk")
+    if request.GET.get("format") == "csv":
+        columns = ["at", "what", "from", "to", "usd", "hit_id", "assignment_id", "worker_id", "note"]
+        return as_csv("statement.csv", columns, (_line(row) for row in rows.iterator(2000)))
+    return show(
+        request,
+        "requester/statement.html",
+        {"section": "statement", "requester": requester, "page": cut(request, rows)},
+    )
+
+
+def _line(row: Transfer) -> list[Any]:
+    return [
+        row.at.isoformat(),
+        row.kind,
+        row.source,
+        row.target,
+        dollars(row.cents),
+        row.hit.hit_id if row.hit else "",
+        row.assignment.assignment_id if row.assignment else "",
+        row.worker.worker_id if row.worker else "",
+        row.note,
+    ]
+
+
+@require_safe
+def hits(request: HttpRequest) -> HttpResponse:
+    """Requesters: their HITs with the counters that the API shows, too."""
+    requester = requester_of(request)
+    lifecycle.catch_up(requester)
+    rows = requester.hits.select_related("hit_type").order_by("-pk")
+    status, query = request.GET.get("status", ""), request.GET.get("q", "").strip()[:200]
+    if status in HIT.Status.values:
+        rows = rows.filter(status=status)
+    if query:
+        rows = rows.filter(Q(hit_id=query) | Q(hit_type__title__icontains=query) | Q(annotation__icontains=query))
+    context = {
+        "section": "hits",
+        "page": cut(request, rows),
+        "status": status,
+        "query": query,
+        "statuses": HIT.Status.choices,
+    }
+    return show(request, "requester/hits.html", context)
+
+
+@require_safe
+def hit(request: HttpRequest, hit_id: str) -> HttpResponse:
+    """The requester whose HIT it is: its money and its assignments."""
+    requester = requester_of(request)
+    lifecycle.catch_up(requester)
+    found = requester.hits.select_related("hit_type").filter(hit_id=hit_id).first()
+    if found is None:
+        raise Http404("There is no such HIT of yours.")
+    rows = (
+        found.assignments.filter(state__in=Assignment.DELIVERED).select_related("worker").order_by("submitted_at", "pk")
+    )
+    page = cut(request, rows, 30)
+    context = {
+        "section": "hits",
+        "hit": found,
+        "page": page,
+        "assignments": [(one, _answers(one.answer)) for one in page],
+        "whole_cents": found.price_cents * found.max_assignments,
+        "fees_cents": found.fee_cents * found.max_assignments,
+        "rewards_cents": found.reward_cents * found.max_assignments,
+    }
+    return show(request, "requester/hit.html", context)
+
+
+def _answers(xml: str) -> list[tuple[str, str]]:
+    """Question and answer, readable; what can't be read is shown as it stands."""
+    try:
+        given = parse_answers(xml)
+    except Refused:
+        return [("answer", xml)]
+    return [
+        (name, one.text or ", ".join([*one.selections, *([f"other: {one.other}"] if one.other else [])]))
+        for name, one in given.items()
+    ]
+
+
+@require_POST
+def judge(request: HttpRequest, assignment_id: str) -> HttpResponse:
+    """The requester whose HIT it is: approve (and pay), or reject with a reason."""
+    requester = requester_of(request)
+    feedback = request.POST.get("feedback", "").strip()
+    try:
+        if request.POST.get("verdict") == "approve":
+            done = approve_assignment(requester, assignment_id, feedback, override_rejection=True)
+            messages.success(request, f"Approved; ${dollars(done.reward_cents)} paid, ${dollars(done.fee_cents)} fee.")
+        else:
+            done = reject_assignment(requester, assignment_id, feedback)
+            messages.success(request, "Rejected. The worker sees your reason; you can still approve within 30 days.")
+    except Refused as refusal:
+        messages.warning(request, str(refusal))
+        own = Assignment.objects.filter(assignment_id=assignment_id, hit__requester=requester).select_related("hit")
+        found = own.first()
+        return redirect("requester-hit", found.hit.hit_id) if found else redirect("requester-hits")
+    return redirect("requester-hit", done.hit.hit_id)
+
+
+@require_safe
+def events(request: HttpRequest) -> HttpResponse:
+    """Requesters: the events they asked to hear of, and whether their callback took them."""
+    rows = Notice.objects.filter(requester=requester_of(request))
+    return show(request, "requester/events.html", {"section": "events", "page": cut(request, rows)})
+
+
+@require_safe
+def payments(request: HttpRequest) -> HttpResponse:
+    """Requesters: what went to which worker, as CSV."""
+    rows = Transfer.objects.filter(
+        requester=requester_of(request), kind__in=[Transfer.Kind.REWARD, Transfer.Kind.BONUS]
+    ).select_related("hit", "assignment", "worker")
+    columns = ["at", "what", "from", "to", "usd", "hit_id", "assignment_id", "worker_id", "note"]
+    return as_csv("payments.csv", columns, (_line(row) for row in rows.order_by("pk").iterator(2000)))

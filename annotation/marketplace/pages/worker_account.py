@@ -1,0 +1,115 @@
+"""A worker's own things: money, history, messages, account, and all of it as a download."""
+
+import json
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.db.models import Count, Sum
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_safe
+
+from .. import clock
+from ..models import Assignment, Message
+from ..work import earnings_of
+from .data import everything_about
+from .render import account_of, cut, here, show, worker_of
+
+State = Assignment.State
+
+
+@require_safe
+def earnings(request: HttpRequest) -> HttpResponse:
+    """Workers: their money by state, and what was paid out."""
+    worker = worker_of(request)
+    by_state = worker.assignments.values("state").annotate(count=Count("pk"), cents=Sum("reward_cents"))
+    context = {
+        "section": "earnings",
+        "earnings": earnings_of(worker),
+        "states": {row["state"]: row for row in by_state},
+        "worker": worker,
+        "bonuses": worker.bonus_payments.select_related("requester", "assignment").order_by("-granted_at")[:20],
+        "payouts": worker.payouts.order_by("-at")[:20],
+    }
+    return show(request, "worker/earnings.html", context)
+
+
+@require_safe
+def history(request: HttpRequest) -> HttpResponse:
+    """Workers: every assignment they have taken, newest first."""
+    rows = worker_of(request).assignments.select_related("hit__hit_type", "hit__requester").order_by("-accepted_at")
+    state = request.GET.get("state", "")
+    if state in State.values:
+        rows = rows.filter(state=state)
+    context = {"section": "history", "page": cut(request, rows), "state": state, "states": State.choices}
+    return show(request, "worker/history.html", context)
+
+
+@require_safe
+def inbox(request: HttpRequest) -> HttpResponse:
+    """Workers: what requesters and the market wrote to them."""
+    rows = Message.objects.filter(worker=worker_of(request)).select_related("requester")
+    return show(request, "worker/inbox.html", {"section": "inbox", "page": cut(request, rows)})
+
+
+def message(request: HttpRequest, pk: int) -> HttpResponse:
+    """The worker it was written to. Opening the list marks nothing; the button here does."""
+    found = Message.objects.select_related("requester").filter(worker=worker_of(request), pk=pk).first()
+    if found is None:
+        raise Http404("There is no such message to you.")
+    if request.method == "POST":
+        found.read_at = None if request.POST.get("unread") else found.read_at or clock.now()
+        found.save(update_fields=["read_at"])
+        return redirect("inbox")
+    return show(request, "worker/message.html", {"section": "inbox", "message": found})
+
+
+class WorkerFacts(forms.Form):
+    email = forms.EmailField(label="E-mail", required=False, help_text="Only the operator sees it, to pay you.")
+    country = forms.RegexField(
+        r"^[A-Za-z]{2}$", label="Country", required=False, max_length=2, help_text="Two letters, e.g. DE."
+    )
+    subdivision = forms.RegexField(
+        r"^[A-Za-z0-9]{1,3}$", label="State or region", required=False, max_length=3, help_text="E.g. NY for US-NY."
+    )
+    is_adult = forms.BooleanField(label="I am an adult and may be shown adult content", required=False)
+
+
+def account(request: HttpRequest) -> HttpResponse:
+    """Anybody signed in: their own account. Workers change their facts here."""
+    person, who = account_of(request), here(request)
+    worker = who.worker if who else None
+    form = None
+    if worker is not None:
+        known = {
+            "email": person.email,
+            "country": worker.country,
+            "subdivision": worker.subdivision,
+            "is_adult": worker.is_adult,
+        }
+        form = WorkerFacts(request.POST or None, initial=known)
+        if request.method == "POST" and form.is_valid():
+            _save(person, worker, form.cleaned_data)
+            messages.success(request, "Saved.")
+            return redirect("account")
+    context = {"section": "account", "form": form, "worker": worker}
+    return show(request, "account.html", context, status=422 if form and form.errors else 200)
+
+
+def _save(person: Any, worker: Any, facts: dict[str, Any]) -> None:
+    person.email = facts["email"]
+    person.save(update_fields=["email"])
+    worker.country, worker.subdivision = facts["country"].upper(), facts["subdivision"].upper()
+    worker.is_adult = facts["is_adult"]
+    worker.save(update_fields=["country", "subdivision", "is_adult"])
+
+
+@require_safe
+def download(request: HttpRequest) -> HttpResponse:
+    """Workers: all that the market knows about them, as JSON."""
+    worker = worker_of(request)
+    text = json.dumps(everything_about(worker), indent=2, ensure_ascii=False, default=str)
+    response = HttpResponse(text, content_type="application/json; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{worker.worker_id}.json"'
+    return response

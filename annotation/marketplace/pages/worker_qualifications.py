@@ -1,0 +1,170 @@
+"""Qualifications: what a worker has, what they can ask for, and tests."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.contrib import messages
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST, require_safe
+
+from .. import clock
+from ..answers import build_answers
+from ..errors import Refused
+from ..exams import request_qualification, submit_test
+from ..models import Qualification, QualificationRequest, QualificationType, Worker
+from ..qualifying import SYSTEM_NAMES, standing_of
+from ..questions import parse_test
+from .errors import answers_refusals
+from .question_form import media_origins, parts, read
+from .render import cut, safe_next, show, worker_of
+
+State = QualificationRequest.State
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A qualification type as one worker sees it."""
+
+    type: QualificationType
+    held: Qualification | None
+    last: QualificationRequest | None
+    again_at: datetime | None
+    """When it may be asked for; None: not again, or a request is open."""
+
+    @property
+    def in_test(self) -> bool:
+        return self.last is not None and self.last.state == State.STARTED and self.last.deadline > clock.now()
+
+    @property
+    def may_ask(self) -> bool:
+        return self.in_test or (self.again_at is not None and self.again_at <= clock.now())
+
+
+@require_safe
+def qualifications(request: HttpRequest) -> HttpResponse:
+    """Workers: what they have, and what they can ask for."""
+    worker = worker_of(request)
+    query = request.GET.get("q", "")[:200]
+    types = QualificationType.objects.requestable().select_related("requester").order_by("name", "pk")
+    for word in query.split()[:10]:
+        types = types.filter(Q(name__icontains=word) | Q(description__icontains=word) | Q(keywords__icontains=word))
+    page = cut(request, types, 30)
+    held = worker.qualifications.filter(status="Granted").select_related("qualification_type__requester")
+    standing = standing_of(worker)
+    context = {
+        "section": "qualifications",
+        "page": page,
+        "query": query,
+        "offers": offers(worker, list(page)),
+        "held": held.order_by("qualification_type__name"),
+        "system": [
+            (name, standing.values[key])
+            for key, name in SYSTEM_NAMES.items()
+            if key in standing.values and name != "Masters"
+        ],
+        "worker": worker,
+    }
+    return show(request, "worker/qualifications.html", context)
+
+
+def offers(worker: Worker, types: list[QualificationType]) -> list[Offer]:
+    """Two queries for the whole page."""
+    held = {
+        one.qualification_type_id: one
+        for one in Qualification.objects.filter(worker=worker, qualification_type__in=types, status="Granted")
+    }
+    last: dict[int, QualificationRequest] = {}
+    for asked in QualificationRequest.objects.filter(worker=worker, qualification_type__in=types).order_by(
+        "started_at"
+    ):
+        last[asked.qualification_type_id] = asked
+    return [Offer(one, held.get(one.pk), last.get(one.pk), _again_at(one, last.get(one.pk))) for one in types]
+
+
+def _again_at(one: QualificationType, last: QualificationRequest | None) -> datetime | None:
+    """As `exams.may_ask_again_at`, without a query, and with a test whose time has just run out."""
+    if last is None:
+        return clock.now()
+    late = last.state == State.STARTED and last.deadline is not None and last.deadline <= clock.now()
+    if (last.state in (State.STARTED, State.PENDING) and not late) or one.retry_seconds is None:
+        return None
+    return last.started_at + timedelta(seconds=one.retry_seconds)
+
+
+@require_safe
+def qualification(request: HttpRequest, qualification_type_id: str) -> HttpResponse:
+    """Workers: one qualification, with the button to ask for it."""
+    worker = worker_of(request)
+    found = QualificationType.objects.existing().select_related("requester")
+    one = found.filter(qualification_type_id=qualification_type_id).first()
+    if one is None:
+        raise Http404("There is no such qualification.")
+    context = {"section": "qualifications", "offer": offers(worker, [one])[0], "next": safe_next(request)}
+    return show(request, "worker/qualification.html", context)
+
+
+@require_POST
+@answers_refusals
+def ask(request: HttpRequest, qualification_type_id: str) -> HttpResponse:
+    """Workers. Granted at once, by a test that starts now, or when the requester agrees."""
+    made = request_qualification(worker_of(request), qualification_type_id)
+    onward = safe_next(request)
+    if made.state == State.STARTED:
+        request.session["after_test"] = onward
+        return redirect("test", made.request_id)
+    if made.state == State.GRANTED:
+        messages.success(request, "You have this qualification now.")
+    else:
+        messages.success(request, "Asked. The requester decides; you will get a message.")
+    return redirect(onward or "qualifications")
+
+
+@answers_refusals
+def test(request: HttpRequest, request_id: str) -> HttpResponse:
+    """The worker who started this test, until its time is up."""
+    worker = worker_of(request)
+    asked = (
+        worker.qualification_requests.select_related("qualification_type__requester")
+        .filter(request_id=request_id)
+        .first()
+    )
+    if asked is None:
+        raise Http404("There is no such test of yours.")
+    late = asked.state == State.LAPSED or (asked.state == State.STARTED and asked.deadline <= clock.now())
+    if late or asked.state != State.STARTED:
+        return show(request, "worker/test_over.html", {"section": "qualifications", "asked": asked, "late": late})
+    form = parse_test(asked.qualification_type.test)
+    filled = None
+    if request.method == "POST":
+        filled = read(form, request.POST)
+        if not filled.problems:
+            return _hand_in(request, worker, request_id, build_answers(filled.given))
+    left = int((asked.deadline - clock.now()).total_seconds())
+    context = {
+        "section": "qualifications",
+        "asked": asked,
+        "parts": parts(form, filled),
+        "filled": filled,
+        "seconds": left,
+        "warn": min(300, (asked.qualification_type.test_seconds or 0) // 5),
+    }
+    response = show(request, "worker/test.html", context, status=422 if filled else 200)
+    sources = ["'self'", "data:", *media_origins(form)]
+    response._csp_update = {"img-src": sources, "media-src": sources}  # type: ignore[attr-defined]
+    return response
+
+
+def _hand_in(request: HttpRequest, worker: Worker, request_id: str, answers: str) -> HttpResponse:
+    try:
+        done = submit_test(worker, request_id, answers)
+    except Refused as refusal:
+        messages.warning(request, str(refusal))
+        return redirect("test", request_id)
+    if done.state == State.GRANTED:
+        score = worker.qualifications.get(qualification_type=done.qualification_type_id).value
+        messages.success(request, f"Done. Your score is {score}.")
+    else:
+        messages.success(request, "Handed in. The requester looks at it; you will get a message.")
+    return redirect(request.session.pop("after_test", "") or "qualifications")

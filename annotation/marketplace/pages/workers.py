@@ -1,0 +1,211 @@
+"""Finding, previewing and accepting HITs; working on them and giving them back."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST, require_safe
+
+from .. import clock, lifecycle
+from ..errors import BadParameter, HITDoesNotExist, NoneLeft, Refused
+from ..models import HIT, Assignment, HITType, QualificationType, Worker
+from ..money import cents
+from ..qualifying import describe, is_met, standing_of
+from ..questions import parse_question
+from ..work import SORTS, accept_from_group, accept_hit, preview_hit, return_assignment, search_hits
+from .errors import answers_refusals
+from .frame import frame_for, set_frame_policy
+from .render import cut, show, worker_of
+from .wages import wages
+
+WARN_BEFORE = 300
+"""Seconds before the end at which the work page warns; for short assignments, a fifth of their time."""
+LOOK_EVERY = 15
+"""Seconds between two looks of the work page at what became of the assignment."""
+SORT_NAMES = {"newest": "Newest first", "reward": "Highest reward", "most": "Most HITs", "shortest": "Shortest time"}
+State = Assignment.State
+
+
+@require_safe
+def find(request: HttpRequest) -> HttpResponse:
+    """Workers: the HITs they may see, by groups."""
+    worker = worker_of(request)
+    query, sort = request.GET.get("q", "")[:200], request.GET.get("sort", "newest")
+    least, problem = _least(request.GET.get("least", ""))
+    only = request.GET.get("only") == "yes"
+    found = search_hits(worker, query, least_cents=least, only_qualified=only, sort=sort)
+    page = cut(request, found, 20)
+    groups = list(page)
+    hints = wages(group.hit_type for group in groups)
+    names = _type_names([group.hit_type for group in groups])
+    context = {
+        "section": "find",
+        "page": page,
+        "rows": [
+            (group, hints.get(group.hit_type.pk), [describe(one, names) for one in group.unmet]) for group in groups
+        ],
+        "query": query,
+        "sort": sort if sort in SORTS else "newest",
+        "sorts": SORT_NAMES,
+        "least": request.GET.get("least", ""),
+        "only": only,
+        "problem": problem,
+        "filtered": bool(query or least or only),
+    }
+    return show(request, "worker/find.html", context)
+
+
+def _least(words: str) -> tuple[int, str]:
+    try:
+        return cents(words.strip().lstrip("$") or "0"), ""
+    except BadParameter as problem:
+        return 0, str(problem)
+
+
+def _type_names(hit_types: list[HITType]) -> dict[str, str]:
+    wanted = {one["QualificationTypeId"] for hit_type in hit_types for one in hit_type.requirements}
+    found = QualificationType.objects.filter(qualification_type_id__in=wanted)
+    return dict(found.values_list("qualification_type_id", "name"))
+
+
+@require_safe
+@answers_refusals
+def preview(request: HttpRequest, hit_id: str) -> HttpResponse:
+    """Workers whom the HIT lets preview it. Nothing is taken; inputs are off."""
+    worker = worker_of(request)
+    seen = preview_hit(worker, hit_id)
+    if seen.held is not None:
+        return redirect("work", seen.held.assignment_id)
+    frame = frame_for(request, seen.hit, seen.question, None)
+    context = {
+        "section": "find",
+        "hit": seen.hit,
+        "frame": frame,
+        "missing": seen.unmet,
+        "open": seen.hit.status == HIT.Status.ASSIGNABLE and seen.hit.expires_at > clock.now(),
+        "wage": wages([seen.hit.hit_type]).get(seen.hit.hit_type.pk),
+        "requirements": requirements_for(worker, seen.hit.hit_type),
+    }
+    return set_frame_policy(show(request, "worker/preview.html", context), frame)
+
+
+def requirements_for(worker: Worker, hit_type: HITType) -> list[dict[str, Any]]:
+    """Each requirement in words, whether it is met, and where it can be asked for."""
+    standing, names = standing_of(worker), _type_names([hit_type])
+    wanted = {one["QualificationTypeId"] for one in hit_type.requirements}
+    askable = set(
+        QualificationType.objects.requestable()
+        .filter(qualification_type_id__in=wanted)
+        .values_list("qualification_type_id", flat=True)
+    )
+    return [
+        {
+            "words": describe(one, names),
+            "met": is_met(one, standing),
+            "ask": one["QualificationTypeId"] if one["QualificationTypeId"] in askable else "",
+        }
+        for one in hit_type.requirements
+    ]
+
+
+@require_safe
+@answers_refusals
+def preview_group(request: HttpRequest) -> HttpResponse:
+    """The address that MTurk scripts print: `/mturk/preview?groupId=…`. Goes to a HIT of the group."""
+    wanted = request.GET.get("groupId", "")
+    for group in search_hits(worker_of(request)):
+        if wanted in (group.hit_type.group_id, group.hit_type.hit_type_id):
+            return redirect("preview", group.first_hit_id)
+    raise HITDoesNotExist("There are no HITs in this group now, or none that you may see.")
+
+
+@require_POST
+@answers_refusals
+def accept(request: HttpRequest, hit_id: str) -> HttpResponse:
+    """Workers who meet the requirements. If this very HIT has just gone, another one of its group is taken."""
+    worker = worker_of(request)
+    try:
+        assignment = accept_hit(worker, hit_id)
+    except NoneLeft:
+        assignment = accept_from_group(worker, HITType.objects.get(hits__hit_id=hit_id))
+    return redirect("work", assignment.assignment_id)
+
+
+@require_POST
+@answers_refusals
+def accept_next(request: HttpRequest, hit_type_id: str) -> HttpResponse:
+    """Workers who meet the requirements: any HIT of this group."""
+    worker, hit_type = worker_of(request), HITType.objects.filter(hit_type_id=hit_type_id).first()
+    if hit_type is None:
+        raise HITDoesNotExist("There are no such HITs.")
+    try:
+        return redirect("work", accept_from_group(worker, hit_type).assignment_id)
+    except NoneLeft:
+        messages.info(request, f"“{hit_type.title}” has no HIT left for you. Here is what else there is.")
+        return redirect("find")
+
+
+@require_safe
+def queue(request: HttpRequest) -> HttpResponse:
+    """Workers: what they have accepted and not submitted yet."""
+    held = Assignment.objects.filter(worker=worker_of(request), state=State.ACCEPTED, deadline__gt=clock.now())
+    rows = held.select_related("hit__hit_type", "hit__requester").order_by("deadline")
+    return show(request, "worker/queue.html", {"section": "queue", "rows": rows})
+
+
+def _own(worker: Worker, assignment_id: str) -> Assignment:
+    """The worker's assignment, as the clock has it now."""
+    mine = Assignment.objects.select_related("hit__hit_type", "hit__requester", "worker").filter(worker=worker)
+    found = mine.filter(assignment_id=assignment_id).first()
+    if found is None:
+        raise Http404("There is no such assignment of yours.")
+    if found.hit.due_at is not None and found.hit.due_at <= clock.now():
+        with transaction.atomic():
+            lifecycle.locked_hit(found.hit.hit_id)
+        found = mine.get(assignment_id=assignment_id)
+    return found
+
+
+@require_safe
+@answers_refusals
+def work(request: HttpRequest, assignment_id: str) -> HttpResponse:
+    """The worker who accepted it: the frame while it is in work, afterwards what became of it."""
+    worker = worker_of(request)
+    assignment = _own(worker, assignment_id)
+    if assignment.state != State.ACCEPTED:
+        more = any(group.hit_type == assignment.hit.hit_type for group in search_hits(worker, only_qualified=True))
+        bonuses = assignment.bonus_payments.order_by("granted_at")
+        context = {"section": "queue", "assignment": assignment, "more": more, "bonuses": bonuses}
+        return show(request, "worker/done.html", context)
+    frame = frame_for(request, assignment.hit, parse_question(assignment.hit.question), assignment)
+    context = {
+        "section": "queue",
+        "assignment": assignment,
+        "frame": frame,
+        "seconds": assignment.seconds_left(clock.now()),
+        "warn": min(WARN_BEFORE, assignment.hit.hit_type.assignment_seconds // 5),
+        "every": LOOK_EVERY,
+    }
+    return set_frame_policy(show(request, "worker/work.html", context), frame)
+
+
+@require_safe
+def work_state(request: HttpRequest, assignment_id: str) -> JsonResponse:
+    """The worker who accepted it; the work page asks."""
+    assignment = _own(worker_of(request), assignment_id)
+    return JsonResponse({"state": assignment.state, "seconds_left": assignment.seconds_left(clock.now())})
+
+
+@require_POST
+def give_back(request: HttpRequest, assignment_id: str) -> HttpResponse:
+    """The worker who accepted it. Costs nothing: returned work is neither approved nor rejected."""
+    worker = worker_of(request)
+    try:
+        return_assignment(worker, assignment_id)
+    except Refused as refusal:
+        messages.warning(request, str(refusal))
+        return redirect("work", assignment_id)
+    messages.success(request, "Returned. Somebody else can take it now; it counts neither for nor against you.")
+    return redirect("find")

@@ -1,0 +1,205 @@
+"""What stands in the frame: sandboxed HTML, QuestionForm with its answers, and handing in."""
+
+import re
+
+import pytest
+from django.test import Client
+from django.utils.datastructures import MultiValueDict
+
+from annotation.marketplace import work
+from annotation.marketplace.answers import parse_answers
+from annotation.marketplace.models import Assignment
+from annotation.marketplace.pages.frame import origin_of, with_helper, with_query
+from annotation.marketplace.pages.question_form import cleaned, media_origins, parts, read
+from annotation.marketplace.questions import parse_question
+from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, HTML, XSD, make_hit
+from tests.marketplace.visitors import a_requester, a_worker, sign_in
+
+pytestmark = pytest.mark.django_db
+QUESTIONS = f"""<QuestionForm xmlns="{XSD}/2017-11-06/QuestionForm.xsd">
+<Overview><Title>A summary</Title><Text>Read it first.</Text><List><ListItem>calmly</ListItem></List>
+<FormattedContent><![CDATA[<p onclick="x()">Read <b>this</b><script>alert(1)</script></p>]]></FormattedContent>
+<Binary><MimeType><Type>image</Type><SubType>png</SubType></MimeType><DataURL>https://pics.example/a.png</DataURL>
+<AltText>A chart</AltText></Binary></Overview>
+<Question><QuestionIdentifier>why</QuestionIdentifier><DisplayName>Reason</DisplayName><IsRequired>true</IsRequired>
+<QuestionContent><Text>Why?</Text></QuestionContent><AnswerSpecification><FreeTextAnswer><Constraints>
+<Length minLength="3" maxLength="20"/></Constraints><NumberOfLinesSuggestion>3</NumberOfLinesSuggestion>
+</FreeTextAnswer></AnswerSpecification></Question>
+<Question><QuestionIdentifier>score</QuestionIdentifier><QuestionContent><Text>How good?</Text></QuestionContent>
+<AnswerSpecification><FreeTextAnswer><Constraints><IsNumeric minValue="1" maxValue="5"/></Constraints></FreeTextAnswer>
+</AnswerSpecification></Question>
+<Question><QuestionIdentifier>flaws</QuestionIdentifier><QuestionContent><Text>Flaws?</Text></QuestionContent>
+<AnswerSpecification><SelectionAnswer><MinSelectionCount>1</MinSelectionCount><MaxSelectionCount>2</MaxSelectionCount>
+<StyleSuggestion>checkbox</StyleSuggestion><Selections>
+<Selection><SelectionIdentifier>a</SelectionIdentifier><Text>Long</Text></Selection>
+<Selection><SelectionIdentifier>b</SelectionIdentifier><Text>Wrong</Text></Selection>
+<Selection><SelectionIdentifier>c</SelectionIdentifier><Text>Dull</Text></Selection>
+<OtherSelection/></Selections></SelectionAnswer></AnswerSpecification></Question></QuestionForm>"""
+
+
+@pytest.fixture
+def wanda():
+    return a_worker("wanda")
+
+
+@pytest.fixture
+def lab():
+    return a_requester()
+
+
+def frame_address(worker, page: str) -> str:
+    shown = sign_in(worker.account).get(page).content.decode().replace("&amp;", "&")
+    return re.search(r'<iframe[^>]* src="([^"]+)"', shown)[1]
+
+
+def test_html_of_a_requester_has_no_origin_and_no_cookie(wanda, lab):
+    hit = make_hit(lab, question=HTML)
+    address = frame_address(wanda, f"/hits/{hit.hit_id}/")
+    answer = Client().get(address)  # nobody is signed in here: the frame needs no cookie
+    policy = answer["Content-Security-Policy"]
+    assert answer.status_code == 200
+    assert policy.startswith("sandbox allow-scripts allow-forms ")
+    assert "allow-same-origin" not in policy
+    assert "form-action http://testserver;" in policy
+    assert "frame-ancestors http://testserver;" in policy
+    assert not answer.cookies
+    shown = answer.content.decode()
+    assert "name='mturk_form'" in shown
+    assert 'data-preview="yes"' in shown
+
+
+def test_the_page_around_sandboxes_the_frame_too(wanda, lab):
+    hit = make_hit(lab, question=HTML)
+    answer = sign_in(wanda.account).get(f"/hits/{hit.hit_id}/")
+    assert 'sandbox="allow-scripts allow-forms allow-popups allow-modals allow-downloads"' in answer.content.decode()
+    assert "frame-src 'self';" in answer["Content-Security-Policy"] + ";"
+
+
+def test_a_frame_address_can_not_be_made_up(wanda, lab):
+    hit = make_hit(lab, question=HTML)
+    address = frame_address(wanda, f"/hits/{hit.hit_id}/")
+    assert Client().get(address.replace("/frame/", "/frame/X")).status_code == 404
+    external = make_hit(lab, question=EXTERNAL, title="External")
+    assert "/frame/" not in frame_address(wanda, f"/hits/{external.hit_id}/")
+
+
+def test_the_helper_comes_first_in_the_head():
+    assert with_helper("<!DOCTYPE html><HEAD lang=x><p>", "H") == "<!DOCTYPE html><HEAD lang=x>H<p>"
+    assert with_helper("<!DOCTYPE html><p>", "H") == "<!DOCTYPE html>H<p>"
+    assert with_helper("<p>", "H") == "<!doctype html>H<p>"
+    assert with_helper("<header><p>", "H") == "<!doctype html>H<header><p>"
+
+
+def test_queries_and_origins():
+    assert with_query("http://a/b?c=1&hitId=x#d", {"hitId": "2"}) == "http://a/b?c=1&hitId=2#d"
+    assert origin_of("https://user:word@Host.example:8443/x") == "https://host.example:8443"
+    assert origin_of("https://a b;c/") == "'none'"
+
+
+# QuestionForm
+
+
+def test_a_question_form_is_handed_in_as_answers_with_selections(wanda, lab):
+    mine = work.accept_hit(wanda, make_hit(lab, question=QUESTIONS).hit_id)
+    address = frame_address(wanda, f"/work/{mine.assignment_id}/")
+    sent = {"why": "It is short", "score": "4", "flaws": ["a", "b"]}
+    answer = Client(enforce_csrf_checks=True).post(address, sent)
+    assert (answer.status_code, answer["Location"]) == (303, f"/mturk/submitted?assignmentId={mine.assignment_id}")
+    mine.refresh_from_db()
+    given = parse_answers(mine.answer)
+    assert mine.state == "Submitted"
+    assert (given["why"].text, given["score"].text, given["flaws"].selections) == ("It is short", "4", ("a", "b"))
+    receipt = Client().get(answer["Location"])
+    assert mine.assignment_id in receipt.content.decode()
+    assert receipt["X-Frame-Options"] == "SAMEORIGIN"
+
+
+def test_what_is_wrong_is_said_at_its_question_and_nothing_is_lost(wanda, lab):
+    mine = work.accept_hit(wanda, make_hit(lab, question=QUESTIONS).hit_id)
+    address = frame_address(wanda, f"/work/{mine.assignment_id}/")
+    answer = Client().post(address, {"why": "no", "score": "9", "flaws": ["a", "b", "c"]})
+    shown = answer.content.decode()
+    assert answer.status_code == 422
+    assert "3 answers need another look" in shown
+    assert "At least 3 characters are needed; these are 2." in shown
+    assert "The number must be at most 5." in shown
+    assert "Pick at most 2; you have picked 3." in shown
+    assert 'value="c" checked' in shown
+    mine.refresh_from_db()
+    assert mine.state == "Accepted"
+
+
+def test_a_preview_of_a_form_is_switched_off_and_refused(wanda, lab):
+    hit = make_hit(lab, question=FORM)
+    address = frame_address(wanda, f"/hits/{hit.hit_id}/")
+    assert '<fieldset class="question-form" disabled>' in Client().get(address).content.decode()
+    answer = Client().post(address, {"colour": "blue"})
+    assert answer.status_code == 422
+    assert "Accept the HIT first" in answer.content.decode()
+    assert not Assignment.objects.exists()
+
+
+def test_handing_in_twice_or_late_is_said_in_the_frame(wanda, lab):
+    mine = work.accept_hit(wanda, make_hit(lab, question=FORM).hit_id)
+    address = frame_address(wanda, f"/work/{mine.assignment_id}/")
+    assert Client().post(address, {"colour": "blue"}).status_code == 303
+    again = Client().post(address, {"colour": "green"})
+    assert again.status_code == 409
+    assert "Your first answers are kept" in again.content.decode()
+    assert parse_answers(Assignment.objects.get().answer)["colour"].selections == ("blue",)
+
+
+def test_optional_questions_may_stay_empty_and_strange_selections_are_dropped():
+    form = parse_question(QUESTIONS)
+    assert read(form, _sent(why="Because")).problems == {}
+    filled = read(form, _sent(why="Because", flaws=["a", "evil"], flaws__other__=" else "))
+    assert (filled.given[2].selections, filled.given[2].other) == (("a",), "else")
+    assert read(form, _sent(score="3")).problems == {"why": "An answer is needed here."}
+    assert read(form, _sent(why="Because", score="three")).problems == {"score": "A number is needed here."}
+
+
+def test_contents_are_escaped_and_cleaned():
+    shown = "".join(str(getattr(part, "content", part)) for part in parts(parse_question(QUESTIONS)))
+    assert "<h3>A summary</h3>" in shown
+    assert "<li>calmly</li>" in shown
+    assert "<p>Read <b>this</b></p>" in shown
+    assert '<img src="https://pics.example/a.png" alt="A chart">' in shown
+    assert "alert" not in shown
+    assert media_origins(parse_question(QUESTIONS)) == ["https://pics.example"]
+
+
+@pytest.mark.parametrize(
+    ("markup", "wanted"),
+    [
+        ('<a href="javascript:alert(1)">x</a>', '<a target="_blank" rel="noopener noreferrer">x</a>'),
+        ('<img src=x onerror="alert(1)">', '<img alt="">'),
+        ('<img src="data:text/html,x">', '<img alt="">'),
+        ("<svg><script>alert(1)</script></svg>", ""),
+        ('<p style="x" class="y" id="main">1 &lt; 2</p>', "<p>1 &lt; 2</p>"),
+        ("<form action=//evil><input name=x>t</form>", "t"),
+        ('<iframe src="https://evil"></iframe><p>t', "<p>t</p>"),
+        ("<noscript><p title='</noscript><img src=x onerror=alert(1)>'></noscript>", None),
+        ("<!-- <script> --><b>x</b>", "<b>x</b>"),
+        ('<td colspan="2" rowspan="99999">x</td>', None),
+    ],
+)
+def test_formatted_content_keeps_only_what_is_allowed(markup, wanted):
+    shown = cleaned(markup)
+    assert wanted is None or shown == wanted
+    assert not re.search(r"<script|onerror=|javascript:|<iframe|<form", shown)
+
+
+def _sent(**values):
+    from django.http import QueryDict
+
+    sent = QueryDict(mutable=True)
+    lists = {key: value if isinstance(value, list) else [value] for key, value in values.items()}
+    sent.update(MultiValueDict(lists))
+    return sent
+
+
+def test_the_receipt_is_only_for_what_was_handed_in(wanda, lab):
+    mine = work.accept_hit(wanda, make_hit(lab).hit_id)
+    assert Client().get("/mturk/submitted", {"assignmentId": mine.assignment_id}).status_code == 404
+    work.submit_assignment(mine.assignment_id, ANSWER)
+    assert Client().get("/mturk/submitted", {"assignmentId": mine.assignment_id}).status_code == 200
