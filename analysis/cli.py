@@ -22,7 +22,7 @@ from typing import NoReturn, TypeVar
 import pandas as pd
 
 import analysis.commands
-from analysis.tables import AnalysisError, TableError, read_table
+from analysis.tables import AnalysisError, TableError, check_table, read_table
 from analysis.where import UsageError, keep_where, without_checks
 
 __all__ = [
@@ -105,9 +105,13 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def load(args: argparse.Namespace, path: str | Path, kind: str) -> pd.DataFrame:
-    """Read a table, keep the rows that `--where` names and leave the checks out unless told."""
-    return select(args, read_table(path, kind), Path(path).name)
+def load(args: argparse.Namespace, path: str | Path | Sequence[Path], kind: str) -> pd.DataFrame:
+    """Read a table, or several files of one, keep the rows that `--where` names and leave the checks out unless told."""
+    paths = [Path(path)] if isinstance(path, str | Path) else list(path)
+    name = " and ".join(one.name for one in paths)
+    frames = [read_table(one, kind) for one in paths]
+    frame = frames[0] if len(frames) == 1 else check_table(pd.concat(frames, ignore_index=True), kind, name)
+    return select(args, frame, name)
 
 
 def select(args: argparse.Namespace, frame: pd.DataFrame, name: str) -> pd.DataFrame:

@@ -7,6 +7,8 @@ from typing import Any
 
 from django.http import HttpResponse
 
+from .errors import Refused
+
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -17,7 +19,7 @@ def table_response(rows: Sequence[Mapping[str, Any]], name: str) -> HttpResponse
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows({column: _cell(row.get(column)) for column in columns} for row in rows)
-    return _file(text.getvalue().encode(), "text/csv; charset=utf-8", name)
+    return file_response(text.getvalue().encode(), "text/csv; charset=utf-8", name)
 
 
 def _cell(value: Any) -> Any:
@@ -39,9 +41,24 @@ def chart_response(part: Mapping[str, Any], what: str, suffix: str, name: str) -
 
     chart = quality_chart(part, what)
     if suffix == "pdf":
-        return _file(to_pdf(chart), "application/pdf", name)
-    return _file(to_svg(chart).encode(), "image/svg+xml", name)
+        return file_response(to_pdf(chart), "application/pdf", name)
+    return file_response(to_svg(chart).encode(), "image/svg+xml", name)
 
 
-def _file(content: bytes, kind: str, name: str) -> HttpResponse:
+def file_response(content: bytes, kind: str, name: str) -> HttpResponse:
+    """Something to save under a name."""
     return HttpResponse(content, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+def figure_response(report: Mapping[str, Any], name: str, slug: str) -> HttpResponse:
+    """A figure of the report: its numbers as CSV or its chart as SVG."""
+    figures = {one["name"]: one for section in report.get("sections", []) for one in section["figures"]}
+    stem, _, suffix = name.rpartition(".")
+    if stem not in figures or suffix not in ("csv", "svg"):
+        known = ", ".join(f"{one}.csv, {one}.svg" for one in figures) or "none yet"
+        raise Refused(f"There is no file {name!r} in this report. There are: {known}.")
+    figure = figures[stem]
+    if suffix == "svg":
+        return file_response(figure["svg"].encode(), "image/svg+xml", f"{slug}-{name}")
+    rows = [dict(zip(figure["columns"], row, strict=True)) for row in figure["rows"]]
+    return table_response(rows, f"{slug}-{name}")

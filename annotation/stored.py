@@ -28,7 +28,8 @@ def stored(name: str) -> Callable[[Maker], Maker]:
 def current(name: str, study: Study, asked_by: User) -> tuple[dict[str, Any] | None, Job | None]:
     """The content as the study stands now, or None with the job that is making it."""
     mark = study_mark(study)
-    if found := _found(study, name, mark):
+    found = _found(study, name, mark)
+    if found is not None:
         return found, None
     job = study.jobs.filter(kind="page", options={"name": name, "mark": mark}).first()
     if job is None or job.is_over:  # one that failed is tried again when somebody asks

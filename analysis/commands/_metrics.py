@@ -28,7 +28,9 @@ def positive(text: str) -> int:
 
 def add_scores_and_human(parser: argparse.ArgumentParser) -> None:
     """SCORES, --human and --metrics."""
-    parser.add_argument("scores", type=Path, metavar="SCORES", help="a scores table")
+    parser.add_argument(
+        "scores", type=Path, nargs="+", metavar="SCORES", help="a scores table, or several files of one"
+    )
     parser.add_argument("--human", required=True, metavar="MEASURE", help="the human measure in the table")
     add_metrics(parser)
 

@@ -26,3 +26,11 @@ def doubt(value: float | None, result: dict[str, Any]) -> SafeString:
     if value is None or not math.isfinite(value):
         return mark_safe(digits(value))  # noqa: S308  digits escapes
     return format_html("{} <small>[{}, {}]</small>", digits(value), digits(result["low"]), digits(result["high"]))
+
+
+@register.filter
+def cell(value: Any) -> str | SafeString:
+    """A table's cell: numbers with a decimal point get three digits, everything else stays as it is."""
+    if value is None or isinstance(value, float):
+        return digits(value)
+    return str(value)

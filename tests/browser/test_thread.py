@@ -37,8 +37,8 @@ def test_an_analyst_reads_the_report_with_its_charts(page: Page, live_server):
     load_demo()
     sign_in(page, live_server.url, "analyst", "demo")
     page.get_by_role("link", name="Report").click()
-    expect(page.get_by_text("follows litepyramid_recall best over 6 systems")).to_be_visible()
+    expect(page.get_by_text("On these 6 systems and 12 documents")).to_be_visible()
     expect(page.get_by_role("heading", name="Can we trust the judges?")).to_be_visible()
     assert page.locator("figure svg").count() >= 2
-    assert page.get_by_role("row", name="rouge-1-f").count() == 1
+    assert page.get_by_role("row", name="rouge-1-f").count() >= 1
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
