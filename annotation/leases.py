@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F
 from django.utils.translation import gettext as _
 
 from . import clock
@@ -80,12 +80,8 @@ def _free_task(batch: Batch, worker: Worker) -> Task | None:
     free = Task.objects.filter(batch=batch).free_for(worker).order_by("pk")
     if batch.options.get("grouped"):  # a document's summaries in several groups: finish what one has begun
         begun = Assignment.objects.filter(worker=worker, task__batch=batch).values("task__document")
-        if task := _first(free.filter(document__in=begun)):
+        if task := free.filter(document__in=begun).select_for_update(skip_locked=True).first():
             return task
-    return _first(free)
-
-
-def _first(free: QuerySet[Task]) -> Task | None:
     # Rows that others hold this instant are passed over; when nothing else is left, wait for them.
     return free.select_for_update(skip_locked=True).first() or free.select_for_update().first()
 

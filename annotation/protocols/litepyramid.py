@@ -80,10 +80,11 @@ class LitePyramid(Protocol):
         """The evidence: character spans of the summary as shown. The page speaks of words, first and last."""
         if not assignment.task.batch.options.get("evidence") or not isinstance(given, Mapping):
             return {}
-        if given_value(given) != "1" or assignment.task.summary is None:
+        marks = given.get("evidence")
+        if given_value(given) != "1" or not isinstance(marks, list) or assignment.task.summary is None:
             return {}
         words = words_of(assignment.task.summary.text_shown)
-        spans = [_span(words, pair) for pair in list(given.get("evidence") or [])[:MOST_SPANS]]
+        spans = [_span(words, pair) for pair in marks[:MOST_SPANS]]
         return {"evidence": found} if (found := sorted(span for span in spans if span)) else {}
 
     def draft_of(self, assignment: Assignment, judgment: Judgment) -> dict[str, Any]:
