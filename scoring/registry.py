@@ -42,6 +42,11 @@ def metric(
     return register
 
 
+def forget(name: str) -> None:
+    """Take a name off the list again, as a notebook that tries a metric out may want to."""
+    _FAMILIES.pop(name, None)
+
+
 def group(name: str, members: Iterable[str]) -> None:
     """Let one name stand for many metrics (`rouge-all`)."""
     _GROUPS[name] = tuple(members)

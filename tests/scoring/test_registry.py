@@ -117,7 +117,7 @@ def test_a_metric_is_one_class_and_says_when_it_is_not_ready() -> None:
         with pytest.raises(NotReady, match=r"test-words cannot run here.*wait"):
             make_plan(registry.parse("rouge-1-f,test-words"))
     finally:
-        registry._FAMILIES.pop("test-words")
+        registry.forget("test-words")
 
 
 def test_two_families_cannot_have_one_name() -> None:

@@ -1,0 +1,31 @@
+"""The worked examples of the documentation are run."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+
+import pytest
+
+from scoring import registry
+
+PAGES = sorted((Path(__file__).resolve().parents[2] / "docs" / "metrics").glob("*.md"))
+OURS = {"README.md", "bleu.md", "cider.md", "js.md", "meteor.md", "rouge.md", "statistics.md"}
+
+
+def test_the_pages_are_there() -> None:
+    assert {page.name for page in PAGES} >= OURS
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples(page: Path) -> None:
+    found = doctest.testfile(str(page), module_relative=False)
+    assert found.failed == 0
+    if page.name in OURS:
+        assert found.attempted > 0
+
+
+def test_every_option_is_documented() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    options = {option.name for name in registry.known() for option in registry.get(name).family.card.options}
+    assert {option for option in options if f"`{option}`" not in text} == set()
