@@ -106,7 +106,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def load(args: argparse.Namespace, path: str | Path | Sequence[Path], kind: str) -> pd.DataFrame:
-    """Read a table, or several files of one, keep the rows that `--where` names and leave the checks out unless told."""
+    """Read a table, or several files of one; keep the rows of `--where`, leave checks out unless told."""
     paths = [Path(path)] if isinstance(path, str | Path) else list(path)
     name = " and ".join(one.name for one in paths)
     frames = [read_table(one, kind) for one in paths]
