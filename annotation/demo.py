@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import transaction
 
 from .batches import create_batch
+from .demo_guidance import add_guidance
 from .errors import Refused
 from .models import Batch, FilterDecision, Membership, Role, Study, User
 from .scores import score_study
@@ -32,10 +33,12 @@ def load_demo(progress: Progress = lambda *_: None) -> bool:
         for name, role in DEMO_ACCOUNTS.items():
             Membership.objects.create(study=study, user=_account(name), role=role)
         FilterDecision.objects.create(study=study, rules=["majority-dissent"])
+        add_guidance(study)
         open_batch(study, "Judge along", "litepyramid", QUOTA, {"evidence": True})
         score_study(study, ["rouge-1-f", "rouge-1-r", "rouge-1-p"])
         # Last: it puts the references among the summaries, and metrics have no business scoring those.
         open_batch(study, "Rate along", "likert", QUOTA, {"overlap": True})
+        open_batch(study, "Extract along", "scu", QUOTA)
     return True
 
 

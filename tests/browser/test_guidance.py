@@ -1,0 +1,95 @@
+"""Guidance in a real browser: consent, tutorial and test by keyboard alone; an admin's live preview."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.guidance import give_defaults
+from annotation.models import Consent, PracticeItem, PracticePlan, PracticeRun, Role, Summary
+from tests.browser.conftest import sign_in
+from tests.factories import make_batch, make_member, make_study
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def make_guided_study(**rules):
+    study = make_study()
+    give_defaults(study)
+    plan = PracticePlan.objects.create(study=study, protocol="litepyramid", **rules)
+    for kind in ("tutorial", "test"):
+        for n in range(3):
+            PracticeItem.objects.create(
+                plan=plan,
+                kind=kind,
+                order=n,
+                summary=Summary.objects.first(),
+                question=f"Statement {n}.",
+                expected=n % 2,
+                reason="It says so.",
+            )
+    return study, make_batch(study)
+
+
+def fits(page: Page) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_from_consent_through_tutorial_and_test_to_the_first_task_by_keyboard(page: Page, live_server):
+    study, _ = make_guided_study(tutorial="required", test_required=True)
+    sign_in(page, live_server.url, make_member(study).username)
+    page.get_by_role("button", name="Take a task").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Before you start")).to_be_visible()
+    fits(page)
+    page.get_by_role("button", name="I agree").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Tutorial")).to_be_visible()
+    for answer, word in (("n", "Right."), ("n", "Not quite"), ("n", "Right.")):
+        expect(page.get_by_role("button", name="Check")).to_be_visible()
+        page.wait_for_load_state()
+        page.keyboard.press(answer)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("status")).to_contain_text(word)
+        expect(page.get_by_role("status")).to_contain_text("It says so.")
+        fits(page)
+        page.keyboard.press("Enter")  # the focus is on Next
+    expect(page.get_by_role("heading", name="That was the tutorial")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Qualification test")).to_be_visible()
+    fits(page)
+    page.wait_for_load_state()
+    page.keyboard.type("npn")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Passed")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.locator("#task")).to_be_visible()
+    assert Consent.objects.count() == 1
+    assert list(PracticeRun.objects.order_by("pk").values_list("kind", "right", "passed")) == [
+        ("tutorial", 2, True),
+        ("test", 3, True),
+    ]
+
+
+def test_a_failed_test_leads_to_a_second_try(page: Page, live_server):
+    study, batch = make_guided_study(test_required=True)
+    study.guidance.all().delete()
+    sign_in(page, live_server.url, make_member(study).username)
+    page.goto(f"{live_server.url}/work/batch/{batch.pk}/test/")
+    page.keyboard.type("ppp")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Not passed")).to_be_visible()
+    expect(page.locator("main")).to_contain_text("1 of 3 answers were right; 80 % are needed")
+    page.get_by_role("link", name="Try again").click()
+    expect(page.get_by_role("button", name="Hand in the test")).to_be_visible()
+
+
+def test_an_admin_sees_the_text_as_workers_will_while_writing(page: Page, live_server):
+    study, _ = make_guided_study()
+    sign_in(page, live_server.url, make_member(study, Role.ADMIN).username)
+    page.goto(f"{live_server.url}/studies/{study.slug}/guidance/")
+    fits(page)
+    page.get_by_label("Text").first.fill("# Hello\n\n<script>alert(1)</script> **you**")
+    preview = page.get_by_role("region", name="As workers see it").first
+    expect(preview.get_by_role("heading", name="Hello")).to_be_visible()
+    expect(preview).to_contain_text("<script>alert(1)</script> you")
+    page.get_by_role("button", name="Keep instructions").click()
+    expect(page.get_by_role("status")).to_contain_text("Kept as version 2.")
