@@ -149,9 +149,10 @@ def is_mixed(judgments: pd.DataFrame) -> str | None:
         if len(protocols) > 1:
             return f"the protocols {', '.join(protocols)}"
     low, high = (judgments.groupby("unit")["value"].agg(edge) for edge in ("min", "max"))
-    fractions = judgments["value"].mod(1).ne(0).groupby(judgments["unit"]).any()
-    binary = (low == 0) & (high <= 1) & ~fractions
-    if binary.any() and (high > 1).any():
-        yes_no, scale = str(binary.idxmax()), str((high > 1).idxmax())
+    binary = (low == 0) & (high <= 1)
+    # Only a plain case is refused: yes/no units, and scales that begin at 1 and reach 3. Where a scale has a 0 of
+    # its own, a unit with low values only is no sign of another kind of question.
+    if binary.any() and not binary.all() and (low[~binary] >= 1).all() and high.max() >= 3:
+        yes_no, scale = str(binary.idxmax()), str(high.idxmax())
         return f"yes/no units such as {yes_no} and scales such as {scale}"
     return None

@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         include_checks=args.include_checks,
     )
     columns = [*(["group"] if args.by else []), *FIELDS]
-    notes = [_how(results[0])] + [note for result in results for note in result.notes]
+    notes = [_how(results[0], args.by)] + [note for result in results for note in result.notes]
     return CommandResult([_row(result, bool(args.by)) for result in results], columns, notes)
 
 
@@ -54,8 +54,10 @@ def _row(result: AgreementResult, grouped: bool) -> dict[str, object]:
     return row
 
 
-def _how(result: AgreementResult) -> str:
-    if result.per:
+def _how(result: AgreementResult, by: str | None) -> str:
+    if by == "worker_id":
+        how = "Each worker against the others who judged the same units."
+    elif result.per:
         policy = "counted as 1" if result.undefined == "one" else "left out"
         how = f"Mean over items ({', '.join(result.per)}); items whose answers are all equal are {policy}."
     else:
