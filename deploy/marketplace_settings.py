@@ -23,7 +23,8 @@ else:
     env.required("MARKETPLACE_ALLOWED_HOSTS", "market.example.org")
     ALLOWED_HOSTS = env.words("MARKETPLACE_ALLOWED_HOSTS")
     _database_url = env.required("MARKETPLACE_DATABASE_URL", "postgres://user:password@host:5432/marketplace")
-DATABASES = {"default": database(_database_url)}
+# Connections are kept: opening one for each call of the API would take as long as the call.
+DATABASES = {"default": {"CONN_MAX_AGE": 60, **database(_database_url)}}
 
 CSRF_TRUSTED_ORIGINS = env.words("MARKETPLACE_CSRF_TRUSTED_ORIGINS")
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -43,7 +43,8 @@ def post(requester_id: int, moves: list[Move], at: datetime | None = None) -> No
     change["put_in"] = -change.pop(Pot.OUTSIDE, 0)
     enough = {f"{pot}_cents__gte": -cents for pot, cents in change.items() if cents < 0}
     values = {f"{pot}_cents": F(f"{pot}_cents") + cents for pot, cents in change.items() if cents}
-    with transaction.atomic():
+    # No savepoint of its own: whoever posts rolls back everything when the money isn't there.
+    with transaction.atomic(savepoint=False):
         if not Requester.objects.filter(pk=requester_id, **enough).update(**values):
             raise InsufficientFunds
         at = at or clock.now()

@@ -106,7 +106,6 @@ def create_hit(
     check_types_exist(hit_type.requirements)
     now = clock.now()
     with transaction.atomic():
-        check_token(requester, "hit", token)
         cost = price(
             hit_type.reward_cents,
             max_assignments,

@@ -21,15 +21,16 @@ def check_token(requester: Requester, kind: str, token: str | None) -> None:
 
 
 def use_token(requester: Requester, kind: str, token: str | None, hit: HIT) -> None:
-    """Note the token in the same transaction as what it stands for; two at once can't both pass."""
+    """Note the token in the same transaction as what it stands for; two at once can't both pass. Raises AlreadyDone."""
     if token is None:
         return
+    facts = {"requester": requester, "kind": kind, "token": token}
     try:
         with transaction.atomic():
-            RequestToken.objects.create(requester=requester, kind=kind, token=token, hit=hit, used_at=clock.now())
+            RequestToken.objects.create(**facts, hit=hit, used_at=clock.now())
     except IntegrityError:
-        first = RequestToken.objects.select_related("hit").get(requester=requester, kind=kind, token=token)
-        raise AlreadyDone(_sentence(kind, first.hit.hit_id)) from None
+        check_token(requester, kind, token)  # raises, unless the first use was more than a day ago
+        RequestToken.objects.create(**facts, hit=hit, used_at=clock.now())
 
 
 def _sentence(kind: str, hit_id: str) -> str:

@@ -11,7 +11,7 @@ marketplace_pass_only()
 
 from annotation.marketplace import exams, people, work  # noqa: E402
 from annotation.marketplace.api import contract  # noqa: E402
-from annotation.marketplace.api.registry import HANDLERS  # noqa: E402
+from annotation.marketplace.api.operations import HANDLERS  # noqa: E402
 from annotation.marketplace.keys import issue_key  # noqa: E402
 from annotation.marketplace.models import HIT, Assignment  # noqa: E402
 from tests.marketplace import wire  # noqa: E402

@@ -149,7 +149,10 @@ class MarketSettings(models.Model):
 
     @classmethod
     def current(cls) -> "MarketSettings":
-        return cls.objects.filter(pk=1).first() or cls(pk=1)
+        try:
+            return cls.objects.get(pk=1)
+        except cls.DoesNotExist:
+            return cls(pk=1)
 
     @property
     def rates(self) -> FeeRates:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db import transaction
 from django.db.models import TextField
 from django.db.models.functions import Cast
 
@@ -51,7 +52,8 @@ def _refuse_what_is_not_here(params: Document) -> None:
 @operation("CreateHIT")
 def create_hit(requester: Requester, params: Document) -> Document:
     _refuse_what_is_not_here(params)
-    return _create(requester, hits.register_hit_type(requester, _type_values(params)), params)
+    with transaction.atomic():  # a refused HIT leaves no new type behind
+        return _create(requester, hits.register_hit_type(requester, _type_values(params)), params)
 
 
 @operation("CreateHITType")

@@ -1,0 +1,54 @@
+"""The demo: an account for each role, a requester with play money and a key. In demo mode only."""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import transaction
+
+from . import books, keys, people
+from .errors import Refused
+from .models import Account, MarketSettings, Requester
+
+PASSWORD = "demo"  # noqa: S105  public by design; demo accounts are nobody outside the demo
+PLAY_MONEY = 1_000_00
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What the demo's user needs to know."""
+
+    accounts: list[str]
+    key: keys.IssuedKey
+
+
+def load_demo() -> Demo:
+    """Make the demo's people; a second time changes nothing and shows the same key."""
+    if not settings.DEMO:
+        raise Refused("Demo accounts have public passwords and exist in demo mode only (DEMO=yes). Nothing was made.")
+    with transaction.atomic():
+        MarketSettings.objects.get_or_create(pk=1, defaults={"open_sign_up": True})
+        operator = _account("operator", is_operator=True)
+        worker = _account("worker")
+        if not hasattr(worker, "worker"):
+            people.make_worker(worker, country="US", is_adult=True)
+        requester = _requester(operator)
+        issued = requester.access_keys.filter(label="demo", revoked_at=None).first()
+        key = keys.IssuedKey(issued.key_id, keys.secret_of(issued)) if issued else keys.issue_key(requester, "demo")
+    return Demo(["operator", "requester", "worker"], key)
+
+
+def _requester(operator: Account) -> Requester:
+    account = _account("requester")
+    if hasattr(account, "requester"):
+        return account.requester
+    made = people.make_requester("Demo requester", account)
+    books.top_up(made, PLAY_MONEY, "play money", operator)
+    return made
+
+
+def _account(name: str, **flags: bool) -> Account:
+    account, made = Account.objects.get_or_create(username=name, defaults={"is_demo": True, **flags})
+    if made:
+        account.set_password(PASSWORD)
+        account.save()
+    return account
