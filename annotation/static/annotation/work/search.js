@@ -26,6 +26,7 @@ export class Search {
     } else if (event.key === "Escape") {
       this.field.value = "";
       this.find();
+      this.field.blur();
       document.querySelector(".item.active input")?.focus();
     }
   }

@@ -1,0 +1,192 @@
+"""Work pages in Chromium, by keyboard only: from signing in to the receipt, at 1280 and 360 px."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Assignment, Batch, Judgment, Summary
+from tests.browser.helpers import SUMMARY, open_batch, open_task, ready
+from tests.factories import make_member
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def sign_in_by_keyboard(page: Page, server: str, name: str) -> None:
+    page.goto(f"{server}/sign-in/")
+    expect(page.get_by_label("Name")).to_be_focused()
+    page.keyboard.type(name)
+    page.keyboard.press("Tab")
+    page.keyboard.type("secret-for-tests")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Your studies")).to_be_visible()
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Tab until the button or link of that name has the focus."""
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if name in page.evaluate("document.activeElement.textContent.trim()"):
+            return
+    raise AssertionError(f"Tab never reached {name!r}")
+
+
+def begin(page: Page, server: str, batch: Batch) -> Assignment:
+    sign_in_by_keyboard(page, server, make_member(batch.study).username)
+    tab_to(page, "Take a task")
+    page.keyboard.press("Enter")
+    ready(page)
+    return Assignment.objects.get()
+
+
+def no_sideways_scroll(page: Page) -> bool:
+    return page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_litepyramid_from_sign_in_to_receipt_by_keyboard(page: Page, live_server):
+    begin(page, live_server.url, open_batch("litepyramid"))
+    page.keyboard.press("j")
+    page.keyboard.press("p")  # the focus goes on by itself
+    page.keyboard.press("n")
+    expect(page.locator("#progress")).to_have_text("2 of 3")
+    page.keyboard.press("u")
+    expect(page.locator("#progress")).to_have_text("1 of 3")
+    page.keyboard.press("p")
+    page.keyboard.press("n")
+    expect(page.locator("#progress")).to_have_text("3 of 3")
+    expect(page.locator("#submit")).to_be_focused()
+    assert no_sideways_scroll(page)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Received")).to_be_visible()
+    assert list(Judgment.objects.order_by("position").values_list("value", flat=True)) == [1, 1, 0]
+    expect(page.get_by_role("button", name="Next task")).to_be_focused()
+
+
+def test_likert_from_sign_in_to_receipt_by_keyboard(page: Page, live_server):
+    begin(page, live_server.url, open_batch("likert"))
+    page.keyboard.press("j")
+    for place in range(5):
+        for value in "1234":
+            page.keyboard.press(value)
+        expect(page.locator(".dot.complete")).to_have_count(place + 1)
+    expect(page.locator("#submit")).to_be_focused()
+    assert no_sideways_scroll(page)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Received")).to_be_visible()
+    rows = Judgment.objects.order_by("position", "pk").values_list("position", "unit", "value")
+    assert [row for row in rows if row[0] == 5] == [
+        (5, "coherence", 1),
+        (5, "consistency", 2),
+        (5, "fluency", 3),
+        (5, "relevance", 4),
+    ]
+    assert len(rows) == 20
+
+
+def test_evidence_is_marked_by_keyboard_and_stored(page: Page, live_server):
+    open_task(page, live_server.url, open_batch("litepyramid", evidence=True))
+    for key in ["j", "e", "ArrowRight", "Enter", "ArrowRight", "ArrowRight", "Enter"]:
+        page.keyboard.press(key)
+    expect(page.locator(".mark")).to_have_text("ferry keeps running,")
+    expect(page.locator("[data-w].marked")).to_have_count(3)
+    for key in ["j", "n", "n"]:
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Received")).to_be_visible()
+    first = Judgment.objects.get(position=1)
+    start, end = first.extra["evidence"][0]
+    assert (first.value, SUMMARY[start:end]) == (1, "ferry keeps running,")
+
+
+def test_evidence_is_marked_by_mouse_and_by_taps_and_removed(page: Page, live_server):
+    open_task(page, live_server.url, open_batch("litepyramid", evidence=True))
+    page.locator(".item").first.get_by_role("radio", name="Not present").focus()
+    page.locator("[data-w='0']").click()
+    page.locator("[data-w='1']").click()
+    expect(page.locator(".mark")).to_have_text("The ferry")
+    page.locator("[data-w='4']").hover()
+    page.mouse.down()
+    page.locator("[data-w='6']").hover()
+    page.mouse.up()
+    expect(page.locator(".mark")).to_have_count(2)
+    page.get_by_role("button", name="Remove the mark “The ferry”").click()
+    expect(page.locator(".mark")).to_have_count(1)
+    ready(page)
+    kept = Assignment.objects.get().draft["items"]
+    assert [one["evidence"] for one in kept.values()] == [[[4, 6]]]
+
+
+def test_arrow_keys_move_between_statements_and_do_not_answer_them(page: Page, live_server):
+    open_task(page, live_server.url, open_batch("litepyramid"))
+    for key in ["ArrowDown", "ArrowDown", "ArrowUp", "ArrowDown"]:
+        page.keyboard.press(key)
+    expect(page.locator(".item.active")).to_have_count(1)
+    expect(page.locator("#progress")).to_have_text("0 of 3")
+    assert page.evaluate("[...document.querySelectorAll('.item')].indexOf(document.querySelector('.item.active'))") == 1
+
+
+def test_submitting_with_a_gap_marks_it_and_moves_there(page: Page, live_server):
+    open_task(page, live_server.url, open_batch("litepyramid"))
+    page.keyboard.press("j")
+    page.keyboard.press("p")
+    page.locator("#submit").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("2 of 3 have no answer yet")
+    expect(page.locator(".item.missing")).to_have_count(2)
+    assert page.evaluate("document.activeElement.closest('.item').classList.contains('missing')")
+    assert not Judgment.objects.exists()
+
+
+def test_help_opens_with_a_question_mark_and_closes_with_escape(page: Page, live_server):
+    open_task(page, live_server.url, open_batch("litepyramid"))
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Help")).to_be_visible()
+    page.keyboard.press("p")  # no answer while help is open
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.locator("#progress")).to_have_text("0 of 3")
+
+
+def test_the_article_is_searched_folded_and_lit_up_by_keyboard(page: Page, live_server):
+    batch = open_batch("likert", overlap=True)
+    document = batch.study.documents.get()
+    document.source = ["The ferry keeps running on Tuesday.", "Nobody knows why.", "The ferry is old."]
+    document.save()
+    Summary.objects.update(text=SUMMARY)  # the reference too
+    open_task(page, live_server.url, batch)
+    page.keyboard.press("/")
+    page.keyboard.type("FERRY")
+    expect(page.locator("#search-count")).to_have_text("1 of 2 found")
+    page.keyboard.press("Enter")
+    expect(page.locator("#search-count")).to_have_text("2 of 2 found")
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("o")
+    # ferry, keeps, running, tuesday: four words in common with the first sentence, one with the third
+    expect(page.locator(".sentence.lit")).to_have_count(1)
+    page.keyboard.press("f")
+    expect(page.locator("#article-text")).to_be_hidden()
+    page.keyboard.press("f")
+    expect(page.locator("#article-text")).to_be_visible()
+
+
+def test_my_answers_can_be_looked_at_again_and_revised(page: Page, live_server):
+    open_task(page, live_server.url, open_batch("litepyramid"))
+    page.keyboard.press("j")
+    for _ in range(3):
+        page.keyboard.press("p")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Review my answers").click()
+    page.get_by_role("link", name="Look again").click()
+    expect(page.locator("#progress")).to_have_text("3 of 3")
+    page.keyboard.press("j")
+    page.keyboard.press("n")
+    page.get_by_role("button", name="Send the changes").click()
+    expect(page.get_by_text("Your revision is in")).to_be_visible()
+    assert Judgment.objects.filter(is_current=True).count() == 3
+    assert list(Judgment.objects.filter(revision=2).values_list("value", flat=True)) == [0]
+
+
+def test_right_to_left_texts_run_from_the_right(page: Page, live_server):
+    batch = open_batch("litepyramid", evidence=True)
+    Summary.objects.update(text="العبارة مستمرة في العمل")
+    open_task(page, live_server.url, batch)
+    assert page.evaluate("getComputedStyle(document.getElementById('summary-text')).direction") == "rtl"

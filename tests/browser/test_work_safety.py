@@ -1,0 +1,249 @@
+"""Nobody loses work: offline, two tabs, a dead session, a reload, a double click, a late submit. In Chromium."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.urls import reverse
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from annotation.leases import expire_leases, lease_task
+from annotation.models import Assignment, Judgment, Worker
+from tests.browser.conftest import WIDE
+from tests.browser.helpers import let_in, open_batch, open_task, ready
+from tests.factories import make_member
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def page(browser):
+    """One width is enough here. Offline pages log errors, so faults are not counted."""
+    context = browser.new_context(viewport=WIDE)
+    page = context.new_page()
+    yield page
+    context.close()
+
+
+def drafted() -> list[str]:
+    items = Assignment.objects.get().draft.get("items", {})
+    return sorted(one["value"] for one in items.values())
+
+
+def press(page: Page, keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def cut(page: Page) -> None:
+    """The server can't be reached: as when it is down, for this page alone."""
+    page.route("**/work/**", lambda route: route.abort())
+
+
+def mend(page: Page) -> None:
+    page.unroute("**/work/**")
+    page.evaluate("window.dispatchEvent(new Event('online'))")
+
+
+def test_a_change_is_on_the_server_within_a_second(page: Page, live_server):
+    open_task(page, live_server.url, open_batch("litepyramid"))
+    press(page, "j")
+    with page.expect_response("**/draft/", timeout=1000):
+        press(page, "p")
+    ready(page)
+    assert drafted() == ["1"]
+
+
+def test_offline_the_page_says_so_keeps_working_and_drains_when_it_is_back(page: Page, live_server):
+    open_task(page, live_server.url, open_batch("litepyramid"))
+    cut(page)
+    press(page, "jpn")
+    expect(page.locator("#save-state")).to_have_text("Offline, kept on this device")
+    expect(page.get_by_role("alert")).to_contain_text("Go on working")
+    expect(page.locator("#progress")).to_have_text("2 of 3")
+    assert drafted() == []
+    mend(page)
+    ready(page)
+    expect(page.get_by_role("alert")).to_be_hidden()
+    assert drafted() == ["0", "1"]
+
+
+def test_what_was_answered_offline_survives_a_reload(page: Page, live_server):
+    mine = open_task(page, live_server.url, open_batch("litepyramid"))
+    cut(page)
+    press(page, "jpn")
+    expect(page.locator("#save-state")).to_have_attribute("data-kind", "offline")
+    page.unroute("**/work/**")
+    page.goto(live_server.url + reverse("task", args=[mine.key]))
+    expect(page.locator("#progress")).to_have_text("2 of 3")
+    ready(page)
+    expect(page.locator("#progress")).to_have_text("2 of 3")
+    assert drafted() == ["0", "1"]
+
+
+def test_a_submit_while_offline_goes_out_by_itself_once(page: Page, live_server):
+    open_task(page, live_server.url, open_batch("litepyramid"))
+    press(page, "jpp")
+    cut(page)
+    press(page, "p")
+    page.locator("#submit").click()
+    expect(page.get_by_role("alert")).to_contain_text("will be sent by themselves")
+    assert not Judgment.objects.exists()
+    mend(page)
+    expect(page.get_by_role("heading", name="Received")).to_be_visible()
+    assert Judgment.objects.count() == 3
+
+
+def test_a_receipt_lost_on_the_way_is_fetched_again_without_doubling_anything(page: Page, live_server):
+    open_task(page, live_server.url, open_batch("litepyramid"))
+    press(page, "jppp")
+    ready(page)
+    lost = []
+
+    def swallow(route):
+        if not lost:
+            lost.append(route.fetch().status)  # the server has it, the page never hears of it
+            return route.abort()
+        return route.continue_()
+
+    page.route("**/submit/", swallow)
+    page.locator("#submit").click()
+    expect(page.get_by_role("heading", name="Received")).to_be_visible()
+    assert lost == [200]
+    assert Judgment.objects.count() == 3
+
+
+def test_a_double_click_submits_once(page: Page, live_server):
+    open_task(page, live_server.url, open_batch("litepyramid"))
+    press(page, "jppp")
+    page.locator("#submit").dblclick()
+    expect(page.get_by_role("heading", name="Received")).to_be_visible()
+    assert Judgment.objects.count() == 3
+
+
+def test_two_tabs_see_each_others_answers_and_finish_together(page: Page, live_server):
+    open_task(page, live_server.url, open_batch("litepyramid"))
+    other = page.context.new_page()
+    other.goto(page.url)
+    ready(other)
+    press(page, "jp")
+    expect(other.locator("#progress")).to_have_text("1 of 3")
+    press(other, "jjnn")
+    expect(page.locator("#progress")).to_have_text("3 of 3")
+    page.bring_to_front()
+    page.locator("#submit").click()
+    expect(page.get_by_role("heading", name="Received")).to_be_visible()
+    expect(other.get_by_role("heading", name="Received")).to_be_visible()
+    assert sorted(Judgment.objects.values_list("value", flat=True)) == [0, 0, 1]
+
+
+def test_another_device_learns_of_changes_with_its_next_save(page: Page, live_server, browser):
+    batch = open_batch("litepyramid")
+    user = make_member(batch.study)
+    open_task(page, live_server.url, batch, user)
+    elsewhere = browser.new_context()
+    let_in(elsewhere, live_server.url, user)
+    other = elsewhere.new_page()
+    other.goto(page.url)
+    ready(other)
+    press(page, "jp")
+    ready(page)
+    press(other, "jjn")
+    expect(other.locator("#progress")).to_have_text("2 of 3")
+    elsewhere.close()
+
+
+def test_after_the_session_ended_the_work_waits_for_a_new_sign_in(page: Page, live_server):
+    batch = open_batch("litepyramid")
+    user = make_member(batch.study)
+    open_task(page, live_server.url, batch, user)
+    Session.objects.all().delete()
+    press(page, "jp")
+    expect(page.get_by_role("alert")).to_contain_text("You are signed out")
+    press(page, "p")
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="sign in again in another tab").click()
+    tab = opened.value
+    tab.get_by_label("Name").fill(user.username)
+    tab.get_by_label("Password").fill("secret-for-tests")
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_role("heading", name="Your studies")).to_be_visible()
+    tab.close()
+    page.bring_to_front()
+    page.evaluate("window.dispatchEvent(new Event('focus'))")
+    ready(page)  # with a new session and a new CSRF token, and without a reload
+    assert drafted() == ["1", "1"]
+    press(page, "p")
+    page.locator("#submit").click()
+    expect(page.get_by_role("heading", name="Received")).to_be_visible()
+
+
+def test_after_the_place_was_lost_the_work_is_kept_as_surplus(page: Page, live_server):
+    batch = open_batch("litepyramid")
+    open_task(page, live_server.url, batch)
+    Assignment.objects.update(lease_until=timezone.now() - timedelta(minutes=1))
+    expire_leases(batch)
+    lease_task(batch, Worker.for_user(batch.study, make_member(batch.study)))
+    press(page, "jp")
+    expect(page.get_by_role("alert")).to_contain_text("Your hold on this task has ended")
+    press(page, "pp")
+    page.locator("#submit").click()
+    expect(page.get_by_text("counted as surplus")).to_be_visible()
+    assert Judgment.objects.filter(assignment__state=Assignment.State.SURPLUS).count() == 3
+
+
+def test_back_after_the_submit_shows_the_receipt_and_submits_nothing_twice(page: Page, live_server):
+    open_task(page, live_server.url, open_batch("litepyramid"))
+    press(page, "jppp")
+    page.locator("#submit").click()
+    expect(page.get_by_role("heading", name="Received")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Received")).to_be_visible()
+    assert Judgment.objects.count() == 3
+
+
+def test_without_script_the_form_works(browser, live_server):
+    context = browser.new_context(java_script_enabled=False)
+    batch = open_batch("likert")
+    user = make_member(batch.study)
+    let_in(context, live_server.url, user)
+    mine = lease_task(batch, Worker.for_user(batch.study, user))
+    page = context.new_page()
+    page.goto(live_server.url + reverse("task", args=[mine.key]))
+    for group in page.locator("fieldset").all():
+        group.get_by_role("radio").nth(2).check()
+    page.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("heading", name="Received")).to_be_visible()
+    assert set(Judgment.objects.values_list("value", flat=True)) == {3}
+    context.close()
+
+
+def test_time_counts_gaps_up_to_a_minute_and_not_while_hidden(page: Page, live_server):
+    page.clock.install()
+    open_task(page, live_server.url, open_batch("litepyramid"))
+    page.clock.run_for(1000)
+    press(page, "j")
+    page.clock.fast_forward(20_000)
+    press(page, "p")  # 20 s on the first item
+    page.clock.fast_forward(600_000)
+    press(page, "n")  # ten minutes away count as one
+    hide = "Object.defineProperty(document, 'hidden', {value: %s, configurable: true});" + (
+        "document.dispatchEvent(new Event('visibilitychange'))"
+    )
+    page.evaluate(hide % "true")
+    page.clock.fast_forward(50_000)  # hidden: nothing
+    page.evaluate(hide % "false")
+    page.evaluate("document.dispatchEvent(new ClipboardEvent('paste'))")
+    page.evaluate("window.dispatchEvent(new Event('blur'))")
+    with page.expect_request("**/draft/") as request:
+        press(page, "p")
+        page.clock.run_for(1000)
+    sent = json.loads(request.value.post_data)["signals"]
+    assert 80 <= sent["active"] <= 84  # 20 + 60, and the second or two of the test itself
+    assert (sent["pastes"], sent["focus_lost"]) == (1, 1)
+    seconds = sorted(item["seconds"] for item in sent["items"].values())
+    assert 60 <= seconds[-1] <= 62
+    assert 20 <= seconds[-2] <= 22
+    assert all(item["changes"] == 1 for item in sent["items"].values())
