@@ -30,9 +30,9 @@ class Folder:
     def name_of(self, kind: str) -> str:
         return self.files[kind].name if kind in self.files else kind
 
-    def fingerprint(self) -> str:
-        """One hash over the names and bytes of all files."""
-        whole = hashlib.sha256()
+    def fingerprint(self, options: str = "") -> str:
+        """One hash over the names and bytes of all files, and over options that change what is stored."""
+        whole = hashlib.sha256(options.encode())
         for kind, path in sorted(self.files.items()):
             with path.open("rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()

@@ -17,6 +17,7 @@ from .bulk import CHUNK, Progress, insert_rows
 from .findings import findings
 from .folder import BLANK, WHOLE_SYSTEM, Folder, check_references, open_folder, read_folder
 from .judgments import check_judgments, store_judgments
+from .shown import NO_CHANGES, Showing, add_shown
 
 
 @dataclass(frozen=True)
@@ -35,15 +36,17 @@ def import_study(
     *,
     dry_run: bool = False,
     scale: tuple[float, float] = (1, 5),
+    showing: Showing = NO_CHANGES,
     progress: Progress = lambda *_: None,
 ) -> Imported:
     """Import a folder as a study of that name.
 
     The same folder again changes nothing. Raises TableError for bad files and Refused when the name is taken by
-    another study; then nothing is changed either. `scale` is that of Likert judgments.
+    another study; then nothing is changed either. `scale` is that of Likert judgments; `showing` is how workers see
+    the summaries.
     """
     folder = open_folder(path)
-    fingerprint = folder.fingerprint()
+    fingerprint = folder.fingerprint(showing.name() if showing.changes else "")
     known = Study.objects.filter(name=name).first()
     if known and known.fingerprint == fingerprint:
         return Imported(name, study_counts(known), [], changed=False)
@@ -54,7 +57,7 @@ def import_study(
     read_folder(folder)
     check_references(folder)
     judgments = check_judgments(folder, scale)
-    report = findings(folder)
+    report = [*findings(folder), *_show(folder, showing)]
     if dry_run:
         return Imported(name, folder_counts(folder), report, changed=False)
     with transaction.atomic():
@@ -64,6 +67,15 @@ def import_study(
         if judgments is not None:
             store_judgments(study, judgments, summaries, progress)
     return Imported(name, folder_counts(folder), report, changed=True)
+
+
+def _show(folder: Folder, showing: Showing) -> list[str]:
+    """Fill in the texts as workers see them; says how many differ."""
+    if not showing.changes:
+        return []
+    folder.tables["summaries"], changed = add_shown(folder.tables["summaries"], showing)
+    total = len(folder.tables["summaries"])
+    return [f"{changed} of {total} summaries are shown to workers otherwise than they stand in the file."]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from analysis.tables import TableError
 from annotation.errors import Refused
 from annotation.transfer.importer import Imported, import_study
+from annotation.transfer.shown import UNKNOWN_SYMBOL, UNKNOWN_TOKENS, Showing
 
 
 def scale(text: str) -> tuple[float, float]:
@@ -30,6 +31,18 @@ class Command(BaseCommand):
         parser.add_argument("--name", required=True, help="the study's name")
         parser.add_argument("--dry-run", action="store_true", help="check and report, change nothing")
         parser.add_argument("--scale", type=scale, default=(1.0, 5.0), help="of Likert judgments, default 1-5")
+        parser.add_argument("--truecase", action="store_true", help="show lower-cased English summaries with capitals")
+        parser.add_argument(
+            "--unknown-symbol",
+            metavar="SYMBOL",
+            help=f"show it instead of unknown tokens; with --unknown-token alone it is {UNKNOWN_SYMBOL}",
+        )
+        parser.add_argument(
+            "--unknown-token",
+            metavar="TOKEN",
+            action="append",
+            help=f"a token that stands for an unknown word, repeatable; default {' '.join(UNKNOWN_TOKENS)}",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -38,6 +51,7 @@ class Command(BaseCommand):
                 options["name"],
                 dry_run=options["dry_run"],
                 scale=options["scale"],
+                showing=Showing.given(options["truecase"], options["unknown_symbol"], options["unknown_token"]),
                 progress=self.progress,
             )
         except (TableError, Refused) as error:
