@@ -13,12 +13,20 @@ from typing import BinaryIO
 
 from analysis.table_checks import Problems
 
+SUFFIXES = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 MAX_LINE = 16 * 2**20
 """Longest line in bytes. A file with a longer one is refused before the line is in memory."""
 CHUNK = 2**20
 BOMB_SIZE = 512 * 2**20
 BOMB_RATIO = 300
 """A gzip that unpacks to more than both is refused: no table packs that well, a decompression bomb does."""
+
+
+def suffix_of(path: Path) -> str | None:
+    """The longest known suffix of the name, or None."""
+    name = path.name.lower()
+    found = [suffix for suffix in SUFFIXES if name.endswith(suffix)]
+    return max(found, key=len) if found else None
 
 
 def read_bytes(path: Path, packed: bool, problems: Problems) -> bytearray:

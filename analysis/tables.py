@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.table_bytes import write_atomically
+from analysis.table_bytes import SUFFIXES, write_atomically
 from analysis.table_checks import (
     AnalysisError,
     Column,
@@ -22,9 +22,10 @@ from analysis.table_checks import (
     TableSpec,
     check_columns,
 )
-from analysis.table_files import SUFFIXES, read_frame, write_frame
+from analysis.table_files import read_frame
 from analysis.table_keys import Codes, check_duplicates, key_codes
 from analysis.table_values import check_values
+from analysis.table_writing import write_frame
 
 __all__ = [
     "SUFFIXES",

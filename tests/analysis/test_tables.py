@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.table_cells import decode_cell, encode_cell
@@ -322,3 +322,27 @@ TEXT = st.text(st.characters(exclude_characters="\0", codec="utf-8"))
 @given(st.one_of(TEXT, st.lists(TEXT), TEXT.map(json.dumps), st.lists(TEXT).map(json.dumps)))
 def test_every_text_survives_a_cell(text: str | list[str]) -> None:
     assert decode_cell(encode_cell(text)) == text
+
+
+CELLS = st.text(st.characters(exclude_characters="\0", codec="utf-8"), min_size=1, max_size=12) | st.sampled_from(
+    ["\r", "a\rb", "a\r\nb", '"', '""', " a ", "a,b", "'", "\ufeffx", "NA", "-1e5", '["x"]', "\u2028", "\\", "#", "\t"]
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(CELLS, CELLS, CELLS, st.floats(allow_nan=False, allow_infinity=False)), max_size=6))
+def test_any_strings_and_numbers_survive_every_form(tmp_path_factory, rows: list[tuple[str, str, str, float]]) -> None:
+    frame = pd.DataFrame(
+        {
+            "doc_id": [f"{number}{row[0]}" for number, row in enumerate(rows)],
+            "system": [row[1] for row in rows],
+            "metric": [row[2] for row in rows],
+            "value": [row[3] for row in rows],
+            "extra": [f"{row[1]}{row[0]}" for row in rows],
+        }
+    )
+    expected = check_table(frame, "scores") if rows else None
+    for suffix in SUFFIXES if rows else ():
+        path = tmp_path_factory.getbasetemp() / f"scores{suffix}"
+        write_table(expected, path, "scores")
+        pd.testing.assert_frame_equal(read_table(path, "scores"), expected, check_exact=True)
