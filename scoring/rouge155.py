@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
+from typing import NamedTuple
 
 from scoring.lcs import WEIGHT, lcs_marks, positions, weight, weighted_lcs_marks
 from scoring.texts import Text, rouge_words, sentences
@@ -24,8 +24,7 @@ SKIP = 4
 Gram = tuple[str, ...] | str
 
 
-@dataclass(frozen=True, slots=True)
-class Hits:
+class Hits(NamedTuple):
     """Matched units, and units in the reference and in the summary (weighted for ROUGE-W)."""
 
     matched: float
@@ -35,8 +34,7 @@ class Hits:
     """ROUGE-W: the reference's base before it is weighted a second time; the best reference is chosen by it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     """Precision, recall and F1, each rounded to five digits as the Perl program prints them."""
 
     p: float

@@ -6,28 +6,20 @@ stays flat however many documents and systems there are, and whatever the order 
 
 from __future__ import annotations
 
-import gzip
 import json
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path
-from typing import IO, cast
 
 import pandas as pd
 
-from analysis.tables import TableError, read_table
-from scoring.errors import DoubledSummary, MissingInput, ScoringError
+from scoring.errors import DoubledSummary, MissingInput
 from scoring.frames import check_documents, missing_documents
+from scoring.pieces import read_pieces
 from scoring.texts import Document, Text, as_text
 from scoring.work import Task
-
-WHOLE = 16 * 2**20
-"""Files up to this size in bytes are read in one piece."""
-ROWS = 4000
-"""Rows per piece of a larger file."""
 
 
 class Spool:
@@ -127,68 +119,6 @@ class Spool:
         lost = [row[0] for row in self._base.execute(query)]
         if lost:
             raise MissingInput(missing_documents(lost))
-
-
-def read_pieces(path: Path, kind: str, folder: Path) -> Iterator[pd.DataFrame]:
-    """A table's rows, in one frame if the file is small, else in many that each have passed the gate."""
-    if not path.is_file() or path.stat().st_size <= WHOLE:
-        yield read_table(path, kind)
-        return
-    before = 0
-    for piece in _cut(path, folder):
-        try:
-            frame = read_table(piece, kind)
-        except TableError as error:
-            problems = [replace(one, file=path.name, row=one.row and one.row + before) for one in error.problems]
-            raise TableError(problems, error.total) from error
-        finally:
-            piece.unlink()
-        before += len(frame)
-        yield frame
-
-
-def _cut(path: Path, folder: Path) -> Iterator[Path]:
-    """The file in pieces of its own form, each written to the folder."""
-    if path.name.endswith(".parquet"):
-        yield from _cut_parquet(path, folder)
-        return
-    piece = folder / ("piece.csv" if ".csv" in path.name else "piece.jsonl")
-    with _open(path) as lines:
-        try:
-            header = next(_records(lines)) if piece.suffix == ".csv" else b""
-            records = _records(lines) if piece.suffix == ".csv" else iter(lines)
-            while rows := list(islice(records, ROWS)):
-                piece.write_bytes(header + b"".join(rows))
-                yield piece
-        except (OSError, EOFError) as error:
-            raise ScoringError(f"{path.name} cannot be read to its end ({error}).") from error
-
-
-def _open(path: Path) -> IO[bytes]:
-    raw = path.open("rb")
-    return cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if path.name.endswith(".gz") else raw
-
-
-def _records(lines: IO[bytes]) -> Iterator[bytes]:
-    """CSV records; a quoted cell may hold line ends."""
-    record = b""
-    for line in lines:
-        record += line
-        if record.count(b'"') % 2 == 0:
-            yield record
-            record = b""
-    if record:
-        yield record
-
-
-def _cut_parquet(path: Path, folder: Path) -> Iterator[Path]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    piece = folder / "piece.parquet"
-    for batch in pq.ParquetFile(path).iter_batches(batch_size=ROWS):
-        pq.write_table(pa.Table.from_batches([batch]), piece)
-        yield piece
 
 
 def _documents(frame: pd.DataFrame) -> Iterator[Document]:

@@ -61,14 +61,14 @@ class Rouge(Family):
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         stem, stop, split = self.options["stem"], self.options["stop"] == "smart", self.options["split"]
         best = self.options["multi"] == "best"
-        wanted = [(count, part) for _, count, part in (column.split("-") for column in columns)]
-        counts = list(dict.fromkeys(count for count, _ in wanted))
+        wanted = [(count, "prf".index(part)) for _, count, part in (column.split("-") for column in columns)]
+        counts = [count for count in COUNTS if any(count == one for one, _ in wanted)]
         references = [Reference(text, stem, stop, split) for text in document.references]
         rows = []
         for text in summaries:
             summary = Words(text, stem, stop, split)
             found = score(references, summary, counts, best)
-            rows.append([float(getattr(found[count], part)) for count, part in wanted])
+            rows.append([found[count][place] for count, place in wanted])
         return rows
 
     def explain(self, name: str, document: Document, summary: Text) -> Explanation:

@@ -106,8 +106,8 @@ def test_run_tells_what_came_of_it(files: Path, capsys: pytest.CaptureFixture[st
 def test_large_files_are_read_in_pieces(
     tmp_path: Path, summaries: pd.DataFrame, documents: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.spool.WHOLE", 0)
-    monkeypatch.setattr("scoring.spool.ROWS", 2)
+    monkeypatch.setattr("scoring.pieces.WHOLE", 0)
+    monkeypatch.setattr("scoring.pieces.ROWS", 2)
     odd = summaries.assign(summary=['A "quoted"\nline.', "The cat sat.", "One, two.", "Three."])
     expected = scoring.evaluate(odd, documents, "rouge-1-f,length")
     for suffix in (".csv", ".csv.gz", ".jsonl", ".parquet"):
@@ -118,13 +118,39 @@ def test_large_files_are_read_in_pieces(
         pd.testing.assert_frame_equal(read_table(tmp_path / "o.csv", "scores"), expected)
 
 
+@pytest.mark.parametrize("whole", [0, 2**20])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".jsonl", ".parquet"])
+def test_documents_need_no_source_column_where_no_metric_looks_at_it(
+    files: Path,
+    documents: pd.DataFrame,
+    suffix: str,
+    whole: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("scoring.pieces.WHOLE", whole)
+    documents = documents.drop(columns="source")
+    cells = documents.assign(references=[json.dumps(texts) for texts in documents["references"]])
+    if ".csv" in suffix:
+        cells.to_csv(files / f"d{suffix}", index=False)
+    elif suffix == ".jsonl":
+        documents.to_json(files / "d.jsonl", orient="records", lines=True)
+    else:
+        cells.to_parquet(files / "d.parquet")
+    given = ["--summaries", str(files / "s.jsonl"), "--documents", str(files / f"d{suffix}")]
+    assert main(["run", *given, "--metrics", "rouge-1-r", "--out", str(files / "o.csv")]) == 0
+    assert len(read_table(files / "o.csv", "scores")) == 4
+    assert main(["run", *given, "--metrics", "coverage", "--out", str(files / "o.csv")]) == 2
+    assert "no source text" in capsys.readouterr().err
+
+
 def test_errors_in_pieces_name_the_row_of_the_file(
     files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with (files / "s.jsonl").open("a") as file:
         file.write('{"doc_id": "1", "system": "c", "summary": 7}\n')
-    monkeypatch.setattr("scoring.spool.WHOLE", 0)
-    monkeypatch.setattr("scoring.spool.ROWS", 2)
+    monkeypatch.setattr("scoring.pieces.WHOLE", 0)
+    monkeypatch.setattr("scoring.pieces.ROWS", 2)
     assert run(files, "length") == 2
     error = capsys.readouterr().err
     assert "s.jsonl, row 5, column summary" in error
@@ -156,8 +182,8 @@ def test_bad_option(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_doubled_summary(
     files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, whole: int
 ) -> None:
-    monkeypatch.setattr("scoring.spool.WHOLE", whole)
-    monkeypatch.setattr("scoring.spool.ROWS", 1)
+    monkeypatch.setattr("scoring.pieces.WHOLE", whole)
+    monkeypatch.setattr("scoring.pieces.ROWS", 1)
     add_line(files, system="a")
     assert run(files, "rouge-1-f") == 2
     assert "s.jsonl" in refused(capsys)
