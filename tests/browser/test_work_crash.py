@@ -1,0 +1,40 @@
+"""A page goes on without a reload when the server is killed with -9 and started again."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.annotation.crash_site import Site
+from tests.browser.helpers import ready
+
+
+@pytest.fixture
+def site(tmp_path):
+    site = Site(tmp_path)
+    site.manage("migrate", "-v0")
+    site.start()
+    yield site
+    site.kill()
+
+
+def test_the_page_goes_on_after_the_server_was_killed(site, browser):
+    made = site.ask("make")
+    context = browser.new_context()
+    context.add_cookies([{"name": "sessionid", "value": made["sessions"][0], "url": site.address}])
+    page = context.new_page()
+    page.goto(site.address)
+    page.get_by_role("button", name="Take a task").click()
+    ready(page)
+    page.keyboard.press("j")
+    page.keyboard.press("p")
+    ready(page)
+    site.kill()
+    page.keyboard.press("n")
+    expect(page.locator("#save-state")).to_have_text("Offline, kept on this device")
+    site.start()
+    expect(page.locator("#save-state")).to_have_text("Saved", timeout=15_000)
+    page.keyboard.press("p")
+    page.locator("#submit").click()
+    expect(page.get_by_role("heading", name="Received")).to_be_visible()
+    context.close()
+    (mine,) = site.ask("dump")["assignments"].values()
+    assert sorted(value for _field, value, _current in mine["judgments"]) == ["0", "1", "1"]
