@@ -27,7 +27,7 @@ from analysis.agreement_counts import (
     unit_codes,
 )
 from analysis.agreement_raters import RATER_COEFFICIENTS, of_raters, of_workers, resampled_workers
-from analysis.agreement_result import AgreementResult, interval
+from analysis.agreement_result import AgreementResult, Watch, interval, unwatched
 from analysis.tables import AnalysisError
 from analysis.where import without_checks
 
@@ -57,6 +57,7 @@ def agreement(
     cluster: str = "unit",
     seed: int = 0,
     include_checks: bool = False,
+    watch: Watch = unwatched,
 ) -> list[AgreementResult]:
     """How far the workers agree: one result, or one for each value of the column `by`."""
     _check_names(coefficient, [*KERNELS, *RATER_COEFFICIENTS], "coefficient")
@@ -81,9 +82,9 @@ def agreement(
             continue
         _refuse_mixed(rows, start.per)
         if coefficient in RATER_COEFFICIENTS:
-            results.append(of_raters(rows, start))
+            results.append(of_raters(rows, start, watch))
         else:
-            results.append(_of_counts(rows, start, KERNELS[coefficient]))
+            results.append(_of_counts(rows, start, KERNELS[coefficient], watch))
     return results
 
 
@@ -118,7 +119,7 @@ def _refuse_mixed(rows: pd.DataFrame, per: tuple[str, ...]) -> None:
         )
 
 
-def _of_counts(rows: pd.DataFrame, start: AgreementResult, kernel: Kernel) -> AgreementResult:
+def _of_counts(rows: pd.DataFrame, start: AgreementResult, kernel: Kernel, watch: Watch) -> AgreementResult:
     counts = count(rows)
     size = counts.table.sum(axis=1)
     notes = list(_notes(start, counts, size))
@@ -127,7 +128,7 @@ def _of_counts(rows: pd.DataFrame, start: AgreementResult, kernel: Kernel) -> Ag
     value = float(kernel(np.ones((1, len(size))), counts.table, counts.values, start.level)[0])
     low = high = float("nan")
     if start.resamples:
-        samples = _resampled(rows, start, kernel, counts)
+        samples = _resampled(rows, start, kernel, counts, watch)
         low, high = interval(samples)
         lost = int(np.isnan(samples).sum())
         if lost:
@@ -224,9 +225,9 @@ def _draws(shares: Floats, size: int, start: AgreementResult) -> Floats:
     return rng.multinomial(size, shares, size=start.resamples).astype(np.float64)
 
 
-def _resampled(rows: pd.DataFrame, start: AgreementResult, kernel: Kernel, counts: Counts) -> Floats:
+def _resampled(rows: pd.DataFrame, start: AgreementResult, kernel: Kernel, counts: Counts, watch: Watch) -> Floats:
     if start.cluster == "worker_id":
-        return resampled_workers(rows, start, kernel, counts)
+        return resampled_workers(rows, start, kernel, counts, watch)
     if start.cluster == "unit":
         group_of, groups = np.zeros(len(counts.table), dtype=np.int64), 1
     else:

@@ -11,7 +11,7 @@ from scipy import stats
 
 from analysis.agreement_coefficients import Kernel, agreement_weights, alpha, ratio_distance
 from analysis.agreement_counts import Counts, Floats, Ints, count, unit_codes
-from analysis.agreement_result import AgreementResult, interval
+from analysis.agreement_result import AgreementResult, Watch, interval, unwatched
 from analysis.tables import AnalysisError
 
 
@@ -158,7 +158,7 @@ RATER_COEFFICIENTS: dict[str, Callable[[_Answers, str, Floats], float]] = {
 }
 
 
-def of_raters(rows: pd.DataFrame, start: AgreementResult) -> AgreementResult:
+def of_raters(rows: pd.DataFrame, start: AgreementResult, watch: Watch = unwatched) -> AgreementResult:
     """A coefficient that needs to know who answered; its interval by resampling units or what they belong to."""
     if start.per or start.cluster == "worker_id":
         raise AnalysisError(f"{start.coefficient} is there pooled, resampling units, documents or systems.")
@@ -172,7 +172,7 @@ def of_raters(rows: pd.DataFrame, start: AgreementResult) -> AgreementResult:
         else:
             cluster_of, size = unit_codes(rows, [str(start.cluster)], counts)
         rng = np.random.default_rng(start.seed)
-        draws = (rng.multinomial(size, np.full(size, 1 / size)) for _ in range(start.resamples))
+        draws = (rng.multinomial(size, np.full(size, 1 / size)) for _ in watch(range(start.resamples), start.resamples))
         samples = [function(answers, start.level, draw[cluster_of].astype(np.float64)) for draw in draws]
         low, high = interval(np.array(samples))
     paired = int((counts.table.sum(axis=1) >= 2).sum())
@@ -253,7 +253,9 @@ def _of_worker(
     )
 
 
-def resampled_workers(rows: pd.DataFrame, start: AgreementResult, kernel: Kernel, counts: Counts) -> Floats:
+def resampled_workers(
+    rows: pd.DataFrame, start: AgreementResult, kernel: Kernel, counts: Counts, watch: Watch = unwatched
+) -> Floats:
     """Alpha of resampled workers. A worker drawn twice does not count as agreeing with itself.
 
     With w_i how often worker i was drawn, m_u the drawn answers of unit u and q_u = m_u^2 - sum w_i^2 the pairs of
@@ -265,7 +267,7 @@ def resampled_workers(rows: pd.DataFrame, start: AgreementResult, kernel: Kernel
     steps, size = len(counts.values), answers.n_workers
     rng = np.random.default_rng(start.seed)
     samples = []
-    for _ in range(start.resamples):
+    for _ in watch(range(start.resamples), start.resamples):
         draw = rng.multinomial(size, np.full(size, 1 / size)).astype(np.float64)
         weight = draw[answers.worker]
         cell = np.bincount(answers.unit * steps + answers.value, weights=weight, minlength=counts.table.size)

@@ -13,6 +13,7 @@ import math
 import os
 import pkgutil
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +41,8 @@ __all__ = [
 
 T = TypeVar("T")
 UNDEFINED = "–"
+EVERY = 2.0
+"""Seconds between two plain lines of progress; work that is done sooner says nothing."""
 
 
 @dataclass(frozen=True)
@@ -132,11 +135,12 @@ def progress(iterable: Iterable[T], total: int, label: str) -> Iterator[T]:
 
         yield from tqdm(iterable, total=total, desc=label, leave=False)
         return
-    step = max(1, total // 10)
+    spoken = time.monotonic()
     for done, item in enumerate(iterable, start=1):
         yield item
-        if total > 1 and (done % step == 0 or done == total):
-            print(f"{label}: {done} of {total}", file=sys.stderr)
+        if time.monotonic() - spoken >= EVERY and done < total:
+            print(f"{label}: {done} of {total}", file=sys.stderr, flush=True)
+            spoken = time.monotonic()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

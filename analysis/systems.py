@@ -14,6 +14,7 @@ from scipy import sparse, stats
 
 from analysis.aggregate import SCALE, YES_NO, measure_kinds
 from analysis.agreement_counts import Floats, Ints, latest
+from analysis.agreement_result import Watch, unwatched
 from analysis.compare_adjust import CORRECTIONS, adjust, clusters
 from analysis.tables import AnalysisError
 from analysis.where import without_checks
@@ -94,6 +95,7 @@ def compare_systems(
     correction: str = "holm",
     alpha: float = 0.05,
     seed: int = 0,
+    watch: Watch = unwatched,
 ) -> SystemComparison:
     """Compare all pairs of systems on yes/no units together, or on one rated dimension (`unit`).
 
@@ -114,7 +116,7 @@ def compare_systems(
         raise AnalysisError(f"There is one system only ({scores.systems[0]}); a comparison needs two.")
     resamples = resamples or _enough(len(scores.systems), alpha)
     observed = _means(scores, np.ones((1, scores.n_documents)), np.ones((1, scores.n_workers)))[0]
-    samples = _bootstrap(scores, resample, resamples, seed)
+    samples = _bootstrap(scores, resample, resamples, seed, watch)
     order = np.argsort(-observed, kind="stable")
     pairs = [(int(a), int(b)) for i, a in enumerate(order) for b in order[i + 1 :]]
     if test == "bootstrap":
@@ -187,10 +189,11 @@ def _means(scores: _Scores, documents: Floats, workers: Floats) -> Floats:
     return np.asarray(found, dtype=np.float64)
 
 
-def _bootstrap(scores: _Scores, resample: str, resamples: int, seed: int) -> Floats:
+def _bootstrap(scores: _Scores, resample: str, resamples: int, seed: int, watch: Watch) -> Floats:
     rng = np.random.default_rng(seed)
     samples, step = [], max(1, CELLS // len(scores.value))
-    for first in range(0, resamples, step):
+    starts = range(0, resamples, step)
+    for first in watch(starts, len(starts)):
         draws = min(step, resamples - first)
         documents = _draw(rng, draws, scores.n_documents, resample in ("both", "documents"))
         workers = _draw(rng, draws, scores.n_workers, resample in ("both", "workers"))

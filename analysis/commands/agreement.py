@@ -8,7 +8,7 @@ from dataclasses import asdict
 from analysis.agreement import CLUSTERS, UNDEFINED, AgreementResult, agreement
 from analysis.agreement_coefficients import KERNELS, LEVELS
 from analysis.agreement_raters import RATER_COEFFICIENTS
-from analysis.cli import CommandResult, load
+from analysis.cli import CommandResult, load, progress
 
 HELP = "How far the workers agree: Krippendorff's alpha and its kin, pooled or per item, with intervals."
 FIELDS = ("coefficient", "level", "value", "n_units", "n_undefined", "low", "high")
@@ -40,6 +40,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         cluster=args.cluster,
         seed=args.seed,
         include_checks=args.include_checks,
+        watch=lambda items, total: progress(items, total, "resamples"),
     )
     columns = [*(["group"] if args.by else []), *FIELDS]
     notes = [_how(results[0], args.by)] + [note for result in results for note in result.notes]

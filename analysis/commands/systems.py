@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from analysis.cli import CommandResult, load
+from analysis.cli import CommandResult, load, progress
 from analysis.systems import CORRECTIONS, RESAMPLE, TESTS, compare_systems
 
 HELP = "Which systems the judgments can tell apart, by a test that knows documents and workers."
@@ -32,6 +32,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         correction=args.correction,
         alpha=args.alpha,
         seed=args.seed,
+        watch=lambda items, total: progress(items, total, "blocks of resamples"),
     )
     rows = [asdict(item) for item in (found.pairs if args.pairs else found.systems)]
     how = (

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.cli import main, names, table_text
+from analysis.cli import main, names, progress, table_text
 from analysis.tables import read_table
 
 JUDGMENTS = """doc_id,system,group,unit,worker_id,value,is_check
@@ -187,3 +187,11 @@ def test_scores_may_stand_in_several_files(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)[0]["value"] == pytest.approx(1)
     assert main(["correlate", *files, files[1], "--human", "human"]) == 2  # the same rows twice
     assert "metric.csv" in capsys.readouterr().err
+
+
+def test_progress_says_nothing_about_quick_work_and_plain_lines_about_slow(capsys, monkeypatch) -> None:
+    assert list(progress(range(5), 5, "steps")) == [0, 1, 2, 3, 4]
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("analysis.cli.EVERY", 0.0)
+    assert list(progress(range(3), 3, "steps")) == [0, 1, 2]
+    assert capsys.readouterr().err == "steps: 1 of 3\nsteps: 2 of 3\n"
