@@ -170,10 +170,10 @@ class Metric:
         if not aggregate:
             at = wanted.index(self.base)
             return [{self.name: row[at]} for row in table]
-        if family.pooled:
-            sums = {column: fsum(row[i] for row in table) for i, column in enumerate(wanted)}
-            return {self.name: family.pool(sums, [self.base])[self.base]}
-        return {self.name: fsum(row[0] for row in table) / len(table) if table else float("nan")}
+        sums = {column: fsum(row[i] for row in table) for i, column in enumerate(wanted)}
+        pooled = family.pool(sums, [self.base]) if table else {}
+        mean = sums[self.base] / len(table) if table else float("nan")
+        return {self.name: pooled.get(self.base, mean)}
 
     def require_ready(self) -> None:
         """Refuse with the sentence that helps when something is missing."""

@@ -6,9 +6,11 @@ An engine takes a stream of batches and gives the results in the same order, so 
 from __future__ import annotations
 
 import importlib.util
+import signal
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import Protocol
 
@@ -60,6 +62,11 @@ class Pool:
                     yield _result(waiting.popleft())
             while waiting:
                 yield _result(waiting.popleft())
+        except BrokenProcessPool as error:
+            raise ScoringError(
+                "A scoring process ended before its work was done (out of memory?); run again with fewer jobs, "
+                "and with a cache what was scored is not lost."
+            ) from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -84,6 +91,8 @@ _plan: tuple[Step, ...] = ()
 
 def _take_plan(plan: tuple[Step, ...]) -> None:
     global _plan
+    # Ctrl-C reaches every process of a terminal; the one that waits for the others answers it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _plan = plan
 
 

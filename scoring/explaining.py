@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from scoring import registry
 from scoring.base import Metric
 from scoring.marks import Explanation, Passage
-from scoring.texts import Text, as_references, as_text
+from scoring.texts import Document, Text, as_text
 
 
-def explain(metric: str | Metric, summary: object, references: object = None, source: object = None) -> Explanation:
-    """Marks, counts and steps behind one score. Each text is a string or a list of sentences."""
+def explain(
+    metric: str | Metric,
+    summary: object,
+    references: object = None,
+    source: object = None,
+    *,
+    corpus: Iterable[Document] | None = None,
+) -> Explanation:
+    """Marks, counts and steps behind one score. Each text is a string or a list of sentences.
+
+    A metric of a corpus (CIDEr) gives the score that it has among the documents of `corpus`.
+    """
     one = registry.get(metric) if isinstance(metric, str) else metric
     text = as_text(summary)
     document = one.document(references, source)
-    value = one.evaluate_example(text, references, source)[one.name]
-    found = one.family.explain(one.base, document, text)
-    if found is None:
-        passages = [Passage("Summary", _shown(text))]
-        if "references" in one.needs:
-            texts = as_references(references)
-            passages += [Passage(f"Reference {i}", _shown(ref)) for i, ref in enumerate(texts, start=1)]
-        if "source" in one.needs and document.source is not None:
-            passages.append(Passage("Source", _shown(document.source)))
-        steps = (f"{one.family.card.title}: {value:.5f}.",)
-        found = Explanation(one.name, value, one.signature, tuple(passages), (), steps)
-    return replace(found, metric=one.name, value=value, signature=one.signature)
+    family = one.family if corpus is None else one.family.fitted(corpus)
+    ((value,),) = family.score(document, [text], [one.base])
+    found = family.explain(one.base, document, text) or _plain(one, document, text)
+    return replace(found, metric=one.name, value=value, signature=family.signature(one.base))
+
+
+def _plain(one: Metric, document: Document, summary: Text) -> Explanation:
+    """The texts and nothing more, for metrics that have no marks."""
+    passages = [Passage("Summary", _shown(summary))]
+    if "references" in one.needs:
+        passages += [Passage(f"Reference {i}", _shown(text)) for i, text in enumerate(document.references, start=1)]
+    if "source" in one.needs and document.source is not None:
+        passages.append(Passage("Source", _shown(document.source)))
+    return Explanation(one.name, 0.0, "", tuple(passages), (), (f"{one.family.card.title}.",))
 
 
 def _shown(text: Text) -> str:

@@ -61,7 +61,8 @@ def _from_tables(metric: str, args: argparse.Namespace) -> Explanation:
         spool.load(args.summaries, args.documents)
         summary = spool.summary(args.doc_id, args.system)
         document = spool.document(args.doc_id)
-    return explain(metric, summary, list(document.references), document.source)
+        references = list(document.references)
+        return explain(metric, summary, references, document.source, corpus=spool.documents())
 
 
 def _read(text: str) -> Text:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from scoring.base import Family, library_version
+from scoring.marks import Explanation, Passage
 from scoring.options import Option
 from scoring.registry import metric
 from scoring.texts import Document, Text, joined
@@ -58,6 +59,20 @@ class _Sacrebleu(Family):
         counts = [int(sums[column]) for column in self.card.hidden[: self._size]]
         return {self.name: float(self._scorer(True)._compute_score_from_stats(counts).score)}
 
+    def explain(self, name: str, document: Document, summary: Text) -> Explanation:
+        one = self._scorer(False)
+        references = [one._preprocess_segment(joined(text)) for text in document.references]
+        known = one._extract_reference_info(references)
+        counts = one._compute_segment_statistics(one._preprocess_segment(joined(summary)), known)
+        passages = [Passage("Summary", joined(summary))]
+        passages += [Passage(f"Reference {i}", joined(text)) for i, text in enumerate(document.references, start=1)]
+        value = float(one._compute_score_from_stats(counts).score)
+        steps = [*self._steps(counts), f"The score is {value:.5f}."]
+        return Explanation(name, value, "", tuple(passages), (), tuple(steps))
+
+    def _steps(self, counts: Sequence[int]) -> list[str]:
+        raise NotImplementedError
+
     def versions(self) -> Mapping[str, str]:
         return {"scale": "100", "sacrebleu": library_version("sacrebleu")}
 
@@ -83,6 +98,11 @@ class Bleu(_Sacrebleu):
     """The corpus score never uses the effective order, as sacrebleu's."""
 
     name = "bleu"
+
+    def _steps(self, counts: Sequence[int]) -> list[str]:
+        ours, theirs = counts[:2]
+        steps = [f"{counts[1 + n]} of {counts[5 + n]} {n}-grams of the summary match." for n in (1, 2, 3, 4)]
+        return [*steps, f"The summary has {ours} tokens, the closest reference {theirs}."]
 
     def _scorer(self, corpus: bool) -> Any:
         effective = self.options["effective"] == "yes" and not corpus
@@ -110,6 +130,15 @@ class Chrf(_Sacrebleu):
     @property
     def _size(self) -> int:
         return 3 * (6 + int(self.options["words"]))
+
+    def _steps(self, counts: Sequence[int]) -> list[str]:
+        triples = [counts[i : i + 3] for i in range(0, len(counts), 3)]
+        return [
+            f"{both} of {ours} {n}-grams of characters match, and of {theirs} in the best reference."
+            if n <= 6
+            else f"{both} of {ours} {n - 6}-grams of words match, and of {theirs} in the best reference."
+            for n, (ours, theirs, both) in enumerate(triples, start=1)
+        ]
 
     def _scorer(self, corpus: bool) -> Any:
         return _chrf(self.options["lowercase"] == "yes", int(self.options["words"]), int(self.options["beta"]))

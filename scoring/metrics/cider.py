@@ -9,6 +9,7 @@ from hashlib import sha256
 from math import exp, fsum, log, sqrt
 
 from scoring.base import Family
+from scoring.marks import Explanation, Passage, Unit
 from scoring.options import Options
 from scoring.registry import metric
 from scoring.texts import Document, Text, joined
@@ -65,6 +66,22 @@ class Cider(Family):
             ]
             rows.append([10.0 * fsum(found) / len(found)] * len(columns))
         return rows
+
+    def explain(self, name: str, document: Document, summary: Text) -> Explanation:
+        ours, counted = self._vectors(counts(summary)), counts(summary)
+        passages, units, steps = [Passage("Summary", joined(summary))], [], []
+        for number, text in enumerate(document.references, start=1):
+            title, theirs = f"Reference {number}", counts(text)
+            passages.append(Passage(title, joined(text)))
+            units += [
+                Unit(" ".join(gram), counted[gram], theirs[gram], min(counted[gram], theirs[gram]), title)
+                for gram in theirs
+                if gram in counted
+            ]
+            found = similarity(ours, self._vectors(theirs), _length(summary) - _length(text))
+            steps.append(f"{title}: the mean clipped cosine times the length factor is {found:.6f}.")
+        steps.append(f"Document frequencies come from {self._documents} documents; the score is 10 times the mean.")
+        return Explanation(name, 0.0, "", tuple(passages), tuple(units), tuple(steps))
 
     def versions(self) -> Mapping[str, str]:
         return {"n": "4", "sigma": "6", "words": "unicode-lc", "corpus": self._corpus}

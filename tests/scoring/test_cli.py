@@ -6,6 +6,7 @@ import gzip
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
@@ -252,8 +253,7 @@ def test_a_failed_run_leaves_the_old_file(files: Path, capsys: pytest.CaptureFix
 
 
 def test_the_engine_ray_says_how_to_get_it(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("scoring.cli")
-    if __import__("importlib").util.find_spec("ray") is not None:
+    if find_spec("ray") is not None:
         pytest.skip("ray is installed here")
     assert run(files, "length", "--engine", "ray") == 2
     assert "requirements-cluster.txt" in refused(capsys)

@@ -9,6 +9,8 @@ import pytest
 import scoring
 from scoring import registry
 from scoring.marks import Explanation, Passage, Span, merge
+from scoring.texts import Document
+from tests.scoring.conftest import need
 
 SUMMARY = "The cats sat on the mat. A dog barked."
 REFERENCES = ["The cat sat on a mat.", ["A dog was there.", "It barked at the cats."]]
@@ -22,8 +24,7 @@ def marked(passage: Passage) -> list[str]:
 @pytest.mark.parametrize("name", registry.known())
 def test_every_metric_explains_the_value_it_gives(name: str) -> None:
     one = registry.get(name)
-    if not one.ready().ok:
-        pytest.skip(one.ready().missing)
+    need(one.ready().missing or None)
     found = scoring.explain(name, SUMMARY, REFERENCES, SOURCE)
     (value,) = one.evaluate_example(SUMMARY, REFERENCES, SOURCE).values()
     assert found.value == value or math.isnan(value)
@@ -64,6 +65,20 @@ def test_the_subsequence_is_marked() -> None:
 def test_the_best_reference_is_named() -> None:
     found = scoring.explain("rouge-1-r[best]", "a b", ["a x", "a b"])
     assert found.steps[0].startswith("Reference 2 is the best")
+
+
+def test_a_corpus_metric_is_explained_among_its_documents() -> None:
+    corpus = [Document("1", ("a b",)), Document("2", ("c",))]
+    found = scoring.explain("cider", "a b", ["a b"], corpus=corpus)
+    assert found.value == pytest.approx(5.0)
+    assert "corpus:2-" in found.signature
+    assert {unit.text for unit in found.units} == {"a", "b", "a b"}
+
+
+def test_bleu_shows_its_counts() -> None:
+    found = scoring.explain("bleu", "the cat sat on a mat", ["the cat sat on the mat"])
+    # Worked out in docs/metrics/bleu.md.
+    assert found.steps[:2] == ("5 of 6 1-grams of the summary match.", "3 of 5 2-grams of the summary match.")
 
 
 def test_copied_and_new_stretches() -> None:
