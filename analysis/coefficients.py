@@ -179,7 +179,7 @@ def tau_b(counts: PairCounts) -> Floats:
         value = (counts.concordant - counts.discordant) / (
             np.sqrt(untied + counts.tied_z) * np.sqrt(untied + counts.tied_x)
         )
-    return np.where(np.isfinite(value), value, np.nan)
+    return np.where(np.isfinite(value), np.clip(value, -1, 1), np.nan)
 
 
 def _distinct(x: Floats) -> Floats:

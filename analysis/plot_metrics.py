@@ -11,6 +11,8 @@ import pandas as pd
 from analysis.compare import Comparison
 from analysis.correlate import CorrelationResult
 from analysis.experiments.pairwise import PairwiseF1
+from analysis.experiments.ranking import Ranking
+from analysis.experiments.robustness import OptionPoint
 from analysis.experiments.topk import TopK
 from analysis.plot import ACCENT, FAINT, INK, PALETTE, SHAPES, altair, number, themed
 
@@ -196,3 +198,46 @@ def value_matrix(
     return themed(
         alt.layer(*layers).properties(width=size * len(columns), height=min(size, 22) * len(rows), title=heading)
     )
+
+
+def option_lines(points: Sequence[OptionPoint], human: str) -> Any:
+    """Correlation by the setting of an option, one line per metric and coefficient (anchored ROUGE, Figure 3)."""
+    alt = altair()
+    frame = frame_of(points).dropna(subset=["value"])
+    frame["series"] = frame["metric"] + ", " + frame["coefficient"]
+    names, settings = list(dict.fromkeys(frame["series"])), list(dict.fromkeys(frame["setting"]))
+    legend = alt.Legend(title=None, orient="bottom", columns=2)
+    colours = [PALETTE[i % len(PALETTE)] for i in range(len(names))]
+    option = str(frame["option"].iloc[0]) if len(frame) else "option"
+    chart = (
+        alt.Chart(frame)
+        .mark_line(point=True, strokeWidth=1.8)
+        .encode(
+            x=alt.X("setting:O", sort=settings, title=option, axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("value:Q", title="correlation", scale=alt.Scale(zero=False)),
+            color=alt.Color("series:N", scale=alt.Scale(domain=names, range=colours), legend=legend),
+            tooltip=["metric", "coefficient", "setting", "value", "variants"],
+        )
+    )
+    title = alt.Title(f"Correlation with {human} by {option}", subtitle="mean over variants with the same setting")
+    return themed(chart.properties(width=300, height=220, title=title))
+
+
+def system_matrix(found: Ranking, metric: str, alpha: float = 0.05) -> Any:
+    """Which system is significantly better by a metric (Graham 2015, Figure 4)."""
+    alt = altair()
+    frame = frame_of(found.tests)
+    frame["significant"] = frame["p_adjusted"] < alpha
+    size = 18 if len(found.systems) <= 30 else 8
+    chart = (
+        alt.Chart(frame)
+        .mark_rect(stroke=FAINT, strokeOpacity=0.25)
+        .encode(
+            x=alt.X("worse:N", sort=list(found.systems), title="than this system", axis=alt.Axis(labelAngle=-45)),
+            y=alt.Y("better:N", sort=list(found.systems), title="is this system better"),
+            color=alt.condition("datum.significant", alt.value(ACCENT), alt.value("transparent")),
+            tooltip=["better", "worse", "difference", "p", "p_adjusted", "n"],
+        )
+    )
+    title = alt.Title(f"Systems by {metric}", subtitle=f"{found.test} test; filled: adjusted p < {alpha:g}")
+    return themed(chart.properties(width=size * len(found.systems), height=size * len(found.systems), title=title))

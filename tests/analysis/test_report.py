@@ -31,6 +31,13 @@ def report():
     return build_report(study(), human="h", title="A <small> study", resamples=200)
 
 
+@pytest.fixture(scope="module")
+def folder(report, tmp_path_factory):
+    place = tmp_path_factory.mktemp("report")
+    write_report(report, place)
+    return place
+
+
 def test_the_verdict_names_the_best_metric_with_its_doubt(report):
     assert report.verdict.startswith("On these 8 systems and 12 documents, good follows h most closely (r = .9")
     assert "95 % interval" in report.verdict
@@ -131,14 +138,14 @@ def test_latex_escapes_and_marks_undefined():
     assert r"\begin{tabular}{lrr}" in text
 
 
-def test_the_folder_holds_charts_tables_methods_and_provenance(report, tmp_path):
-    written = {str(path.relative_to(tmp_path)) for path in write_report(report, tmp_path)}
+def test_the_folder_holds_charts_tables_methods_and_provenance(report, folder):
+    written = {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
     for figure in report.figures:
         assert {f"figures/{figure.name}.svg", f"figures/{figure.name}.pdf"} <= written
         assert {f"tables/{figure.name}.csv", f"tables/{figure.name}.tex"} <= written
         assert f"--human {'h'}" in figure.command
     assert {"index.html", "methods.txt", "warnings.txt", "commands.txt", "provenance.json"} <= written
-    back = pd.read_csv(tmp_path / "tables" / "system-correlation.csv")
+    back = pd.read_csv(folder / "tables" / "system-correlation.csv")
     assert back["metric"].tolist()[0] == "good"
 
 
@@ -185,17 +192,16 @@ def test_a_folder_of_exported_tables(tmp_path, capsys):
 
 @pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install -y chromium")
-def test_from_disk_in_chromium_charts_are_drawn_and_nothing_leaves(report, tmp_path):
+def test_from_disk_in_chromium_charts_are_drawn_and_nothing_leaves(report, folder):
     from playwright.sync_api import sync_playwright
 
-    write_report(report, tmp_path)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         page, faults = browser.new_page(viewport={"width": 360, "height": 740}), []
         page.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else faults.append(r.url))
         page.on("console", lambda m: faults.append(m.text) if m.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: faults.append(str(error)))
-        page.goto((tmp_path / "index.html").as_uri())
+        page.goto((folder / "index.html").as_uri())
         page.wait_for_function("document.querySelectorAll('.chart:not([data-drawn])').length === 0")
         assert page.locator(".chart[data-drawn] svg.marks").count() == len(report.figures)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -1,0 +1,51 @@
+"""`rank`: systems by a metric, with paired tests between them."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from analysis.cli import CommandResult, load
+from analysis.commands._metrics import add_plot, positive
+from analysis.compare_adjust import CORRECTIONS
+from analysis.experiments.ranking import TESTS, Ranking, rank_systems
+
+HELP = "Rank systems by one metric and test every pair of them."
+COLUMNS = ["better", "worse", "difference", "p", "p_adjusted", "n"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scores", type=Path, metavar="SCORES", help="a scores table")
+    parser.add_argument("--metric", required=True, help="the metric to rank by")
+    parser.add_argument("--score", choices=("mean", "median"), default="mean", help="a system's score")
+    parser.add_argument("--test", choices=TESTS, default="auto", help="default: by what the scores look like")
+    parser.add_argument("--correction", choices=CORRECTIONS, default="holm", help="for many comparisons")
+    parser.add_argument("--resamples", type=positive, default=1000, help="draws of the randomisation test")
+    add_plot(parser)
+
+
+def run(args: argparse.Namespace) -> CommandResult:
+    found = rank_systems(
+        load(args, args.scores, "scores"),
+        args.metric,
+        score=args.score,
+        test=args.test,
+        correction=args.correction,
+        resamples=args.resamples,
+        seed=args.seed,
+    )
+    if args.plot:
+        _draw(args, found)
+    order = ", ".join(f"{name} {value:.4f}" for name, value in zip(found.systems, found.values, strict=True))
+    notes = [
+        f"By {args.score} {args.metric}: {order}.",
+        f"Test: {found.test}, one-sided ({found.why}); p adjusted: {args.correction}; seed {args.seed}.",
+    ]
+    return CommandResult([{name: getattr(test, name) for name in COLUMNS} for test in found.tests], COLUMNS, notes)
+
+
+def _draw(args: argparse.Namespace, found: Ranking) -> None:
+    from analysis.plot import save
+    from analysis.plot_metrics import system_matrix
+
+    save(system_matrix(found, args.metric), args.plot)

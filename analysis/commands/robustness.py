@@ -1,0 +1,38 @@
+"""`robustness`: how much a metric depends on one of its options."""
+
+from __future__ import annotations
+
+import argparse
+
+from analysis.cli import CommandResult, load
+from analysis.coefficients import COEFFICIENTS
+from analysis.commands._metrics import add_plot, add_scores_and_human, split_names
+from analysis.experiments.robustness import by_option
+from analysis.resample import LEVELS
+
+HELP = "Correlations of a metric's variants by the setting of one option, such as the number of references."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_scores_and_human(parser)
+    parser.add_argument("--option", required=True, help="the option in the metrics' brackets, such as k or references")
+    parser.add_argument("--level", choices=LEVELS, default="summary", help="level of correlation")
+    parser.add_argument("--coefficients", default="pearson,spearman", metavar="A,B", help=", ".join(COEFFICIENTS))
+    add_plot(parser)
+
+
+def run(args: argparse.Namespace) -> CommandResult:
+    points = by_option(
+        load(args, args.scores, "scores"),
+        human=args.human,
+        option=args.option,
+        level=args.level,
+        coefficients=split_names(args.coefficients),
+    )
+    if args.plot:
+        from analysis.plot import save
+        from analysis.plot_metrics import option_lines
+
+        save(option_lines(points, args.human), args.plot)
+    note = f"{args.level} level; where several variants share a setting, their correlations are averaged."
+    return CommandResult([dict(vars(point)) for point in points], [], [note])
