@@ -1,0 +1,159 @@
+"""axe-core finds no serious or critical fault on any page an annotator can reach: wide and light, narrow and dark."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from annotation import clock
+from annotation.demo import load_demo
+from annotation.guidance import give_defaults
+from annotation.leases import lease_task
+from annotation.models import Assignment, Batch, Consent, GuidanceText, Study, User, Worker
+from annotation.protocols import of as protocol_of
+from annotation.rounds import open_second_round, read_thresholds
+from annotation.submits import submit_judgments
+from tests.annotation.test_rounds import rated
+from tests.browser.conftest import NARROW, WIDE
+from tests.browser.helpers import let_in, open_batch, ready
+from tests.factories import make_member
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+AXE = Path(__file__).resolve().parents[2] / "var" / "npm" / "node_modules" / "axe-core" / "axe.min.js"
+RUN = """async () => (await axe.run(document, {resultTypes: ['violations']})).violations
+  .filter((found) => ['serious', 'critical'].includes(found.impact))
+  .map((found) => `${found.id}: ${found.nodes.map((node) => node.target.join(' ')).slice(0, 3).join(', ')}`)"""
+
+
+@pytest.fixture(scope="module")
+def axe() -> str:
+    if not AXE.is_file():
+        pytest.skip("needs axe-core: npm install --prefix var/npm axe-core")
+    return AXE.read_text(encoding="utf-8")
+
+
+@pytest.fixture(params=[(WIDE, "light"), (NARROW, "dark")], ids=["wide-light", "narrow-dark"])
+def page(request, browser) -> Iterator[Page]:
+    viewport, scheme = request.param
+    context = browser.new_context(viewport=viewport, color_scheme=scheme, reduced_motion="reduce")
+    yield context.new_page()
+    context.close()
+
+
+class Look:
+    """Goes to a page and remembers what axe finds there."""
+
+    def __init__(self, page: Page, server: str, axe: str) -> None:
+        self.page, self.server, self.axe = page, server, axe
+        self.found: list[str] = []
+
+    def at(self, name: str, *args: object, query: str = "") -> None:
+        self.page.goto(self.server + reverse(name, args=args) + query)
+        self.here(name)
+
+    def here(self, name: str) -> None:
+        self.page.evaluate(self.axe)
+        self.found += [f"{name}: {fault}" for fault in self.page.evaluate(RUN)]
+
+
+@pytest.fixture
+def look(page, live_server, axe) -> Look:
+    return Look(page, live_server.url, axe)
+
+
+def agree(worker: Worker) -> None:
+    """Past the consent text, where the study has one."""
+    for text in GuidanceText.objects.filter(study=worker.study, kind="consent"):
+        Consent.objects.create(worker=worker, text=text, given_at=clock.now())
+
+
+def finish(mine: Assignment) -> None:
+    mine = Assignment.objects.select_related("task__batch__study", "worker").get(pk=mine.pk)
+    answers = {item.field: "1" for item in protocol_of(mine.task.batch).items(mine)}
+    submit_judgments(mine.worker, mine.key, answers, "k")
+
+
+@pytest.mark.parametrize("protocol", ["litepyramid", "likert"])
+def test_task_pages_in_all_their_states(look, page, protocol):
+    batch = open_batch(protocol, **({"evidence": True} if protocol == "litepyramid" else {"overlap": True}))
+    user = make_member(batch.study)
+    let_in(page.context, look.server, user)
+    mine = lease_task(batch, Worker.for_user(batch.study, user))
+    page.goto(look.server + reverse("task", args=[mine.key]))
+    ready(page)
+    for key in "j1":
+        page.keyboard.press(key)
+    if protocol == "litepyramid":
+        page.locator("[data-w='1']").click()
+        page.locator("[data-w='2']").click()
+    else:
+        page.keyboard.press("o")
+        page.keyboard.press("/")
+        page.keyboard.type("text")
+        page.keyboard.press("Escape")
+    page.locator("#submit").click()
+    look.here("answered and held back")
+    page.keyboard.press("?")
+    look.here("help")
+    finish(mine)
+    look.at("receipt", mine.key)
+    look.at("answers", batch.pk)
+    if protocol == "litepyramid":
+        look.at("revise", mine.key)
+    assert look.found == []
+
+
+def test_a_fault_would_be_found(look, page):
+    page.set_content("<main><h1>A page</h1><img src='data:,'><p style='color: #eee'>Pale.</p></main>")
+    look.here("planted")
+    assert {fault.split(": ")[1] for fault in look.found} >= {"image-alt", "color-contrast"}
+
+
+def test_pages_without_a_task(look, page):
+    batch = open_batch("litepyramid")
+    user = make_member(batch.study)
+    look.at("sign-in")
+    let_in(page.context, look.server, user)
+    look.at("home")
+    look.at("answers", batch.pk)  # nothing there yet
+    look.at("task", "nothing")  # not found
+    Batch.objects.update(state=Batch.State.PAUSED)
+    page.goto(look.server)
+    look.here("paused")
+    assert look.found == []
+
+
+def test_demo_pages_from_consent_to_extraction(look, page):
+    load_demo()
+    study, user = Study.objects.get(), User.objects.get(username="annotator")
+    worker = Worker.for_user(study, user)
+    let_in(page.context, look.server, user)
+    look.at("home")
+    for batch in Batch.objects.filter(state=Batch.State.OPEN):
+        page.goto(look.server)
+        page.locator(f"form[action='{reverse('take', args=[batch.pk])}'] button").click()
+        expect(page.get_by_role("heading", level=1)).to_be_attached()
+        look.here(f"before {batch.protocol}")
+        look.at("instructions", batch.pk)
+        look.at("tutorial", batch.pk)
+    agree(worker)
+    mine = lease_task(Batch.objects.get(protocol="scu", state=Batch.State.OPEN), worker)
+    look.at("task", mine.key)
+    ready(page)
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("Enter")
+    look.here("an SCU")
+    assert look.found == []
+
+
+def test_a_second_round(look, page):
+    batch, (one, *_others) = rated([[1, 1, 3], [4, 4, 3], [5, 5, 3]], units=("coherence", "fluency", "relevance"))
+    give_defaults(batch.study)
+    agree(one)
+    second = open_second_round(batch, read_thresholds(batch, {}))
+    let_in(page.context, look.server, one.user)
+    look.at("task", lease_task(second, one).key)
+    assert look.found == []
