@@ -25,11 +25,19 @@ def contested_units(judgments: pd.DataFrame, *, majority: float = 0.5) -> pd.Dat
 
 
 def _marked(judgments: pd.DataFrame, reasons: Callable[[Sequence[float]], list[str]]) -> pd.DataFrame:
-    column = pd.Series("", index=judgments.index, dtype=object)
-    for _, rows in judgments.groupby(UNIT, sort=False)["value"]:
-        if rows.nunique() > 1:
-            column.loc[rows.index] = reasons(rows.tolist())
-    return judgments.assign(reason=column)[column != ""]
+    codes = judgments.groupby(UNIT, sort=False).ngroup().to_numpy()
+    values = judgments["value"].tolist()
+    members: dict[int, list[int]] = {}
+    for place, code in enumerate(codes):
+        members.setdefault(code, []).append(place)
+    column = [""] * len(judgments)
+    for places in members.values():
+        own = [values[place] for place in places]
+        if min(own) != max(own):
+            for place, reason in zip(places, reasons(own), strict=True):
+                column[place] = reason
+    marked = judgments.assign(reason=pd.Series(column, index=judgments.index, dtype=object))
+    return marked[marked["reason"] != ""]
 
 
 def rating_reasons(values: Sequence[float], gap: float, near: float) -> list[str]:

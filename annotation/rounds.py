@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from .contested import contested_ratings, contested_units
 from .errors import Refused
-from .models import Assignment, Batch, Judgment, SecondLook, Study, Task
+from .models import Assignment, Batch, Judgment, SecondLook, Study, Task, Worker
 
 ROUND_OF = "round_of"
 RATINGS = {"gap": 2.0, "near": 1.0}  # SummEval's thresholds
@@ -30,6 +30,7 @@ class Contested:
     answers: int  # judgments of the first round
     units: int  # contested (summary, unit) pairs
     workers: int
+    unreachable: int  # of them: imported workers, whom nobody can ask again
     thresholds: dict[str, float]
 
     @property
@@ -60,8 +61,19 @@ def find_contested(batch: Batch, thresholds: Mapping[str, float]) -> Contested:
     frame = answers_frame([batch])
     rule = contested_units if batch.protocol == "litepyramid" else contested_ratings
     rows = rule(frame, **thresholds)
-    units = len(rows[["doc_id", "system", "unit"]].drop_duplicates())
-    return Contested(rows, len(frame), units, rows["worker_id"].nunique(), dict(thresholds))
+    return Contested(
+        rows=rows,
+        answers=len(frame),
+        units=len(rows[["doc_id", "system", "unit"]].drop_duplicates()),
+        workers=rows["worker"].nunique(),
+        unreachable=len(_unreachable(rows)),
+        thresholds=dict(thresholds),
+    )
+
+
+def _unreachable(rows: pd.DataFrame) -> set[int]:
+    concerned = Worker.objects.filter(pk__in=set(rows["worker"].tolist()), crowd=Worker.IMPORTED, user=None)
+    return set(concerned.values_list("pk", flat=True))
 
 
 def answers_frame(batches: list[Batch]) -> pd.DataFrame:
@@ -112,8 +124,11 @@ def open_second_round(batch: Batch, thresholds: Mapping[str, float], *, seed: in
         if second_round_of(batch):
             raise Refused(_("This batch has its second round already. Nothing was changed."))
         found = find_contested(batch, thresholds)
+        rows = found.rows[~found.rows["worker"].isin(_unreachable(found.rows))]
         if not found.looks:
             raise NothingContested
+        if rows.empty:
+            raise Refused(_("These answers were imported, so nobody can be asked again. No batch was made."))
         made = Batch.objects.create(
             study_id=batch.study_id,
             name=_free_name(batch),
@@ -126,7 +141,7 @@ def open_second_round(batch: Batch, thresholds: Mapping[str, float], *, seed: in
             scale_max=batch.scale_max,
             options={**batch.options, ROUND_OF: batch.pk, "thresholds": dict(thresholds), "seed": seed},
         )
-        _make_tasks(made, found.rows, answers_frame([batch]), seed)
+        _make_tasks(made, rows, answers_frame([batch]), seed)
     return made
 
 

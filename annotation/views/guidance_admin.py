@@ -26,7 +26,7 @@ def guidance(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins: instructions, consent, tutorial and test of a study, one protocol at a time."""
     study = study_for(request, slug, Role.ADMIN)
     page = guidance_page(study, request.GET.get("protocol", ""))
-    return render(request, "annotation/study/guidance.html", {"study": study, "page": page, "step": "guidance"})
+    return render(request, "annotation/study/guidance.html", {"study": study, "page": page, "step": "collect"})
 
 
 @require_POST

@@ -200,6 +200,16 @@ def test_a_second_round_is_refused_with_a_sentence_when_it_makes_no_sense():
 
 
 @pytest.mark.django_db
+def test_imported_workers_cannot_be_asked_again(client):
+    batch, _ = rated([[1], [4], [5]])
+    Worker.objects.update(crowd=Worker.IMPORTED, user=None)
+    with pytest.raises(Refused, match="nobody can be asked again"):
+        open_round(batch)
+    client.force_login(make_member(batch.study, Role.ADMIN))
+    assert "can’t be asked again" in client.get(reverse("round", args=[batch.study.slug, batch.pk])).text
+
+
+@pytest.mark.django_db
 def test_a_batch_s_own_thresholds_are_taken():
     batch, _ = rated([[3], [5], [5]])
     batch.options["second_round"] = {"gap": 1}
