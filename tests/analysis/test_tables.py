@@ -346,3 +346,32 @@ def test_any_strings_and_numbers_survive_every_form(tmp_path_factory, rows: list
         path = tmp_path_factory.getbasetemp() / f"scores{suffix}"
         write_table(expected, path, "scores")
         pd.testing.assert_frame_equal(read_table(path, "scores"), expected, check_exact=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["a", "aa", "a" * 9, "a" * 8 + "b", "b" * 20, "é"]), st.integers(0, 3)), min_size=2
+    ),
+    st.integers(1, 5),
+)
+def test_duplicates_are_found_exactly_when_there_are_some(rows: list[tuple[str, int]], pieces: int) -> None:
+    frame = pd.DataFrame({"doc_id": [row[0] for row in rows], "system": [f"s{row[1]}" for row in rows]})
+    chunks = [frame.iloc[start::pieces] for start in range(pieces)]
+    joined = pd.concat(chunks, ignore_index=True).assign(summary="x")
+    repeated = len(set(rows)) < len(rows)
+    if repeated:
+        with pytest.raises(TableError, match="again, already in row"):
+            check_table(joined, "summaries")
+    else:
+        assert len(check_table(joined, "summaries")) == len(rows)
+
+
+@pytest.mark.parametrize("group", [1, 2, 100])
+def test_duplicates_across_the_row_groups_of_a_parquet_file_are_found(tmp_path: Path, group: int) -> None:
+    frame = pd.DataFrame({"doc_id": ["1", "2", "3", "4", "1"], "system": "s", "metric": "m", "value": 1.0})
+    frame.to_parquet(tmp_path / "scores.parquet", row_group_size=group)
+    with pytest.raises(TableError, match=r"row 5, column doc_id, system, metric: .* already in row 1"):
+        read_table(tmp_path / "scores.parquet", "scores")
+    frame.iloc[:4].to_parquet(tmp_path / "scores.parquet", row_group_size=group)
+    assert read_table(tmp_path / "scores.parquet", "scores")["doc_id"].tolist() == ["1", "2", "3", "4"]
