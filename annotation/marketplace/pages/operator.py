@@ -12,7 +12,7 @@ from .. import clock
 from ..books import books_agree, record_payout, refund, top_up
 from ..errors import Refused
 from ..models import HIT, AuditEntry, Invitation, MarketSettings, Requester, Worker, WorkerBlock
-from ..money import cents, dollars
+from ..money import cents, dollars, price
 from ..operating import (
     change_settings,
     requester_by_id,
@@ -192,9 +192,13 @@ def market_settings(request: HttpRequest) -> HttpResponse:
         change_settings(by, **form.cleaned_data)
         messages.success(request, "Saved. New HITs are priced by these fees; HITs there are keep theirs.")
         return redirect("operator-settings")
-    return show(
-        request, "operator/settings.html", {"section": "settings", "form": form}, status=422 if form.errors else 200
-    )
+    priced = [(count, price(50, count, False, now.rates)) for count in (9, 10)]
+    context = {
+        "section": "settings",
+        "form": form,
+        "examples": [(count, one.reward_cents * count, one.fee_cents * count) for count, one in priced],
+    }
+    return show(request, "operator/settings.html", context, status=422 if form.errors else 200)
 
 
 def invitations(request: HttpRequest) -> HttpResponse:
