@@ -75,7 +75,7 @@ def merge_changes(assignment: Assignment, changes: Sequence[Change]) -> bool:
     draft = assignment.draft or {}
     version, items = draft.get("version", 0), dict(draft.get("items", {}))
     latest = now_ms()
-    news = {}
+    news: dict[str, dict[str, Any]] = {}
     for change in changes:
         at = min(change.at, latest)  # a clock that runs ahead must not win for ever
         known = news.get(change.field) or items.get(change.field)

@@ -72,8 +72,13 @@ def my_answers(batch: Batch, user: User, page: str) -> Review:
         .order_by("-submitted_at", "-pk")
     )
     found = Paginator(mine, PER_PAGE).get_page(page)
-    rows = [Done(one, _glimpse(one), one.judged + one.extracts, bool(one.revision_keys)) for one in found.object_list]
+    rows = [Done(one, _glimpse(one), _answers(one), bool(one.revision_keys)) for one in found.object_list]
     return Review(rows, found, batch.state == Batch.State.OPEN)
+
+
+def _answers(assignment: Any) -> int:
+    """What the query counted: judgments, or extracted SCUs."""
+    return int(assignment.judged + assignment.extracts)
 
 
 def _glimpse(assignment: Assignment) -> str:

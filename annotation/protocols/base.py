@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -63,7 +64,7 @@ def given_value(given: Any) -> str:
 
 class Protocol(ABC):
     name: str
-    title: str
+    title: str | Promise
     template: str
     scale_min: float
     scale_max: float

@@ -186,7 +186,7 @@ class Likert(Protocol):
 
 def _parts(own: int, options: Mapping[str, Any]) -> int:
     """How many groups: as few as hold all summaries beside the reference; then they are nearly equal in size."""
-    places = options.get("group_size", GROUP_SIZE) - bool(options.get("reference", True))
+    places = int(options.get("group_size", GROUP_SIZE)) - bool(options.get("reference", True))
     return max(1, ceil(own / places))
 
 

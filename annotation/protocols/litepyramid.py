@@ -135,7 +135,7 @@ def add_checks(batch: Batch) -> None:
     for document in batch.study.documents.order_by("doc_id"):
         others = [unit for unit in real if unit.document_id != document.pk]
         taken = draw.sample(others, min(wanted.get("foreign", 0), len(others)))
-        texts = [("BLANK", {})] * wanted.get("blank", 0)
+        texts: list[tuple[str, dict[str, str]]] = [("BLANK", {})] * wanted.get("blank", 0)
         texts += [(unit.text, {"check_from": f"{unit.document_id}/{unit.scu_id}"}) for unit in taken]
         rows += [
             ContentUnit(
