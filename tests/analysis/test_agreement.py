@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.agreement import agreement, krippendorff_alpha
+from analysis.agreement_analytic import analytic
 from analysis.agreement_coefficients import LEVELS
 from analysis.agreement_counts import patterns
 from analysis.agreement_raters import cohens_kappa
@@ -36,6 +37,22 @@ def test_the_cases_of_krippendorff_and_irrcac(case: dict) -> None:
     for theirs, ours in IRRCAC.items():
         expected = case["expected"][f"irrCAC_{theirs}"]["value"]
         assert value(judgments, coefficient=ours) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("case", cases("alpha_"), ids=lambda case: case["id"])
+def test_standard_errors_as_irrcac_prints_them(case: dict) -> None:
+    ratings = np.array(case["inputs"]["raters_by_units"], dtype=float)
+    if isinstance(case["expected"], str):
+        assert np.isnan(analytic(ratings).value)
+        return
+    for theirs, ours in IRRCAC.items():
+        if ours == "conger":
+            continue
+        expected, found = case["expected"][f"irrCAC_{theirs}"], analytic(ratings, ours)
+        assert (found.value, found.se) == pytest.approx((expected["value"], expected["se"]), abs=1e-5)
+        assert [found.low, found.high] == pytest.approx(expected["ci"], abs=2e-5)
+    with pytest.raises(AnalysisError, match="no formula for 'icc'"):
+        analytic(ratings, "icc")
 
 
 @pytest.mark.parametrize("case", cases("cohen_"), ids=lambda case: case["id"])
