@@ -1,6 +1,6 @@
 """Signing in, signing up, and one's own account."""
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
@@ -103,7 +103,7 @@ def join(request: HttpRequest, code: str = "") -> HttpResponse:
         except Refused as refusal:
             form.add_error(None, str(refusal))
         else:
-            login(request, account, backend=BACKEND)
+            login(request, cast(Any, account), backend=BACKEND)
             return redirect("home")
     context = {"form": form, "role": role, "code": code}
     return show(request, "join.html", context, status=422 if form.errors else 200)
@@ -134,7 +134,7 @@ def _sign_up(role: str, code: str, facts: dict[str, Any]) -> Account:
 @sensitive_post_parameters()
 def change_password(request: HttpRequest) -> HttpResponse:
     """Anybody signed in, for themselves. Other browsers are signed out by it."""
-    form = PasswordChangeForm(account_of(request), request.POST or None)
+    form = PasswordChangeForm(cast(Any, account_of(request)), request.POST or None)
     if request.method == "POST" and form.is_valid():
         update_session_auth_hash(request, form.save())
         messages.success(request, "Your password is changed. Other browsers are signed out.")

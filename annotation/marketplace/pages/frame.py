@@ -161,5 +161,5 @@ def _sandboxed(request: HttpRequest, response: HttpResponse, loose: bool = False
     )
     response["Referrer-Policy"] = "no-referrer"
     response["Cache-Control"] = "no-store"
-    response.xframe_options_exempt = True  # type: ignore[attr-defined]  # frame-ancestors says it more exactly
+    response.xframe_options_exempt = True  # frame-ancestors says it more exactly
     return response

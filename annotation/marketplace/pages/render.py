@@ -133,7 +133,7 @@ def operator_of(request: HttpRequest) -> Account:
     return account
 
 
-def cut(request: HttpRequest, rows: Any, size: int = PAGE_SIZE) -> Page:
+def cut(request: HttpRequest, rows: Any, size: int = PAGE_SIZE) -> "Page[Any]":
     """One page of a list; a number that makes no sense gives the nearest page there is."""
     return Paginator(rows, size).get_page(request.GET.get("page"))
 

@@ -15,7 +15,7 @@ MOST_PER_ADDRESS = 50
 
 
 def address_of(request: HttpRequest) -> str:
-    return request.META.get("REMOTE_ADDR", "")
+    return str(request.META.get("REMOTE_ADDR", ""))
 
 
 def is_throttled(request: HttpRequest, name: str) -> bool:

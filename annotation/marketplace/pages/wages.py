@@ -27,11 +27,11 @@ def wages(hit_types: Iterable[HITType]) -> dict[int, Wage]:
     """By primary key, for types that enough people have worked on; one query."""
     types = {one.pk: one for one in hit_types}
     done = Assignment.objects.filter(hit__hit_type__in=types, submitted_at__isnull=False)
-    times = defaultdict(list)
-    for key, start, end in done.order_by("-submitted_at").values_list("hit__hit_type", "accepted_at", "submitted_at")[
-        :RECENT
-    ]:
-        times[key].append((end - start).total_seconds())
+    times: dict[int, list[float]] = defaultdict(list)
+    recent = done.order_by("-submitted_at").only("hit__hit_type", "accepted_at", "submitted_at").select_related("hit")
+    for one in recent[:RECENT]:
+        if one.submitted_at is not None:
+            times[one.hit.hit_type_id].append((one.submitted_at - one.accepted_at).total_seconds())
     return {
         key: _wage(types[key].reward_cents, median(seconds), len(seconds))
         for key, seconds in times.items()

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
 
 from django.contrib import messages
 from django.db.models import Q
@@ -35,7 +36,7 @@ class Offer:
 
     @property
     def in_test(self) -> bool:
-        return self.last is not None and self.last.state == State.STARTED and self.last.deadline > clock.now()
+        return self.last is not None and self.last.state == State.STARTED and not _is_late(self.last)
 
     @property
     def may_ask(self) -> bool:
@@ -83,12 +84,20 @@ def offers(worker: Worker, types: list[QualificationType]) -> list[Offer]:
     return [Offer(one, held.get(one.pk), last.get(one.pk), _again_at(one, last.get(one.pk))) for one in types]
 
 
+def _is_late(asked: QualificationRequest) -> bool:
+    """Its time ran out, whether or not that was noted already."""
+    return asked.state == State.LAPSED or (asked.state == State.STARTED and _seconds_left(asked) <= 0)
+
+
+def _seconds_left(asked: QualificationRequest) -> int:
+    return ceil((asked.deadline - clock.now()).total_seconds()) if asked.deadline else 0
+
+
 def _again_at(one: QualificationType, last: QualificationRequest | None) -> datetime | None:
     """As `exams.may_ask_again_at`, without a query, and with a test whose time has just run out."""
     if last is None:
         return clock.now()
-    late = last.state == State.STARTED and last.deadline is not None and last.deadline <= clock.now()
-    if (last.state in (State.STARTED, State.PENDING) and not late) or one.retry_seconds is None:
+    if (last.state in (State.STARTED, State.PENDING) and not _is_late(last)) or one.retry_seconds is None:
         return None
     return last.started_at + timedelta(seconds=one.retry_seconds)
 
@@ -132,7 +141,7 @@ def test(request: HttpRequest, request_id: str) -> HttpResponse:
     )
     if asked is None:
         raise Http404("There is no such test of yours.")
-    late = asked.state == State.LAPSED or (asked.state == State.STARTED and asked.deadline <= clock.now())
+    late = _is_late(asked)
     if late or asked.state != State.STARTED:
         return show(request, "worker/test_over.html", {"section": "qualifications", "asked": asked, "late": late})
     form = parse_test(asked.qualification_type.test)
@@ -141,13 +150,12 @@ def test(request: HttpRequest, request_id: str) -> HttpResponse:
         filled = read(form, request.POST)
         if not filled.problems:
             return _hand_in(request, worker, request_id, build_answers(filled.given))
-    left = int((asked.deadline - clock.now()).total_seconds())
     context = {
         "section": "qualifications",
         "asked": asked,
         "parts": parts(form, filled),
         "filled": filled,
-        "seconds": left,
+        "seconds": _seconds_left(asked),
         "warn": min(300, (asked.qualification_type.test_seconds or 0) // 5),
     }
     response = show(request, "worker/test.html", context, status=422 if filled else 200)

@@ -51,4 +51,4 @@ def page_query(context: dict[str, Any], number: int) -> str:
     """The present query string, on another page."""
     query = context["request"].GET.copy()
     query["page"] = str(number)
-    return "?" + query.urlencode()
+    return f"?{query.urlencode()}"
