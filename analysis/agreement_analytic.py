@@ -40,7 +40,8 @@ def analytic(
     table, size = counts.table[size > 0], size[size > 0]
     close = agreement_weights(counts.values, "nominal" if coefficient == "ac1" else level)
     if len(counts.values) < 2 or not (size >= 2).any():
-        return AnalyticResult(*[float("nan")] * 4, len(table))
+        nan = float("nan")
+        return AnalyticResult(nan, nan, nan, nan, len(table))
     if coefficient == "alpha":
         value, parts = _alpha_parts(table[size >= 2], size[size >= 2], close)
     else:

@@ -42,7 +42,7 @@ def count(judgments: pd.DataFrame) -> Counts:
     codes, unit_keys = pd.factorize(key_codes(judgments, list(UNIT)))
     values, value_of = value_codes(judgments["value"].to_numpy(dtype=np.float64))
     size = len(unit_keys) * len(values)
-    if size > 2**28:
+    if size > 2**27:
         raise AnalysisError(
             f"{len(unit_keys):,} units with {len(values):,} different values are too many to count; "
             "round the values to fewer steps first."
