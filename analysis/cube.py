@@ -187,6 +187,16 @@ def _refuse_duplicates(scores: pd.DataFrame, m: np.ndarray, s: np.ndarray, d: np
         )
 
 
+def fill_groups(scores: pd.DataFrame) -> pd.DataFrame:
+    """The table with the group of a system in all its rows, where one row of it names one and none another."""
+    if "group" not in scores.columns:
+        return scores
+    group, system = scores["group"].fillna("").astype(str), scores["system"].astype(str)
+    known = pd.DataFrame({"system": system, "group": group})[group != ""].drop_duplicates()
+    only = known.drop_duplicates("system", keep=False).set_index("system")["group"]
+    return scores.assign(group=group.where(group != "", system.map(only).fillna("")))
+
+
 def _system_labels(scores: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ...], pd.Series]:
     """System names, their groups, and the name that each row belongs to."""
     system = scores["system"].astype(str)

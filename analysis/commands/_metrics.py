@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
+import pandas as pd
+
+from analysis.cli import select
+from analysis.cube import fill_groups
 from analysis.resample import LEVELS
+from analysis.tables import read_table
 
 
 def count(text: str) -> int:
@@ -26,11 +32,25 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def add_scores(parser: argparse.ArgumentParser) -> None:
+    """SCORES: one table, or several that belong together, such as human scores and metric scores."""
+    parser.add_argument("scores", type=Path, nargs="+", metavar="SCORES", help="scores table, or several")
+
+
+def load_scores(args: argparse.Namespace) -> pd.DataFrame:
+    """The scores of all given files as one table, with the common options applied."""
+    return join_scores(args, args.scores)
+
+
+def join_scores(args: argparse.Namespace, paths: Sequence[Path]) -> pd.DataFrame:
+    frames = [read_table(path, "scores") for path in paths]
+    joined = frames[0] if len(frames) == 1 else fill_groups(pd.concat(frames, ignore_index=True))
+    return select(args, joined, " and ".join(path.name for path in paths))
+
+
 def add_scores_and_human(parser: argparse.ArgumentParser) -> None:
     """SCORES, --human and --metrics."""
-    parser.add_argument(
-        "scores", type=Path, nargs="+", metavar="SCORES", help="a scores table, or several files of one"
-    )
+    add_scores(parser)
     parser.add_argument("--human", required=True, metavar="MEASURE", help="the human measure in the table")
     add_metrics(parser)
 

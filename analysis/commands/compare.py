@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 
 from analysis import cli
-from analysis.cli import CommandResult, load
+from analysis.cli import CommandResult
 from analysis.coefficients import COEFFICIENTS
 from analysis.commands._metrics import (
     add_level_and_coefficient,
     add_plot,
     add_scores_and_human,
     chosen_metrics,
+    load_scores,
     positive,
 )
 from analysis.compare import TESTS, Comparison, compare
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     found = compare(
-        load(args, args.scores, "scores"),
+        load_scores(args),
         human=args.human,
         metrics=chosen_metrics(args),
         test=args.test,

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from analysis.cli import CommandResult, load
+from analysis.cli import CommandResult
 from analysis.coefficients import COEFFICIENTS
-from analysis.commands._metrics import add_level_and_coefficient, add_scores_and_human, chosen_metrics, count
+from analysis.commands._metrics import (
+    add_level_and_coefficient,
+    add_scores_and_human,
+    chosen_metrics,
+    count,
+    load_scores,
+)
 from analysis.correlate import INTERVALS, UNDEFINED, correlate
 from analysis.cube import build_cube
 from analysis.resample import SCHEMES
@@ -28,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    cube = build_cube(load(args, args.scores, "scores"))
+    cube = build_cube(load_scores(args))
     results = correlate(
         cube,
         human=args.human,

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
-from analysis.cli import CommandResult, load
+from analysis.cli import CommandResult
 from analysis.coefficients import COEFFICIENTS
-from analysis.commands._metrics import add_metrics, add_plot, chosen_metrics, positive, split_names
+from analysis.commands._metrics import (
+    add_metrics,
+    add_plot,
+    add_scores,
+    chosen_metrics,
+    load_scores,
+    positive,
+    split_names,
+)
 from analysis.cube import build_cube
 from analysis.experiments.dimensions import metrics_by_dimension, metrics_by_metric, systems_by_measure
 
@@ -17,7 +24,7 @@ TABLES = ("metrics", "systems", "scores", "agreement")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scores", type=Path, metavar="SCORES", help="a scores table")
+    add_scores(parser)
     parser.add_argument("--dimensions", required=True, metavar="A,B", help="the human dimensions in the table")
     add_metrics(parser)
     parser.add_argument(
@@ -33,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    cube = build_cube(load(args, args.scores, "scores"))
+    cube = build_cube(load_scores(args))
     dimensions = split_names(args.dimensions)
     metrics = chosen_metrics(args) or [name for name in cube.metrics if name not in dimensions]
     rows: list[Any]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from analysis.cli import CommandResult, load
-from analysis.commands._metrics import add_plot, add_scores_and_human, chosen_metrics, positive
+from analysis.cli import CommandResult
+from analysis.commands._metrics import add_plot, add_scores_and_human, chosen_metrics, load_scores, positive
 from analysis.experiments.pairwise import pairwise_f1
 
 HELP = "Score the metrics' verdicts on pairs of systems against the human verdicts (weighted F1)."
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     results = pairwise_f1(
-        load(args, args.scores, "scores"),
+        load_scores(args),
         human=args.human,
         metrics=chosen_metrics(args),
         resamples=args.resamples,

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from analysis import cli
-from analysis.cli import CommandResult, load
-from analysis.commands._metrics import add_metrics, add_plot, chosen_metrics, positive
+from analysis.cli import CommandResult
+from analysis.commands._metrics import add_metrics, add_plot, add_scores, chosen_metrics, load_scores, positive
 from analysis.experiments.ranges import TOP_RULES, RangeTau, range_correlations
 from analysis.tables import read_table
 
@@ -21,7 +21,7 @@ FIGURES = ("whole", "average", "top", "disagreement", "consistency", "scatter", 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scores", type=Path, metavar="SCORES", help="a scores table")
+    add_scores(parser)
     parser.add_argument("--human", metavar="MEASURE", help="summaries with this measure are the average range")
     add_metrics(parser)
     parser.add_argument("--top", choices=TOP_RULES, help="rule for the top (default: baseline if given, else union)")
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    scores = load(args, args.scores, "scores")
+    scores = load_scores(args)
     rule = args.top or ("baseline" if args.baseline else "union")
     results = range_correlations(
         scores,

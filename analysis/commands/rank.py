@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from analysis.cli import CommandResult, load
-from analysis.commands._metrics import add_plot, positive
+from analysis.cli import CommandResult
+from analysis.commands._metrics import add_plot, add_scores, load_scores, positive
 from analysis.compare_adjust import CORRECTIONS
 from analysis.experiments.ranking import TESTS, Ranking, rank_systems
 
@@ -15,7 +14,7 @@ COLUMNS = ["better", "worse", "difference", "p", "p_adjusted", "n"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scores", type=Path, metavar="SCORES", help="a scores table")
+    add_scores(parser)
     parser.add_argument("--metric", required=True, help="the metric to rank by")
     parser.add_argument("--score", choices=("mean", "median"), default="mean", help="a system's score")
     parser.add_argument("--test", choices=TESTS, default="auto", help="default: by what the scores look like")
@@ -26,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     found = rank_systems(
-        load(args, args.scores, "scores"),
+        load_scores(args),
         args.metric,
         score=args.score,
         test=args.test,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.cli import CommandResult, UsageError, select
-from analysis.commands._metrics import add_metrics, chosen_metrics, positive
+from analysis.commands._metrics import add_metrics, chosen_metrics, join_scores, positive
 from analysis.provenance import provenance
 from analysis.report import build_report, write_report
 from analysis.report.write import write_figure
@@ -20,7 +20,13 @@ COLUMNS = ["file"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scores", type=Path, metavar="SCORES", help="a scores table, or a folder of exported tables")
+    parser.add_argument(
+        "scores",
+        type=Path,
+        nargs="+",
+        metavar="SCORES",
+        help="scores table, or several, or a folder of exported tables",
+    )
     parser.add_argument("--human", metavar="MEASURE", help="the human measure (default: litepyramid_recall if there)")
     add_metrics(parser)
     parser.add_argument("--out", type=Path, default=Path("report"), help="folder to write (default: report)")
@@ -32,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    scores, judgments, summaries, used = _tables(args)
+    scores, judgments, summaries, files, others = _tables(args)
     human = args.human or _guess(scores)
     options = {"human": human, "metrics": args.metrics, "where": list(args.where), "ci": args.ci}
     report = build_report(
@@ -45,10 +51,10 @@ def run(args: argparse.Namespace) -> CommandResult:
         seed=args.seed,
         resamples=args.ci,
         where=args.where,
-        source=_place(used, "scores", args.scores),
-        judgments_source=_place(used, "judgments", Path("judgments.csv")),
+        source=tuple(map(str, files or args.scores)),
+        judgments_source=str(others[0] if others else "judgments.csv"),
         command=_command(args, human),
-        provenance=provenance("python -m analysis report", used.values(), options, args.seed),
+        provenance=provenance("python -m analysis report", [*files, *others], options, args.seed),
     )
     only = report.figure(args.figure) if args.figure else None
     paths = write_figure(only, args.out) if only else write_report(report, args.out)
@@ -63,30 +69,29 @@ def _command(args: argparse.Namespace, human: str) -> str:
     options += [("--where", condition) for condition in args.where]
     options += [("--ci", args.ci), ("--seed", args.seed), ("--out", args.out)]
     given = [part for name, value in options if value not in (None, "") for part in (name, str(value))]
-    return shlex.join(["python", "-m", "analysis", "report", str(args.scores), *given])
-
-
-def _place(used: dict[str, Path], kind: str, otherwise: Path) -> str:
-    return str(used.get(kind, otherwise))
+    return shlex.join(["python", "-m", "analysis", "report", *map(str, args.scores), *given])
 
 
 def _tables(
     args: argparse.Namespace,
-) -> tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame | None, dict[str, Path]]:
+) -> tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame | None, list[Path], list[Path]]:
     """Scores, judgments and summaries, from files or from one folder, and the files that were read."""
-    paths: dict[str, Path | None] = {"scores": args.scores, "judgments": args.judgments, "summaries": args.summaries}
-    if args.scores.is_dir():
-        for kind in paths:
-            paths[kind] = (
-                getattr(args, kind) if kind != "scores" and getattr(args, kind) else find_table(args.scores, kind)
-            )
+    folder = args.scores[0] if args.scores[0].is_dir() else None
+    files: list[Path] = args.scores
+    if folder:
+        found = find_table(folder, "scores")
+        files = [found] if found else []
+    paths = {
+        kind: getattr(args, kind) or (find_table(folder, kind) if folder else None)
+        for kind in ("judgments", "summaries")
+    }
     frames = {kind: _read(args, path, kind) if path else None for kind, path in paths.items()}
-    scores, judgments = frames["scores"], frames["judgments"]
+    scores, judgments = join_scores(args, files) if files else None, frames["judgments"]
     if judgments is not None:
         scores = _with_human(scores, judgments)
     if scores is None:
-        raise UsageError(f"{args.scores} holds neither a scores nor a judgments table; export the study first.")
-    return scores, judgments, frames["summaries"], {kind: path for kind, path in paths.items() if path}
+        raise UsageError(f"{folder} holds neither a scores nor a judgments table; export the study first.")
+    return scores, judgments, frames["summaries"], files, [path for path in paths.values() if path]
 
 
 def _read(args: argparse.Namespace, path: Path, kind: str) -> pd.DataFrame:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from analysis.cli import CommandResult, load
+from analysis.cli import CommandResult
 from analysis.coefficients import COEFFICIENTS
-from analysis.commands._metrics import add_plot, add_scores_and_human, split_names
+from analysis.commands._metrics import add_plot, add_scores_and_human, load_scores, split_names
 from analysis.experiments.robustness import by_option
 from analysis.resample import LEVELS
 
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     points = by_option(
-        load(args, args.scores, "scores"),
+        load_scores(args),
         human=args.human,
         option=args.option,
         level=args.level,

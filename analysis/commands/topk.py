@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from analysis.cli import CommandResult, UsageError, load
+from analysis.cli import CommandResult, UsageError
 from analysis.coefficients import COEFFICIENTS
-from analysis.commands._metrics import add_plot, add_scores_and_human, chosen_metrics, positive
+from analysis.commands._metrics import add_plot, add_scores_and_human, chosen_metrics, load_scores, positive
 from analysis.experiments.topk import SMALLEST, top_k
 
 HELP = "Correlate metrics with a human measure among the k best systems, for every k."
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> CommandResult:
     results = top_k(
-        load(args, args.scores, "scores"),
+        load_scores(args),
         human=args.human,
         metrics=chosen_metrics(args),
         coefficient=args.coefficient,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from analysis.cli import CommandResult, UsageError, load
+from analysis.cli import CommandResult, UsageError
 from analysis.coefficients import COEFFICIENTS
-from analysis.commands._metrics import add_metrics, add_plot, chosen_metrics
+from analysis.commands._metrics import add_metrics, add_plot, add_scores, chosen_metrics, load_scores
 from analysis.compare_adjust import CORRECTIONS
 from analysis.experiments.variants import compare_combinations, compare_variants, option_shares
 
@@ -16,7 +15,7 @@ TABLES = ("variants", "options", "combinations")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scores", type=Path, metavar="SCORES", help="a scores table with variants as metrics")
+    add_scores(parser)
     parser.add_argument("--human", metavar="MEASURE", help="the human measure")
     add_metrics(parser)
     parser.add_argument("--table", choices=TABLES, default="variants", help="what to print")
@@ -28,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    scores = load(args, args.scores, "scores")
+    scores = load_scores(args)
     if args.table == "combinations":
         if not (args.coverage and args.quality):
             raise UsageError("Combinations of human scores need --coverage and --quality.")

@@ -23,7 +23,7 @@ def build_report(
     seed: int = 0,
     resamples: int = 1000,
     where: Sequence[str] = (),
-    source: str = "scores.csv",
+    source: str | Sequence[str] = "scores.csv",
     judgments_source: str = "judgments.csv",
     filtered: str = "",
     command: str = "",
@@ -39,6 +39,7 @@ def build_report(
     for name in metrics or ():
         cube.index(name)
     chosen = tuple(metrics) if metrics is not None else tuple(name for name in cube.metrics if name != human)
+    files = (source,) if isinstance(source, str) else tuple(source)
     study = Study(
         scores,
         cube,
@@ -49,7 +50,7 @@ def build_report(
         seed,
         resamples,
         tuple(where),
-        source,
+        files,
         judgments_source,
         filtered,
     )

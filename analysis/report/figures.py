@@ -73,7 +73,7 @@ def _covers(cube: ScoreCube, human: str, metric: str) -> bool:
 def command(study: Study, name: str, *options: str) -> str:
     """A command line on the scores of the study."""
     where = [part for condition in study.where for part in ("--where", condition)]
-    parts = ["python", "-m", "analysis", name, study.source, "--human", study.human, *options, *where]
+    parts = ["python", "-m", "analysis", name, *study.source, "--human", study.human, *options, *where]
     return shlex.join([*parts, "--seed", str(study.seed)])
 
 

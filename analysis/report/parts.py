@@ -11,9 +11,6 @@ import pandas as pd
 from analysis.coefficients import UnknownName
 from analysis.cube import ScoreCube
 
-MARK = "SCORES"
-"""Stands for the scores table in a figure's command until the report knows where it is."""
-
 
 @dataclass(frozen=True)
 class Study:
@@ -29,7 +26,7 @@ class Study:
     seed: int
     resamples: int
     where: tuple[str, ...] = ()
-    source: str = "scores.csv"
+    source: tuple[str, ...] = ("scores.csv",)
     """Where the scores lie, as the printed commands name them."""
     judgments_source: str = "judgments.csv"
     filtered: str = ""

@@ -18,6 +18,8 @@ from analysis.resample import draw_weights
 
 FEW = 10
 STRONG, FAIR = 0.8, 0.5
+SURE = 0.7
+"""A metric stands in for people only when the lower end of its interval is so high."""
 
 
 def best_metric(found: Findings) -> CorrelationResult | None:
@@ -53,7 +55,8 @@ def _rivals(comparison: Comparison | None, best: str) -> str:
 def _advice(found: Findings, best: CorrelationResult) -> str:
     if best.value < FAIR or not best.low > 0:
         return "None of these metrics can stand in for human judgment here."
-    use = "It can stand in for people" if best.value >= STRONG else "It gives a rough idea"
+    sure = best.value >= STRONG and best.low >= SURE
+    use = "It can stand in for people" if sure else "It gives a rough idea, no more,"
     use += " when systems of this kind are ranked"
     summary = next((r for r in found.summary if r.metric == best.metric), None)
     if summary and summary.value == summary.value and summary.value < STRONG:

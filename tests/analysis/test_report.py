@@ -207,3 +207,18 @@ def test_from_disk_in_chromium_charts_are_drawn_and_nothing_leaves(report, folde
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         browser.close()
     assert faults == []
+
+
+def test_human_and_metric_scores_may_lie_in_two_files(tmp_path, capsys):
+    scores = study()
+    human, metrics = tmp_path / "human.csv", tmp_path / "metrics.csv"
+    scores[scores["metric"] == "h"].drop(columns="group").to_csv(human, index=False)
+    scores[scores["metric"] != "h"].to_csv(metrics, index=False)
+    out = str(tmp_path / "out")
+    words = ["report", str(human), str(metrics), "--human", "h", "--ci", "50", "--figure", "system-correlation"]
+    assert main([*words, "--out", out]) == 0
+    capsys.readouterr()
+    # The group of the metric scores holds for the human scores too.
+    assert main(["correlate", str(human), str(metrics), "--human", "h", "--where", "group=abs", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["n_used"] for row in rows} == {4}
