@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.agreement import agreement
+from analysis.agreement_counts import is_mixed
 from analysis.filters import behaviour, dissent, references
 from analysis.filters.base import (
     RULES,
@@ -50,7 +51,7 @@ class FilterPreview:
     rows_dropped: int
     agreement_before: float
     agreement_after: float
-    """Krippendorff's alpha at the given level, pooled; NaN when undefined."""
+    """Krippendorff's alpha at the given level, pooled; NaN when undefined or when scales are mixed."""
     tasks_below: int
     """Summaries left with fewer workers than the quota."""
     assignments_missing: int
@@ -170,6 +171,6 @@ def preview(
 
 
 def _alpha(rows: pd.DataFrame, level: str, include_checks: bool) -> float:
-    if rows["worker_id"].nunique() < 2:
+    if rows["worker_id"].nunique() < 2 or is_mixed(rows):
         return float("nan")
     return agreement(rows, level=level, include_checks=include_checks)[0].value

@@ -19,7 +19,7 @@ def checks(evidence: Evidence, settings: dict[str, Setting]) -> list[Decision]:
     """A worker who fails too large a share of the check items is dropped.
 
     The right answer is in the column named by `expected`, or is `expected` itself when that is a number; without
-    either it is 0, the answer to a BLANK statement.
+    either, and where the cell is empty, it is 0, the answer to a BLANK statement.
     """
     rows = evidence.checks
     if rows.empty:
@@ -36,7 +36,7 @@ def checks(evidence: Evidence, settings: dict[str, Setting]) -> list[Decision]:
 
 def _expected(rows: pd.DataFrame, expected: str) -> Floats:
     if expected in rows.columns:
-        return numbers(rows, expected)
+        return np.nan_to_num(numbers(rows, expected), nan=0.0)
     try:
         return np.full(len(rows), float(expected))
     except ValueError:

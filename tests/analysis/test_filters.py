@@ -128,6 +128,8 @@ def test_checks_drops_who_fails_them() -> None:
     assert (decision.worker_id, decision.evidence) == ("asleep", {"failed": 3, "checks": 6})
     planted = judgments.assign(expected=judgments["is_check"].map({True: "1", False: ""}))
     assert dropped(planted, "checks") == {"ok", "asleep"}
+    # an empty cell means the answer to a BLANK statement
+    assert dropped(judgments.assign(expected=""), "checks") == {"asleep"}
     with pytest.raises(AnalysisError, match="needs check items"):
         apply_rules(crowd(GOOD), ["checks"])
 
@@ -232,6 +234,13 @@ def test_a_preview_says_what_it_would_cost() -> None:
     assert seen.agreement_before < seen.agreement_after == 1
     assert (seen.tasks_below, seen.assignments_missing, seen.cost) == (1, 1, pytest.approx(0.2))
     assert (seen.workers_dropped, seen.rows_dropped) == (0, 3)
+
+
+def test_a_preview_of_mixed_scales_has_no_pooled_agreement() -> None:
+    ratings = table([("d", "s", "fluency", f"w{i}", 4 + i % 2) for i in range(4)])
+    seen = preview(pd.concat([hit("110", "110", "110", "001"), ratings]), ["majority-dissent"])
+    assert np.isnan(seen.agreement_before)
+    assert seen.result.decisions[0].worker_id == "w3"
 
 
 @pytest.mark.parametrize("answers", [20, 40])
