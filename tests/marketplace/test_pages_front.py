@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from annotation.marketplace import work
 from annotation.marketplace.api.operations import HANDLERS
 from annotation.marketplace.keys import issue_key
 from annotation.marketplace.models import HIT
 from annotation.marketplace.pages.operations import ALL, names, parameters
+from annotation.marketplace.pages.render import AREAS
 from annotation.marketplace.templatetags.market import money, span
 from tests.marketplace.fixtures import ANSWER
 from tests.marketplace.visitors import a_requester, a_worker
@@ -87,3 +89,11 @@ def test_money_is_said_with_its_currency(cents, words):
 )
 def test_spans_of_time_have_two_units(seconds, words):
     assert span(seconds) == words
+
+
+@pytest.mark.parametrize("role", ["worker", "requester", "operator"])
+def test_every_page_in_the_navigation_is_documented(role):
+    name = {"worker": "workers", "requester": "requesters", "operator": "operator"}[role]
+    text = (ROOT / f"docs/marketplace/{name}.md").read_text()
+    missing = [reverse(address) for _, address, _ in AREAS[role] if f"`{reverse(address)}`" not in text]
+    assert missing == []
