@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 from csp.constants import NONE, SELF
 
@@ -24,7 +25,7 @@ else:
     ALLOWED_HOSTS = env.words("MARKETPLACE_ALLOWED_HOSTS")
     _database_url = env.required("MARKETPLACE_DATABASE_URL", "postgres://user:password@host:5432/marketplace")
 # Connections are kept: opening one for each call of the API would take as long as the call.
-DATABASES = {"default": {"CONN_MAX_AGE": 60, **database(_database_url)}}
+DATABASES: dict[str, dict[str, Any]] = {"default": {"CONN_MAX_AGE": 60, **database(_database_url)}}
 
 CSRF_TRUSTED_ORIGINS = env.words("MARKETPLACE_CSRF_TRUSTED_ORIGINS")
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -135,7 +136,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-LOGGING = {
+LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},

@@ -32,7 +32,7 @@ State = Assignment.State
 SORTS = {
     "newest": ("-newest", "-hit_type"),
     "reward": ("-hit_type__reward_cents", "-hit_type"),
-    "most": ("-available", "-hit_type"),
+    "most": ("-count", "-hit_type"),
     "shortest": ("hit_type__assignment_seconds", "-hit_type"),
 }
 
@@ -94,10 +94,10 @@ def search_hits(
             | Q(hit_type__keywords__icontains=word)
             | Q(requester__name__icontains=word)
         )
-    rows = found.values("hit_type").annotate(
-        available=Count("pk"), newest=Max("created_at"), expires=Max("expires_at"), first=Min("pk")
+    counted = found.values("hit_type").annotate(
+        count=Count("pk"), newest=Max("created_at"), expires=Max("expires_at"), first=Min("pk")
     )
-    rows = list(rows.order_by(*SORTS.get(sort, SORTS["newest"])))
+    rows = list(counted.order_by(*SORTS.get(sort, SORTS["newest"])))
     types = HITType.objects.select_related("requester").in_bulk([row["hit_type"] for row in rows])
     first = dict(HIT.objects.filter(pk__in=[row["first"] for row in rows]).values_list("pk", "hit_id"))
     standing = standing_of(worker)
@@ -109,7 +109,7 @@ def search_hits(
         missing = unmet(hit_type.requirements, standing, Action.ACCEPT)
         if missing and only_qualified:
             continue
-        groups.append(Group(hit_type, row["available"], row["newest"], row["expires"], first[row["first"]], missing))
+        groups.append(Group(hit_type, row["count"], row["newest"], row["expires"], first[row["first"]], missing))
     return groups
 
 

@@ -80,7 +80,8 @@ def parse_authorization(header: str) -> Signature:
     if len(credential) != 5:
         raise failures.incomplete("Credential must be KEY/DATE/REGION/SERVICE/aws4_request.")
     headers = [name.lower() for name in found["SignedHeaders"].split(";")]
-    return Signature(*credential, signed_headers=headers, signature=found["Signature"])
+    key_id, date, region, service, terminator = credential
+    return Signature(key_id, date, region, service, terminator, headers, found["Signature"])
 
 
 def _check_date(request: HttpRequest, claimed: Signature) -> str:
