@@ -2,7 +2,7 @@
 
 The peer is rouge-score 0.1.2 without stemming (its faster way), rouge1 to rouge4 and rougeLsum, one scorer for all
 pairs, texts joined beforehand. Ours computes the same five counts (P, R and F) in a fresh process with cold caches,
-from data frames to a scores table.
+from data frames to a scores table. Processor seconds are measured on both sides.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def run() -> Measurement:
         for doc_id, text in zip(summaries["doc_id"], summaries["summary"], strict=True)
     ]
     scorer = RougeScorer(["rouge1", "rouge2", "rouge3", "rouge4", "rougeLsum"], use_stemmer=False)
-    start = time.perf_counter()
+    start = time.process_time()
     for reference, summary in pairs:
         scorer.score(reference, summary)
-    peer = time.perf_counter() - start
+    peer = time.process_time() - start
     return Measurement(cold_seconds(METRICS), peer, CLAIM, "s", f"R-1 to 4 and L of {len(pairs)} pairs")

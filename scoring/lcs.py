@@ -7,7 +7,8 @@ words, else up when the cell above is at least as large as the cell to the left,
 Plain LCS. Column j of the table is held as an integer whose bit i says that cell (i, j) is one larger than the cell
 above it (Hyyrö 2004). At unequal words the walk goes left exactly when that bit is set, so from row i it jumps to the
 highest set bit of (matches | bits) at or below i. Columns of words that the reference sentence lacks equal their left
-neighbour, and of a run of them only one can move the walk; the others are skipped.
+neighbour, and of a run of them only one can move the walk; the others are skipped. All sentences of a reference
+stand in one integer with an empty bit between them, which stops the carries of the addition: one pass serves them all.
 
 Weighted LCS. The table holds floating-point sums, and ties are decided by their last bits, so the sums are made in the
 Perl program's order. Rows and columns without any equal word are running maxima; of a run of them one is kept, by
@@ -31,24 +32,26 @@ def weight(length: int) -> float:
     return _WEIGHTS[length] if length < len(_WEIGHTS) else float(float(length) ** WEIGHT)
 
 
-def positions(words: Sequence[str]) -> dict[str, int]:
-    """For each word, an integer with a bit at each of its positions."""
+def positions(words: Sequence[str | None]) -> dict[str, int]:
+    """For each word, an integer with a bit at each of its positions; None leaves a position empty."""
     found: dict[str, int] = {}
     bit = 1
     for word in words:
-        found[word] = found.get(word, 0) | bit
+        if word is not None:
+            found[word] = found.get(word, 0) | bit
         bit <<= 1
     return found
 
 
-def lcs_marks(at: Mapping[str, int], length: int, words: Sequence[str]) -> int:
-    """Positions of a reference sentence, as bits, that one summary sentence marks."""
-    simple = _marks_in_order(at, words)
-    if simple is not None:
-        return simple
-    everything = same = (1 << length) - 1  # bit i: cell (i, j) equals the cell above
+def lcs_marks(at: Mapping[str, int], sentences: Sequence[int], words: Sequence[str]) -> int:
+    """Positions of a reference, as bits, that one summary sentence marks in any of its sentences.
+
+    `sentences` holds the bits of each reference sentence; between two of them one bit is empty.
+    """
+    everything = same = sum(sentences)  # bit i: cell (i, j) equals the cell above
     columns: list[tuple[int, int]] = []
     gap = False
+    union = 0
     for matches in map(at.get, words):
         if matches is None:
             gap = True
@@ -59,20 +62,25 @@ def lcs_marks(at: Mapping[str, int], length: int, words: Sequence[str]) -> int:
         both = same & matches
         same = ((same + both) | (same - both)) & everything
         columns.append((matches, same))
+        union |= matches
     if gap:
         columns.append((0, same))
+    columns.reverse()
     marks = 0
-    below = everything
-    for matches, same in reversed(columns):
-        reach = (matches | ~same) & below
-        if not reach:
-            break
-        top = 1 << (reach.bit_length() - 1)
-        if matches & top:
-            marks |= top
-            below = top - 1
-        else:
-            below = (top << 1) - 1
+    for sentence in sentences:
+        if not union & sentence:
+            continue
+        below = sentence
+        for matches, same in columns:
+            reach = (matches | ~same) & below
+            if not reach:
+                break
+            top = 1 << (reach.bit_length() - 1)
+            if matches & top:
+                marks |= top
+                below = sentence & (top - 1)
+            else:
+                below = sentence & ((top << 1) - 1)
     return marks
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
-from itertools import chain, pairwise
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import chain, filterfalse, pairwise
+from operator import add, or_
 from typing import NamedTuple
 
 from scoring.lcs import WEIGHT, lcs_marks, positions, weight, weighted_lcs_marks
-from scoring.texts import Text, rouge_words, sentences
+from scoring.texts import Text, joined, rouge_words, sentences
 from scoring.wordlists import smart_stop_words, stemmer
 
 COUNTS = ("1", "2", "3", "4", "l", "w", "s4", "su4")
@@ -50,24 +52,22 @@ class Words:
         self._stem = None if stem == "no" else stemmer(stem)
         self._stop = smart_stop_words() if stop else None
         self._counts: dict[str, Mapping[Gram, int]] = {}
-
-    def _select(self, words: Sequence[str]) -> tuple[str, ...]:
-        # Stop words go before stemming, so a stem that looks like a stop word stays.
-        stop = self._stop
-        if stop is not None:
-            words = [word for word in words if word not in stop]
-        return tuple(words) if self._stem is None else tuple(map(self._stem, words))
-
-    @cached_property
-    def sentences(self) -> tuple[tuple[str, ...], ...]:
-        return tuple(self._select(rouge_words(sentence)) for sentence in sentences(self._text, self._split))
-
-    @cached_property
-    def flat(self) -> tuple[str, ...]:
+        self._sentences: list[tuple[str, ...]] | None = None
+        split_up = not isinstance(text, str)
+        self.flat = tuple(chain.from_iterable(self.sentences)) if split_up else self._select(rouge_words(joined(text)))
         """All words in one row: n-grams reach over the ends of sentences, as in the Perl program."""
-        if isinstance(self._text, str):
-            return self._select(rouge_words(self._text))
-        return tuple(chain.from_iterable(self.sentences))
+
+    def _select(self, words: tuple[str, ...]) -> tuple[str, ...]:
+        # Stop words go before stemming, so a stem that looks like a stop word stays.
+        if self._stop is not None:
+            words = tuple(filterfalse(self._stop.__contains__, words))
+        return words if self._stem is None else tuple(map(self._stem, words))
+
+    @property
+    def sentences(self) -> list[tuple[str, ...]]:
+        if self._sentences is None:
+            self._sentences = [self._select(rouge_words(text)) for text in sentences(self._text, self._split)]
+        return self._sentences
 
     def grams(self, count: str) -> Iterable[Gram]:
         """The units that a count compares."""
@@ -102,8 +102,8 @@ class Reference(Words):
     def __init__(self, text: Text, stem: str = "no", stop: bool = False, split: str = "auto") -> None:
         super().__init__(text, stem, stop, split)
         self._doubled: dict[str, Mapping[Gram, int]] = {}
-        self._marks: dict[tuple[str, ...], tuple[int, ...]] = {}
-        self._weighted: dict[tuple[str, ...], tuple[int, ...]] = {}
+        self._marks: dict[tuple[str, ...], int] = {}
+        self._weighted: dict[tuple[str, ...], int] = {}
 
     def doubled(self, count: str) -> Mapping[Gram, int]:
         """The units that stand more than once, with their counts."""
@@ -112,28 +112,58 @@ class Reference(Words):
         return self._doubled[count]
 
     @cached_property
-    def rows(self) -> tuple[tuple[tuple[str, ...], dict[str, int], frozenset[Gram]], ...]:
-        """Each sentence with its words' positions and its neighbouring pairs."""
-        return tuple((words, positions(words), frozenset(pairwise(words))) for words in self.sentences if words)
+    def layout(self) -> Layout:
+        return lay_out([words for words in self.sentences if words])
 
-    def marks(self, words: tuple[str, ...]) -> tuple[int, ...]:
-        """Marks of one summary sentence in each of our sentences; systems share many sentences."""
+    def marks(self, words: tuple[str, ...]) -> int:
+        """Marks of one summary sentence in all of our sentences; systems share many sentences."""
         found = self._marks.get(words)
         if found is None:
-            found = tuple(lcs_marks(at, len(row), words) for row, at, _ in self.rows)
-            self._marks[words] = found
+            found = self._marks[words] = lcs_marks(self.layout.at, self.layout.bits, words)
         return found
 
-    def weighted_marks(self, words: tuple[str, ...]) -> tuple[int, ...]:
+    def weighted_marks(self, words: tuple[str, ...]) -> int:
+        """The same for ROUGE-W: it differs only in sentences that share a pair of neighbouring words."""
         found = self._weighted.get(words)
         if found is None:
-            pairs = set(pairwise(words))
-            found = tuple(
-                plain if neighbours.isdisjoint(pairs) else weighted_lcs_marks(at, words)
-                for plain, (_, at, neighbours) in zip(self.marks(words), self.rows, strict=True)
-            )
+            found = self.marks(words)
+            layout = self.layout
+            shared = filter(layout.pairs.__contains__, pairwise(words))
+            for number in {number for pair in shared for number in layout.pairs[pair]}:
+                own = weighted_lcs_marks(layout.own[number], words)
+                found = found & ~layout.bits[number] | own << layout.starts[number]
             self._weighted[words] = found
         return found
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The sentences of a reference as positions of one row, with an empty position behind each."""
+
+    words: tuple[str | None, ...]
+    at: dict[str, int]
+    """Bits of all positions of a word."""
+    bits: tuple[int, ...]
+    """Bits of each sentence."""
+    starts: tuple[int, ...]
+    own: tuple[dict[str, int], ...]
+    """For each sentence, bits of a word's positions inside it."""
+    pairs: dict[tuple[str, str], list[int]]
+    """Sentences that hold a pair of neighbouring words."""
+
+
+def lay_out(rows: Sequence[tuple[str, ...]]) -> Layout:
+    words: list[str | None] = []
+    starts, bits = [], []
+    pairs: dict[tuple[str, str], list[int]] = {}
+    for number, row in enumerate(rows):
+        starts.append(len(words))
+        bits.append(((1 << len(row)) - 1) << len(words))
+        words += [*row, None]
+        for pair in set(pairwise(row)):
+            pairs.setdefault(pair, []).append(number)
+    own = tuple(positions(row) for row in rows)
+    return Layout(tuple(words), positions(words), tuple(bits), tuple(starts), own, pairs)
 
 
 def compare(reference: Reference, summary: Words, counts: Sequence[str]) -> dict[str, Hits]:
@@ -173,53 +203,49 @@ def matched_grams(reference: Reference, summary: Words, count: str) -> int:
     return matched
 
 
-def united_marks(reference: Reference, summary: Words, weighted: bool) -> list[int]:
-    """For each sentence of the reference, the positions that any sentence of the summary marks."""
-    united = [0] * len(reference.rows)
+def united_marks(reference: Reference, summary: Words, weighted: bool) -> int:
+    """The positions of the reference that any sentence of the summary marks."""
     find = reference.weighted_marks if weighted else reference.marks
-    for words in summary.sentences:
-        if words:
-            for i, marks in enumerate(find(words)):
-                united[i] |= marks
-    return united
+    return reduce(or_, map(find, summary.sentences), 0)
 
 
 def _lcs_hits(reference: Reference, summary: Words) -> Hits:
-    # A marked word counts while the summary has one of its kind left. The Perl program also counts down the reference's
-    # words, but a reference cannot mark a word more often than it has it.
-    left = dict(summary.counts("1"))
-    matched = 0
-    for (row, _, _), marks in zip(reference.rows, united_marks(reference, summary, False), strict=True):
-        while marks:
-            low = marks & -marks
-            word = row[low.bit_length() - 1]
-            if left[word] > 0:
-                left[word] -= 1
-                matched += 1
-            marks ^= low
+    # A marked word counts while the summary has one of its kind left, so only words that the reference has more than
+    # once can count too often. The Perl program also counts down the reference's words, but a reference cannot mark
+    # a word more often than it has it.
+    marks = united_marks(reference, summary, False)
+    matched = marks.bit_count()
+    at = reference.layout.at
+    for word in reference.doubled("1"):
+        marked = (marks & at[word]).bit_count()  # type: ignore[index]
+        if marked > 1:
+            matched -= max(marked - summary.flat.count(word), 0)
     return Hits(matched, len(reference.flat), len(summary.flat))
 
 
 def _weighted_hits(reference: Reference, summary: Words) -> Hits:
+    layout = reference.layout
+    marks = united_marks(reference, summary, True)
     left = dict(summary.counts("1"))
-    matched, base = 0.0, 0.0
-    for (row, _, _), marks in zip(reference.rows, united_marks(reference, summary, True), strict=True):
-        base += weight(len(row))
-        run = 0
-        while marks:
-            low = marks & -marks
-            place = low.bit_length()
-            word = row[place - 1]
-            marks ^= low
-            if left[word] <= 0:
-                # As in the Perl program: a run that ends on a used-up word stays open and is carried on by the
-                # sentence's next counted word, or lost with the sentence.
-                continue
-            left[word] -= 1
-            run += 1
-            if not marks & (low << 1):
-                matched += weight(run)
-                run = 0
+    matched, run, behind = 0.0, 0, 0
+    while marks:
+        low = marks & -marks
+        place = low.bit_length() - 1
+        marks ^= low
+        word = layout.words[place]
+        if place >= behind:  # a new sentence: a run that stayed open is lost
+            run = 0
+            behind = layout.words.index(None, place)
+        if left[word] <= 0:  # type: ignore[index]
+            # As in the Perl program: a run that ends on a used-up word stays open and is carried on by the
+            # sentence's next counted word, or lost with the sentence.
+            continue
+        left[word] -= 1  # type: ignore[index]
+        run += 1
+        if not marks & (low << 1):
+            matched += weight(run)
+            run = 0
+    base = reduce(add, (weight(len(row)) for row in reference.sentences if row), 0.0)
     return Hits(matched, base**WEIGHT, weight(len(summary.flat)), base)
 
 

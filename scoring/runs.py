@@ -40,16 +40,19 @@ class Tally:
 
     sums: dict[str, list[npt.NDArray[np.float64]]] = field(default_factory=dict)
     groups: dict[str, str] = field(default_factory=dict)
-    empty_summaries: list[str] = field(default_factory=list)
-    empty_references: list[str] = field(default_factory=list)
+    empty: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Summary or reference: where the first empty one is, and how many there are."""
+
+    def note_empty(self, what: str, where: str) -> None:
+        first, count = self.empty.get(what, (where, 0))
+        self.empty[what] = (first, count + 1)
 
     def warn(self) -> None:
         """Say which texts were empty: never a crash, never silence."""
-        for found, what in ((self.empty_summaries, "summary"), (self.empty_references, "reference")):
-            if found:
-                more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-                message = f"Empty {what}: {found[0]}{more}; it scores 0 where the metric defines that, else undefined."
-                warnings.warn(message, EmptyTextWarning, stacklevel=3)
+        for what, (first, count) in self.empty.items():
+            more = f" and {count - 1} more" if count > 1 else ""
+            message = f"Empty {what}: {first}{more}; it scores 0 where the metric defines that, else undefined."
+            warnings.warn(message, EmptyTextWarning, stacklevel=3)
 
 
 @dataclass(frozen=True)
@@ -156,9 +159,9 @@ class Run:
         doc_id = task.document.doc_id
         for system, summary in zip(task.systems, task.summaries, strict=True):
             if is_empty(summary):
-                self.tally.empty_summaries.append(f"document {doc_id}, system {system}")
+                self.tally.note_empty("summary", f"document {doc_id}, system {system}")
         if "references" in self._needs and any(map(is_empty, task.document.references)):
-            self.tally.empty_references.append(f"document {doc_id}")
+            self.tally.note_empty("reference", f"document {doc_id}")
 
     def _finish(self, one: _Pending) -> Scored:
         task = one.task

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.lcs import lcs_marks, positions, weight, weighted_lcs_marks
+from scoring.rouge155 import lay_out
 from scoring.rouge_marks import walk
 
 # Few words make many ties; "x" and "y" stand on one side only, so that there are gaps of every length.
@@ -22,8 +23,19 @@ def plain_marks(reference: list[str], summary: list[str], weighted: bool) -> int
 @settings(max_examples=600, deadline=None)
 @given(REFERENCE, SUMMARY)
 def test_bit_parallel_walk_equals_the_table(reference: list[str], summary: list[str]) -> None:
-    marks = lcs_marks(positions(reference), len(reference), summary)
+    marks = lcs_marks(positions(reference), [(1 << len(reference)) - 1], summary)
     assert marks == plain_marks(reference, summary, False)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(REFERENCE.filter(bool), min_size=1, max_size=4), SUMMARY)
+def test_all_sentences_of_a_reference_at_once(reference: list[list[str]], summary: list[str]) -> None:
+    layout = lay_out([tuple(row) for row in reference])
+    marks = lcs_marks(layout.at, layout.bits, summary)
+    expected = sum(
+        plain_marks(row, summary, False) << start for row, start in zip(reference, layout.starts, strict=True)
+    )
+    assert marks == expected
 
 
 @settings(max_examples=600, deadline=None)
