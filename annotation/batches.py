@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from . import protocols
 from .errors import Refused
@@ -29,11 +30,14 @@ def create_batch(
         kind = protocols.get(protocol)
         complete = kind.options(options or {})
     except ValueError as error:
-        raise Refused(f"{error} No batch was made.") from error
+        raise Refused(_("%(error)s No batch was made.") % {"error": error}) from error
     if quota < 1:
-        raise Refused(f"The quota is {quota}, but a task needs at least 1 answer. No batch was made.")
+        raise Refused(_("The quota is %(n)d, but a task needs at least 1 answer. No batch was made.") % {"n": quota})
     if study.batches.filter(name=name).exists():
-        raise Refused(f"“{study}” has a batch named “{name}” already. No batch was made: choose another name.")
+        raise Refused(
+            _("“%(study)s” has a batch named “%(name)s” already. No batch was made: choose another name.")
+            % {"study": study, "name": name}
+        )
     low, high = kind.scale(complete)
     with transaction.atomic():
         batch = Batch.objects.create(
@@ -49,6 +53,9 @@ def create_batch(
         )
         tasks = kind.tasks(batch, quota)
         if not tasks:
-            raise Refused(f"“{study}” has nothing to judge by {kind.title} yet. No batch was made.")
+            raise Refused(
+                _("“%(study)s” has nothing to judge by %(protocol)s yet. No batch was made.")
+                % {"study": study, "protocol": kind.title}
+            )
         Task.objects.bulk_create(tasks, batch_size=2000)
     return batch

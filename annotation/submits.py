@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from . import clock, protocols
 from .drafts import drafted_answers, now_ms
@@ -85,7 +86,7 @@ def revise_judgments(
     with transaction.atomic():
         assignment = own_assignment(worker, key, lock=True)
         if assignment.state not in DONE:
-            raise Refused("This task isn't submitted yet, so there is nothing to revise. Nothing was changed.")
+            raise Refused(_("This task isn’t submitted yet, so there is nothing to revise. Nothing was changed."))
         if not submit_key or submit_key in (assignment.submit_key, *assignment.revision_keys):
             return Receipt(assignment, 0, repeated=True)
         check_open(assignment.task.batch)

@@ -3,8 +3,10 @@
 import secrets
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -106,6 +108,7 @@ def task_page(
 def release(request: HttpRequest, key: str) -> HttpResponse:
     """The holder of the assignment: give it back; the draft is kept."""
     release_task(assignment_of(user_of(request), key).worker, key)
+    messages.info(request, _("You gave the task back. What you had saved is kept; others can take it now."))
     return redirect("home")
 
 

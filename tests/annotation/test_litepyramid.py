@@ -11,7 +11,9 @@ from annotation.models import Batch, ContentUnit, Judgment, Study, Summary
 from annotation.protocols.base import Item
 from annotation.protocols.litepyramid import LitePyramid, mixed, words_of
 from annotation.submits import revise_judgments, submit_judgments
+from annotation.transfer.exporter import export_study
 from annotation.transfer.frames import judgments_frame
+from annotation.transfer.importer import import_study
 from tests.factories import make_study, make_worker
 
 REAL = [Item(1, f"r{n}", f"Real {n}.") for n in range(8)]
@@ -145,3 +147,10 @@ class TestEvidence:
         submit_judgments(mine.worker, mine.key, self.answers(mine, [[2, 3]]), "k")
         frame = judgments_frame(mine.task.batch.study)
         assert frame.sort_values("position")["evidence"].iloc[0] == [[6, 15]]
+
+    def test_it_survives_an_export_and_an_import(self, mine, tmp_path):
+        submit_judgments(mine.worker, mine.key, self.answers(mine, [[2, 3], [0, 0]]), "k")
+        export_study(mine.task.batch.study, tmp_path)
+        import_study(tmp_path, "again")
+        again = Judgment.objects.exclude(assignment=mine).get(position=1)
+        assert again.extra["evidence"] in ([[0, 3], [6, 15]], "[[0, 3], [6, 15]]")  # a CSV cell is text

@@ -136,7 +136,7 @@ class TestRevising:
     def test_what_was_not_submitted_can_not_be_revised(self):
         study = make_study()
         mine = lease_task(make_batch(study), make_worker(study))
-        with pytest.raises(Refused, match="isn't submitted yet"):
+        with pytest.raises(Refused, match="isn’t submitted yet"):
             revise_judgments(mine.worker, mine.key, all_ones(mine), "r1")
 
 
@@ -197,3 +197,7 @@ class TestPages:
     def test_the_list_is_empty_with_a_sentence_at_first(self, client, held):
         page = client.get(reverse("answers", args=[held.task.batch_id]))
         assert "Nothing submitted yet" in page.content.decode()
+
+    def test_giving_back_says_that_the_draft_is_kept(self, client, held):
+        page = client.post(reverse("release", args=[held.key]), follow=True)
+        assert "You gave the task back. What you had saved is kept" in page.content.decode()

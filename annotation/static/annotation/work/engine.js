@@ -33,6 +33,7 @@ class Engine {
     this.listen();
     this.status.saved();
     if (this.keeper.waiting()) this.soon(0);
+    else if (config.secondsLeft === 0) this.save(true); // the lease had ended: ask for the place again
     if (this.keeper.submit) this.send(this.keeper.submit);
   }
 
