@@ -17,7 +17,7 @@ SUFFIXES = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 MAX_LINE = 16 * 2**20
 """Longest line in bytes. A file with a longer one is refused before the line is in memory."""
 CHUNK = 2**20
-BOMB_SIZE = 512 * 2**20
+BOMB_SIZE = 128 * 2**20
 BOMB_RATIO = 300
 """A gzip that unpacks to more than both is refused: no table packs that well, a decompression bomb does."""
 

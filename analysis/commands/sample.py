@@ -15,7 +15,7 @@ HELP = "Choose documents to judge so that easy, hard, clear and contested ones a
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scores", metavar="SCORES", help="scores table of automatic metrics")
+    parser.add_argument("scores", metavar="SCORES", nargs="+", type=Path, help="scores of automatic metrics")
     parser.add_argument("--metrics", metavar="NAME,NAME,…", help="metrics to sort by, in order; all otherwise")
     parser.add_argument("--bins", type=int, default=5, help="bins by mean score (5)")
     parser.add_argument("--slices", type=int, default=4, help="slices of a bin by deviation (4)")
@@ -35,5 +35,5 @@ def run(args: argparse.Namespace) -> CommandResult:
         lines = "".join(f"{document.doc_id}\n" for document in found.documents)
         write_atomically(Path(args.out), lines.encode())
         options = {"metrics": metrics, "bins": args.bins, "slices": args.slices, "where": args.where}
-        write_provenance(args.out, provenance("sample", [args.scores], options, args.seed))
+        write_provenance(args.out, provenance("sample", args.scores, options, args.seed))
     return CommandResult([asdict(document) for document in found.documents], [], notes)

@@ -186,7 +186,7 @@ def test_scores_may_stand_in_several_files(tmp_path, capsys):
     assert main(["correlate", *files, "--human", "human", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["value"] == pytest.approx(1)
     assert main(["correlate", *files, files[1], "--human", "human"]) == 2  # the same rows twice
-    assert "metric.csv" in capsys.readouterr().err
+    assert "s0" in capsys.readouterr().err
 
 
 def test_progress_says_nothing_about_quick_work_and_plain_lines_about_slow(capsys, monkeypatch) -> None:
