@@ -133,6 +133,12 @@ def test_a_changed_password_keeps_one_signed_in_here():
     assert Client().login(username="wanda", password=new)
 
 
+def test_pages_speak_english_whatever_the_browser_asks_for():
+    MarketSettings.objects.create(pk=1, open_sign_up=True)
+    answer = Client(headers={"accept-language": "de"}).post("/join/", {"username": ""})
+    assert "This field is required." in answer.content.decode()
+
+
 # Headers
 
 

@@ -10,7 +10,7 @@ from annotation.marketplace import work
 from annotation.marketplace.answers import parse_answers
 from annotation.marketplace.models import Assignment
 from annotation.marketplace.pages.frame import origin_of, with_helper, with_query
-from annotation.marketplace.pages.question_form import cleaned, media_origins, parts, read
+from annotation.marketplace.pages.question_form import _fits, cleaned, media_origins, parts, read
 from annotation.marketplace.questions import parse_question
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, HTML, XSD, make_hit
 from tests.marketplace.visitors import a_requester, a_worker, sign_in
@@ -156,6 +156,21 @@ def test_optional_questions_may_stay_empty_and_strange_selections_are_dropped():
     assert (filled.given[2].selections, filled.given[2].other) == (("a",), "else")
     assert read(form, _sent(score="3")).problems == {"why": "An answer is needed here."}
     assert read(form, _sent(why="Because", score="three")).problems == {"score": "A number is needed here."}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "fits"),
+    [
+        ("^[1-9][0-9]{3}$", "1987", True),
+        ("^[1-9][0-9]{3}$", "87", False),
+        ("^(19|20)[0-9]{2}$", "2187", False),
+        (r"^(a|a)*b$", "a" * 100, True),  # could run for ever: not tried
+        (r"^(a+)+b$", "a" * 100, True),
+        ("[", "x", True),  # no pattern at all
+    ],
+)
+def test_a_requesters_pattern_is_tried_unless_it_could_run_for_ever(pattern, text, fits):
+    assert _fits(pattern, text) is fits
 
 
 def test_contents_are_escaped_and_cleaned():

@@ -10,6 +10,7 @@ from django.core.exceptions import PermissionDenied
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils import translation
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from .. import clock
@@ -98,7 +99,8 @@ def show(request: HttpRequest, template: str, context: dict[str, Any] | None = N
         "demo": settings.DEMO,
         **(context or {}),
     }
-    return render(request, f"marketplace/{template}", values, status=status)
+    with translation.override("en"):  # the pages are in English, so Django's own words and dates are, too
+        return render(request, f"marketplace/{template}", values, status=status)
 
 
 def _area(who: Here | None, section: str) -> str:

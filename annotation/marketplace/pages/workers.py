@@ -4,6 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST, require_safe
@@ -12,9 +13,9 @@ from .. import clock, lifecycle
 from ..errors import BadParameter, HITDoesNotExist, NoneLeft, Refused
 from ..models import HIT, Assignment, HITType, QualificationType, Worker
 from ..money import cents
-from ..qualifying import describe, is_met, standing_of
+from ..qualifying import Action, describe, is_met, standing_of, unmet
 from ..questions import parse_question
-from ..work import SORTS, accept_from_group, accept_hit, preview_hit, return_assignment, search_hits
+from ..work import SORTS, accept_from_group, accept_hit, open_hits, preview_hit, return_assignment, search_hits
 from .errors import answers_refusals
 from .frame import frame_for, set_frame_policy
 from .render import cut, show, worker_of
@@ -114,11 +115,12 @@ def requirements_for(worker: Worker, hit_type: HITType) -> list[dict[str, Any]]:
 @answers_refusals
 def preview_group(request: HttpRequest) -> HttpResponse:
     """The address that MTurk scripts print: `/mturk/preview?groupId=…`. Goes to a HIT of the group."""
-    wanted = request.GET.get("groupId", "")
-    for group in search_hits(worker_of(request)):
-        if wanted in (group.hit_type.group_id, group.hit_type.hit_type_id):
-            return redirect("preview", group.first_hit_id)
-    raise HITDoesNotExist("There are no HITs in this group now, or none that you may see.")
+    worker, wanted = worker_of(request), request.GET.get("groupId", "")
+    named = Q(hit_type__group_id=wanted) | Q(hit_type__hit_type_id=wanted)
+    hit = open_hits(worker).filter(named).order_by("pk").first()
+    if hit is None:
+        raise HITDoesNotExist("There are no HITs in this group now, or none that you may see.")
+    return redirect("preview", hit.hit_id)
 
 
 @require_POST
@@ -175,7 +177,7 @@ def work(request: HttpRequest, assignment_id: str) -> HttpResponse:
     worker = worker_of(request)
     assignment = _own(worker, assignment_id)
     if assignment.state != State.ACCEPTED:
-        more = any(group.hit_type == assignment.hit.hit_type for group in search_hits(worker, only_qualified=True))
+        more = _may_go_on(worker, assignment.hit.hit_type)
         bonuses = assignment.bonus_payments.order_by("granted_at")
         context = {"section": "queue", "assignment": assignment, "more": more, "bonuses": bonuses}
         return show(request, "worker/done.html", context)
@@ -189,6 +191,12 @@ def work(request: HttpRequest, assignment_id: str) -> HttpResponse:
         "every": LOOK_EVERY,
     }
     return set_frame_policy(show(request, "worker/work.html", context), frame)
+
+
+def _may_go_on(worker: Worker, hit_type: HITType) -> bool:
+    """There is another HIT of this kind for this worker."""
+    missing = unmet(hit_type.requirements, standing_of(worker), Action.ACCEPT)
+    return not missing and open_hits(worker).filter(hit_type=hit_type).exists()
 
 
 @require_safe

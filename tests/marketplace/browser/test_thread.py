@@ -126,6 +126,21 @@ def test_html_question_works_sandboxed(page, live_server):
     expect(page.get_by_role("heading", name="Approved: $0.10 earned")).to_be_visible()
 
 
+def test_a_crowd_form_works_without_its_library(wide_page, live_server):
+    page = wide_page
+    a_worker("wanda")
+    question = HTML[: HTML.index("<form")] + "<crowd-form><label>Answer <input name='answer'></label></crowd-form>"
+    hit = make_hit(a_requester(), question=question + HTML[HTML.index("</body>") :])
+    sign_in(page, live_server.url, "wanda")
+    page.goto(f"{live_server.url}/hits/{hit.hit_id}/")
+    expect(page.frame_locator("iframe").get_by_role("button", name="Submit")).to_be_disabled()
+    page.get_by_role("button", name="Accept for $0.10").click()
+    page.frame_locator("iframe").get_by_label("Answer").fill("Crowd")
+    page.frame_locator("iframe").get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
+    assert parse_answers(Assignment.objects.get().answer)["answer"].text == "Crowd"
+
+
 def test_question_form_works_sandboxed(page, live_server):
     lab, wanda = a_requester(), a_worker("wanda")
     hit = make_hit(lab, question=FORM)
@@ -193,6 +208,10 @@ def test_a_worker_can_return_and_take_the_next(wide_page, live_server, site):
     page.get_by_role("button", name="Accept and work").click()
     page.wait_for_url(re.compile("/work/"))
     page.get_by_role("button", name="Return this HIT").click()
+    page.get_by_role("button", name="Go on working").click()
+    assert Assignment.objects.get().state == "Accepted"
+    page.get_by_role("button", name="Return this HIT").click()
+    page.get_by_role("button", name="Return it").click()
     expect(page.get_by_text("counts neither for nor against you")).to_be_visible()
     page.get_by_role("button", name="Accept and work").click()
     page.frame_locator("iframe").get_by_label("Answer").fill("One")

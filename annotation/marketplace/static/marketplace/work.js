@@ -35,6 +35,13 @@ const tick = () => {
   if (left === 0) look();
 };
 
+const ask = document.getElementById("ask-return");
+document.getElementById("return").addEventListener("submit", (event) => {
+  if (ask.open) return;
+  event.preventDefault();
+  ask.showModal();
+});
+
 tick();
 setInterval(tick, 1000);
 setInterval(look, Number(page.dataset.every) * 1000);
