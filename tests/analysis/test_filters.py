@@ -68,7 +68,7 @@ def test_a_random_choice_among_ties_repeats_with_its_seed() -> None:
 ANSWERS = st.lists(st.lists(st.integers(0, 1), min_size=6, max_size=6), min_size=4, max_size=4)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(ANSWERS, st.integers(0, 1000))
 def test_four_workers_obey_what_the_released_rows_obey(answers: list[list[int]], seed: int) -> None:
     """facts: strict majorities only; exactly one worst worker goes if outvoted at all, otherwise nobody."""
