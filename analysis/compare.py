@@ -17,7 +17,7 @@ from analysis.compare_pairs import (
     Plan,
     flip_metrics,
     negative_metrics,
-    run_test,
+    run_tests,
     system_vectors,
     williams_at_once,
 )
@@ -127,11 +127,13 @@ def compare(
     undefined: str = "drop",
     alpha: float = 0.05,
     flip: bool = False,
-    progress: Callable[[Iterator[tuple[str, str]], int], Iterator[tuple[str, str]]] | None = None,
+    jobs: int = 1,
+    progress: Callable[[Iterator[Outcome], int], Iterator[Outcome]] | None = None,
 ) -> Comparison:
     """Test every ordered pair of metrics. `flip` turns metrics that correlate negatively, as wholes.
 
     Without `resamples`, as many are drawn as a significant result needs under the correction (at most 20,000).
+    `jobs` processes share the pairs; the numbers are the same for any number of them.
     """
     plan = Plan(test, level, coefficient, alternative, resamples or 0, resample, seed, score, undefined)
     _check(plan, correction)
@@ -150,13 +152,12 @@ def compare(
         plan = replace(plan, resamples=enough_resamples(len(chosen), alternative, correction, alpha))
     flipped = tuple(negative_metrics(cube, human, chosen, plan)) if flip else ()
     cube = flip_metrics(cube, flipped)
-    pairs: Iterator[tuple[str, str]] = combinations(chosen, 2)
-    if progress:
-        pairs = progress(pairs, len(chosen) * (len(chosen) - 1) // 2)
     if test == "williams" and level == "system" and not np.isnan(system_vectors(cube, human, chosen, score)).any():
         outcomes = williams_at_once(cube, human, chosen, plan)
     else:
-        outcomes = {pair: run_test(cube, human, pair, plan) for pair in pairs}
+        pairs = list(combinations(chosen, 2))
+        found = run_tests(cube, human, pairs, plan, jobs)
+        outcomes = dict(zip(pairs, progress(found, len(pairs)) if progress else found, strict=True))
     ordered = _adjusted(_ordered(outcomes, plan.alternative), correction, plan.alternative)
     some = next(iter(outcomes.values()))
     return Comparison(

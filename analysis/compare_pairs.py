@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -104,6 +105,26 @@ def level_value(x: Floats, z: Floats, a: Floats, human: Floats, plan: Plan) -> f
     if plan.level == "global":
         return float(coefficient(plan.coefficient)(x.ravel(), z.ravel()))
     return float(summary_samples(plan.coefficient, x, z, None, None, plan.undefined)[0])
+
+
+def run_tests(
+    cube: ScoreCube, human: str, pairs: Sequence[tuple[str, str]], plan: Plan, jobs: int = 1
+) -> Iterator[Outcome]:
+    """Put all pairs to the test, in their order, in several processes if asked."""
+    if jobs <= 1 or len(pairs) < 2:
+        yield from (run_test(cube, human, pair, plan) for pair in pairs)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    step = max(1, -(-len(pairs) // (4 * jobs)))
+    parts = [pairs[start : start + step] for start in range(0, len(pairs), step)]
+    with ProcessPoolExecutor(jobs) as pool:
+        for outcomes in pool.map(partial(_run_part, cube, human, plan), parts):
+            yield from outcomes
+
+
+def _run_part(cube: ScoreCube, human: str, plan: Plan, pairs: Sequence[tuple[str, str]]) -> list[Outcome]:
+    return [run_test(cube, human, pair, plan) for pair in pairs]
 
 
 def run_test(cube: ScoreCube, human: str, pair: tuple[str, str], plan: Plan) -> Outcome:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from itertools import product
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from analysis.resample import draw, global_samples, percentile_interval, summary_samples, system_samples
 from benchmarks import Measurement, seconds
@@ -38,6 +39,7 @@ def ours(x: np.ndarray, z: np.ndarray) -> None:
         percentile_interval(SAMPLERS[level](name, x, z, *draw(0, RESAMPLES, scheme, SYSTEMS, DOCUMENTS)))
 
 
+@threadpool_limits.wrap(limits=1)
 def run() -> Measurement:
     x, z = matrices()
     peer_name, bootstrap = peer_bootstrap()
@@ -48,5 +50,5 @@ def run() -> Measurement:
 
     mine = seconds(lambda: ours(x, z), repeats=5)
     peer = seconds(theirs, repeats=1) * RESAMPLES / PART
-    note = f"25x100, 1000 resamples, 27 intervals; {peer_name} measured on {PART} resamples and scaled"
+    note = f"one thread, 25x100, 1000 resamples, 27 intervals; {peer_name} measured on {PART} resamples and scaled"
     return Measurement(ours=mine, peer=peer, claim=300, note=note)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from analysis.compare_swap import p_values, standardise, swap_masks, swapped_differences, swapped_vectors
 from benchmarks import Measurement, seconds
@@ -28,6 +29,7 @@ def ours(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
         p_values(samples, 0.1, exact=False)
 
 
+@threadpool_limits.wrap(limits=1)
 def run() -> Measurement:
     x, y, z = matrices(3)
     peer_name, permutation = peer_permutation()
@@ -38,5 +40,5 @@ def run() -> Measurement:
 
     mine = seconds(lambda: ours(x, y, z), repeats=5)
     peer = seconds(theirs, repeats=1) * RESAMPLES / PART
-    note = f"25x100, 1000 swaps, 9 tests; {peer_name} measured on {PART} swaps and scaled"
+    note = f"one thread, 25x100, 1000 swaps, 9 tests; {peer_name} measured on {PART} swaps and scaled"
     return Measurement(ours=mine, peer=peer, claim=50, note=note)

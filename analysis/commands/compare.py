@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--optimal", action="store_true", help="print the metrics with their clusters, those unbeaten marked"
     )
+    parser.add_argument("--jobs", type=positive, default=1, help="processes (default: 1)")
     add_plot(parser)
 
 
@@ -56,6 +57,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         seed=args.seed,
         score=args.score,
         flip=args.flip,
+        jobs=args.jobs,
         progress=lambda pairs, total: cli.progress(pairs, total, "pairs"),
     )
     if args.plot:

@@ -210,6 +210,13 @@ def test_whole_system_scores_can_be_compared():
         compare(scores, human="h", level="summary")
 
 
+def test_processes_share_the_pairs_and_change_nothing():
+    rng = np.random.default_rng(0)
+    scores = table(**{name: rng.random((14, 5)) for name in ("h", "a", "b", "c", "d")})
+    options = {"human": "h", "resamples": 50, "coefficient": "kendall"}
+    assert compare(scores, jobs=2, **options) == compare(scores, **options)
+
+
 def test_too_little_is_answered_with_a_sentence():
     scores = table(h=[[1, 2], [3, 4]], a=[[1, 2], [3, 4]], b=[[2, 1], [4, 3]])
     with pytest.raises(TooFewSystems, match="2 systems; metrics can be compared on 3 systems or more"):
