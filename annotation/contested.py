@@ -25,7 +25,7 @@ def contested_units(judgments: pd.DataFrame, *, majority: float = 0.5) -> pd.Dat
 
 
 def _marked(judgments: pd.DataFrame, reasons: Callable[[Sequence[float]], list[str]]) -> pd.DataFrame:
-    codes = judgments.groupby(UNIT, sort=False).ngroup().to_numpy()
+    codes = judgments.groupby(UNIT, sort=False).ngroup().tolist()
     values = judgments["value"].tolist()
     members: dict[int, list[int]] = {}
     for place, code in enumerate(codes):

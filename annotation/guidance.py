@@ -33,7 +33,7 @@ TUTORIAL, TEST = PracticeItem.Kind.TUTORIAL, PracticeItem.Kind.TEST
 class NotReady(Refused):
     """Real work has to wait; `page` is where the worker goes on."""
 
-    sentence: str | Promise = ""  # type: ignore[assignment]
+    sentence: str | Promise = ""
 
     def __init__(self, page: str = "") -> None:
         super().__init__(str(self.sentence))

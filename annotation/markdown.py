@@ -26,4 +26,5 @@ def render_markdown(text: str) -> SafeString:
             if child.type == "link_open":
                 child.attrSet("rel", "noopener noreferrer")
                 child.attrSet("target", "_blank")
-    return mark_safe(parser.renderer.render(tokens, parser.options, {}))  # noqa: S308  markdown-it escapes, html is off
+    html = str(parser.renderer.render(tokens, parser.options, {}))
+    return mark_safe(html)  # noqa: S308  markdown-it escapes what it gets, and HTML is off

@@ -1,6 +1,6 @@
 """The second round: contested answers go back to those who gave them, beside the others'. Both rounds are kept."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
 from random import Random
 from typing import Any
@@ -152,22 +152,24 @@ def _free_name(batch: Batch) -> str:
 
 
 def _make_tasks(batch: Batch, rows: pd.DataFrame, answers: pd.DataFrame, seed: int) -> None:
-    keys = ["doc_id", "system", "unit"]
-    values = {key: list(zip(part["judgment"], part["value"], strict=True)) for key, part in answers.groupby(keys)}
+    values: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    for one in answers.to_dict("records"):
+        values.setdefault((one["system"], one["unit"]), []).append((one["judgment"], one["value"]))
+    mine: dict[tuple[int, int], list[dict[Hashable, Any]]] = {}
+    for one in rows.sort_values(["document", "worker", "system", "judgment"]).to_dict("records"):
+        mine.setdefault((one["document"], one["worker"]), []).append(one)
     parts: dict[int, int] = {}
-    for (document, worker), mine in rows.groupby(["document", "worker"]):
-        parts[document] = parts.get(document, -1) + 1
-        task = Task.objects.create(
-            batch=batch, document_id=document, part=parts[document], reserved_for_id=worker, quota=1
-        )
+    for (document, worker), looks in mine.items():
+        part = parts[document] = parts.get(document, -1) + 1
+        task = Task.objects.create(batch=batch, document_id=document, part=part, reserved_for_id=worker, quota=1)
         SecondLook.objects.bulk_create(
             SecondLook(
                 task=task,
-                judgment_id=row.judgment,
+                judgment_id=one["judgment"],
                 order=order,
-                others=_others(values[row.doc_id, row.system, row.unit], row.judgment, seed),
+                others=_others(values[one["system"], one["unit"]], one["judgment"], seed),
             )
-            for order, row in enumerate(mine.sort_values(["system", "judgment"]).itertuples(), start=1)
+            for order, one in enumerate(looks, start=1)
         )
 
 

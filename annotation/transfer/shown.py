@@ -121,7 +121,7 @@ def _capital(sentence: str) -> str:
 @lru_cache(maxsize=1)
 def _model() -> Any:
     """Loaded once, from the package's own file (about 650 MB of memory while it is used)."""
-    import truecase
+    import truecase  # type: ignore[import-untyped]
 
     return truecase.get_truecaser()
 
