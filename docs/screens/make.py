@@ -42,11 +42,16 @@ def take(page: Page, batch: str) -> None:
     page.wait_for_selector("#save-state:not(:empty)")
 
 
+def answer(page: Page, choices: list[int]) -> None:
+    """Give the first questions these choices, counted from 0; the same ones each time, so that shots look alike."""
+    questions = page.locator("fieldset[data-field]")
+    for place, choice in enumerate(choices):
+        questions.nth(place).get_by_role("radio").nth(choice).evaluate("radio => radio.click()")
+
+
 def litepyramid(page: Page) -> None:
     take(page, "Judge along")
-    for key in "pnp":
-        page.keyboard.press("j") if key == "p" else None
-        page.keyboard.press(key)
+    answer(page, [0, 1, 0])
 
 
 def evidence(page: Page) -> None:
@@ -58,9 +63,7 @@ def evidence(page: Page) -> None:
 
 def likert(page: Page) -> None:
     take(page, "Rate along")
-    page.keyboard.press("j")
-    for key in "43544":
-        page.keyboard.press(key)
+    answer(page, [3, 2, 4, 3, 3])
 
 
 def likert_search(page: Page) -> None:
@@ -71,8 +74,9 @@ def likert_search(page: Page) -> None:
 
 def offline(page: Page) -> None:
     litepyramid(page)
+    page.wait_for_selector("#save-state[data-kind=saved]")
     page.context.set_offline(True)
-    page.keyboard.press("p")
+    answer(page, [0, 0])
     page.wait_for_selector("#save-state[data-kind=offline]")
 
 
@@ -86,10 +90,39 @@ def help_dialog(page: Page) -> None:
     page.keyboard.press("?")
 
 
+def first_batch(page: Page) -> str:
+    """The number of the first batch on the home page."""
+    page.goto("/")
+    action = page.locator("form[action*='/work/batch/']").first.get_attribute("action") or ""
+    return action.strip("/").split("/")[-1]
+
+
+def consent(page: Page) -> None:
+    page.goto(f"/work/batch/{first_batch(page)}/consent/")
+
+
+def instructions(page: Page) -> None:
+    page.goto(f"/work/batch/{first_batch(page)}/instructions/")
+
+
+def tutorial(page: Page) -> None:
+    take(page, "Judge along")
+    page.goto(f"/work/batch/{first_batch(page)}/tutorial/")
+
+
+def scu(page: Page) -> None:
+    take(page, "Extract along")
+    if page.locator("#units textarea").count():
+        return
+    for step in range(2):
+        for key in [*["ArrowRight"] * (1 + 2 * step), *["Shift+ArrowRight"] * 4, "Enter", "Escape"]:
+            page.keyboard.press(key)
+
+
 def receipt(page: Page) -> None:
     litepyramid(page)
     for question in page.locator(".items [data-field]").all():
-        question.get_by_role("radio", name="Not present").check()
+        question.get_by_role("radio", name="Not present").evaluate("radio => radio.click()")
     page.locator("#submit").click()
     page.get_by_role("heading", name="Received").wait_for()
 
@@ -123,11 +156,23 @@ def follow(*links: str) -> Callable[[Page], None]:
     return go
 
 
+def under(path: str) -> Callable[[Page], None]:
+    """A page of the demo study."""
+
+    def go(page: Page) -> None:
+        page.goto("/")
+        study = page.get_by_role("link", name="Open study").first.get_attribute("href")
+        page.goto(f"{study}{path}")
+
+    return go
+
+
 # name: (account, how to get there)
 PAGES: dict[str, tuple[str | None, Callable[[Page], None]]] = {
     "welcome": (None, at("/")),
     "sign-in": (None, at("/sign-in/")),
     "home-annotator": ("annotator", at("/")),
+    "consent": ("annotator", consent),
     "litepyramid": ("annotator", litepyramid),
     "evidence": ("annotator", evidence),
     "litepyramid-offline": ("annotator", offline),
@@ -135,13 +180,22 @@ PAGES: dict[str, tuple[str | None, Callable[[Page], None]]] = {
     "help": ("annotator", help_dialog),
     "likert": ("annotator", likert),
     "likert-search": ("annotator", likert_search),
+    "instructions": ("annotator", instructions),
+    "tutorial": ("annotator", tutorial),
+    "scu": ("annotator", scu),
     "receipt": ("annotator", receipt),
     "answers": ("annotator", answers),
     "revise": ("annotator", revise),
     "not-found": ("annotator", at("/work/nothing/")),
     "home-admin": ("admin", at("/")),
     "study": ("admin", follow("Open study")),
-    "report": ("analyst", follow("Report")),
+    "scus": ("admin", under("scus/")),
+    "guidance": ("admin", under("guidance/")),
+    "collect": ("admin", under("collect/")),
+    "rounds": ("admin", under("rounds/")),
+    "quality": ("analyst", under("quality/")),
+    "metrics": ("analyst", under("metrics/")),
+    "report": ("analyst", under("report/")),
 }
 
 

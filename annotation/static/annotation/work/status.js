@@ -27,20 +27,29 @@ export class StatusLine {
     this.show(this.texts.saved, "saved");
     if (this.troubled) {
       this.troubled = false;
+      this.toldSending = false;
       this.hideBanner("trouble");
+      this.hideBanner("offline");
       this.say(this.texts.back);
     }
   }
 
   trouble({ kind, sentence }, sending = false) {
     if (kind === "refused") return this.refuse(sentence);
-    const first = this.troubled !== kind;
+    const first = this.troubled !== kind || (sending && !this.toldSending);
     this.troubled = kind;
+    this.toldSending ||= sending;
     this.show(this.texts.offline, "offline");
     if (!first) return;
     if (kind === "signed-out") this.showBanner(this.texts.signedOut, "trouble", this.signInLink());
     else if (kind === "not-yours") this.showBanner(this.texts.notYours, "trouble");
-    else this.showBanner(sending ? this.texts.sendingOffline : this.texts.offlineLong, "trouble");
+    else if (sending) this.showBanner(this.texts.sendingOffline, "trouble");
+    else this.goOnOffline();
+  }
+
+  goOnOffline() {
+    this.showBanner(this.texts.offlineLong, "offline");
+    this.say(this.texts.offlineLong);
   }
 
   signInLink() {
