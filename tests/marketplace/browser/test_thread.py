@@ -96,6 +96,10 @@ def test_sign_up_qualify_preview_accept_work_submit_paid(page, live_server, site
     expect(page.locator("dd").first).to_contain_text("$0.25")
     fits(page)
 
+    # The proof that cookies were blocked because of the frame: on its own, the same page has one.
+    page.goto(f"{site.url}/task")
+    expect(page.locator("body")).to_have_attribute("data-cookie", re.compile("mine=1"))
+
 
 def test_html_question_works_sandboxed(page, live_server):
     lab, wanda = a_requester(), a_worker("wanda")
