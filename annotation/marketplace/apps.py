@@ -1,9 +1,21 @@
 """The Django app."""
 
+from typing import Any
+
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class MarketplaceConfig(AppConfig):
     name = "annotation.marketplace"
     label = "marketplace"
     verbose_name = "Marketplace"
+
+    def ready(self) -> None:
+        post_migrate.connect(_after_migrate, sender=self)
+
+
+def _after_migrate(using: str, **_: Any) -> None:
+    from .triggers import install_triggers
+
+    install_triggers(using)

@@ -19,6 +19,7 @@ from .models import HIT, Assignment, Message, Notice, Requester, Worker
 
 VERSIONS = ("2006-05-05", "2014-08-15")
 INBOX_TRANSPORT = "Email"
+LONGEST_ADDRESS = 500
 WAITS = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6), timedelta(hours=17))
 
 
@@ -30,7 +31,12 @@ def check_destination(spec: dict[str, Any]) -> None:
         raise BadParameter("Notification.EventTypes is empty: name at least one event.")
     if spec["Transport"] == INBOX_TRANSPORT:
         return
-    parts = urlsplit(spec["Destination"])
+    if len(spec["Destination"]) > LONGEST_ADDRESS:
+        raise BadParameter(f"Notification.Destination has more than {LONGEST_ADDRESS} characters.")
+    try:
+        parts = urlsplit(spec["Destination"])
+    except ValueError:
+        raise BadParameter("Notification.Destination is not an address.") from None
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise NotSupported(
             "This marketplace posts notifications to an HTTP address: give one as Destination (with Transport SQS or "

@@ -131,8 +131,12 @@ def parse_test(xml: str) -> QuestionForm:
 
 
 def _address(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    except ValueError:
+        good = False
+    if not good:
         raise BadXML(f"The question: <ExternalURL> is {url!r}, but must be an http or https address.")
     return url
 

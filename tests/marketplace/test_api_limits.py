@@ -96,6 +96,7 @@ BOMB = '<!DOCTYPE q [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a
         EXTERNAL.replace("600", "tall"),
         EXTERNAL.replace("600", "-1"),
         EXTERNAL.replace("https://example.org", "javascript:alert(1)"),
+        EXTERNAL.replace("https://example.org", "https://[::1"),
         EXTERNAL.replace("2006-07-14/ExternalQuestion.xsd", "2006-07-14/Other.xsd"),
         "<ExternalQuestion><ExternalURL>https://a.example</ExternalURL></ExternalQuestion>",
         f'<Other xmlns="{XSD}/2006-07-14/ExternalQuestion.xsd"/>',

@@ -190,3 +190,10 @@ def test_a_worker_is_never_paid_out_more_than_earned(requester, anna):
     with pytest.raises(InsufficientFunds, match=r"owed \$0.04"):
         books.record_payout(anna, 5, "bank 2")
     assert (anna.earned_cents, anna.owed_cents) == (10, 4)
+
+
+@pytest.mark.parametrize("change", [{"cents": 1}, {"target": "paid"}, {"kind": "fee"}])
+def test_a_transfer_is_never_rewritten(requester, change):
+    with pytest.raises(IntegrityError, match="append-only"), transaction.atomic():
+        Transfer.objects.filter(requester=requester).update(**change)
+    Transfer.objects.filter(requester=requester).update(note="what it was for")  # a remark may be added

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from annotation.marketplace import hits, lifecycle, notices
-from annotation.marketplace.errors import NotSupported
+from annotation.marketplace.errors import BadParameter, NotSupported
 from annotation.marketplace.models import Notice
 from tests.marketplace.fixtures import at, make_hit
 
@@ -110,3 +110,9 @@ def test_a_host_that_is_no_longer_allowed_gets_nothing(requester, callback, sett
     settings.MARKETPLACE_CALLBACK_HOSTS = []
     assert lifecycle.tick().delivered == 0
     assert callback.posted == []
+
+
+@pytest.mark.parametrize("address", ["https://[::1/", "https://a.example/" + "x" * 500])
+def test_addresses_that_are_none(address):
+    with pytest.raises(BadParameter):
+        notices.check_destination(spec(address, "Ping"))
