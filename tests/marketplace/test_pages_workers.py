@@ -69,6 +69,10 @@ def test_filters_and_order(wanda, lab):
     shown = page(wanda, "/hits/", sort="reward")
     assert shown.index("Dear") < shown.index("French") < shown.index("Cheap")
     assert "Needs: Location is FR" in shown
+    skill = qualifications.create_type(lab, name="Colours", description="Knows colours")
+    having = {"QualificationTypeId": skill.qualification_type_id, "Comparator": "Exists"}
+    make_hit(lab, title="Skilled", requirements=[having])
+    assert "Needs: the qualification “Colours”" in page(wanda, "/hits/", q="skilled")
     assert "French" not in page(wanda, "/hits/", only="yes")
     assert "Cheap" not in page(wanda, "/hits/", least="$0.10")
     assert "Nothing fits" in page(wanda, "/hits/", q="zebra")

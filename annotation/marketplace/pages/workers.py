@@ -13,7 +13,7 @@ from .. import clock, lifecycle
 from ..errors import BadParameter, HITDoesNotExist, NoneLeft, Refused
 from ..models import HIT, Assignment, HITType, QualificationType, Worker
 from ..money import cents
-from ..qualifying import Action, describe, is_met, standing_of, unmet
+from ..qualifying import SYSTEM_NAMES, Action, Requirement, describe, is_met, standing_of, unmet
 from ..questions import parse_question
 from ..work import SORTS, accept_from_group, accept_hit, open_hits, preview_hit, return_assignment, search_hits
 from .errors import answers_refusals
@@ -45,7 +45,7 @@ def find(request: HttpRequest) -> HttpResponse:
         "section": "find",
         "page": page,
         "rows": [
-            (group, hints.get(group.hit_type.pk), [describe(one, names) for one in group.unmet]) for group in groups
+            (group, hints.get(group.hit_type.pk), [in_words(one, names) for one in group.unmet]) for group in groups
         ],
         "query": query,
         "sort": sort if sort in SORTS else "newest",
@@ -69,6 +69,14 @@ def _type_names(hit_types: list[HITType]) -> dict[str, str]:
     wanted = {one["QualificationTypeId"] for hit_type in hit_types for one in hit_type.requirements}
     found = QualificationType.objects.filter(qualification_type_id__in=wanted)
     return dict(found.values_list("qualification_type_id", "name"))
+
+
+def in_words(requirement: Requirement, names: dict[str, str]) -> str:
+    """A requirement for workers' eyes; having something at all is said more plainly than a comparison."""
+    type_id = requirement["QualificationTypeId"]
+    name = SYSTEM_NAMES.get(type_id) or names.get(type_id, type_id)
+    plain = {"Exists": f"the qualification “{name}”", "DoesNotExist": f"not to have “{name}”"}
+    return plain.get(requirement["Comparator"]) or describe(requirement, names)
 
 
 @require_safe
@@ -103,7 +111,7 @@ def requirements_for(worker: Worker, hit_type: HITType) -> list[dict[str, Any]]:
     )
     return [
         {
-            "words": describe(one, names),
+            "words": in_words(one, names),
             "met": is_met(one, standing),
             "ask": one["QualificationTypeId"] if one["QualificationTypeId"] in askable else "",
         }
