@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
 from . import clock
@@ -58,8 +58,9 @@ def _lease(batch: Batch, worker: Worker) -> Assignment | None:
 
 
 def _unfinished(batch: Batch, worker: Worker) -> list[Assignment]:
-    """What this worker holds, then what they lost, the oldest first."""
-    mine = Assignment.objects.filter(worker=worker, task__batch=batch, state__in=[State.LEASED, State.EXPIRED])
+    """What this worker holds, then what they lost, the oldest first; a reserved task also after it was given back."""
+    again = Q(state__in=[State.LEASED, State.EXPIRED]) | Q(state=State.RELEASED, task__reserved_for=worker)
+    mine = Assignment.objects.filter(again, worker=worker, task__batch=batch)
     found = mine.select_related("task").select_for_update(of=("self",)).order_by("pk")
     return sorted(found, key=lambda one: one.state != State.LEASED)
 
@@ -102,6 +103,8 @@ def draw_seed(task: Task, batch: Batch, worker: Worker) -> int:
 
 def _why_none_is_left(batch: Batch, worker: Worker) -> str:
     tasks = Task.objects.filter(batch=batch)
+    if "round_of" in batch.options:
+        return _("There is no answer of yours to look at again, or you have looked at all of them. Thank you!")
     if tasks.filter(live__lt=F("quota")).exists():
         return _("You have had every task of this batch that still needs answers. Thank you!")
     if Assignment.objects.filter(task__batch=batch, state=State.LEASED).exists():

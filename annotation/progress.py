@@ -102,7 +102,7 @@ class StudyState:
 
 def study_state(study: Study) -> StudyState:
     """The counts of one study: a fixed number of queries."""
-    units = ContentUnit.objects.filter(document__study=study).aggregate(
+    units = ContentUnit.objects.filter(document__study=study, retired_in=None).aggregate(
         scus=Count("pk", filter=Q(is_check=False)), checks=Count("pk", filter=Q(is_check=True))
     )
     judgments = Judgment.objects.filter(

@@ -69,7 +69,9 @@ def _behind(judgments: pd.DataFrame, human: str) -> pd.DataFrame:
 def _human_scores(study: Study, judgments: pd.DataFrame) -> pd.DataFrame:
     from analysis.aggregate import aggregate
 
-    return aggregate(judgments, scus=scus_frame(study))
+    # SCUs that a later version of the list left out keep their judgments, but no longer make the score.
+    in_force = judgments[judgments["retired"] != 1] if "retired" in judgments else judgments
+    return aggregate(in_force, scus=scus_frame(study))
 
 
 def _together(human: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:

@@ -97,10 +97,20 @@ def judgments_frame(study: Study, *, raw_workers: bool = False) -> pd.DataFrame:
         ["doc_id", "system", "worker_id", "assignment_id", "unit"], kind="stable", ignore_index=True
     )
     frame["expected"] = _expected_answers(study, frame)
+    frame["retired"] = _of_retired_units(study, frame)
     frame["submitted_at"] = [time.isoformat() if not pd.isna(time) else "" for time in frame["submitted_at"]]
     return _without_empty(
-        _whole(frame, ["value", "position", "expected"]), ["group", "seconds", "position", "submitted_at", "expected"]
+        _whole(frame, ["value", "position", "expected"]),
+        ["group", "seconds", "position", "submitted_at", "expected", "retired"],
     )
+
+
+def _of_retired_units(study: Study, frame: pd.DataFrame) -> list[int | None]:
+    """1 for judgments of SCUs that a later version of the list left out, 0 for the others; empty if there are none."""
+    units = ContentUnit.objects.filter(document__study=study, retired_in__isnull=False)
+    gone = set(units.values_list("document__doc_id", "scu_id"))
+    pairs = zip(frame["doc_id"], frame["unit"], strict=True)
+    return [int(pair in gone) for pair in pairs] if gone else [None] * len(frame)
 
 
 def _expected_answers(study: Study, frame: pd.DataFrame) -> list[float | None]:

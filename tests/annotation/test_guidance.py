@@ -1,6 +1,9 @@
 """Instructions, consent, tutorial and qualification: what must come before real work, and what each page says."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
+from django.db import connection
 from django.urls import reverse
 
 from annotation import clock
@@ -31,6 +34,8 @@ from annotation.models import (
     Worker,
 )
 from tests.factories import make_batch, make_member, make_study, make_worker
+
+pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]
 
 # Markdown
 
@@ -174,6 +179,24 @@ def test_after_the_last_try_it_is_over_and_every_try_is_kept():
     with pytest.raises(NoTriesLeft):
         may_work(batch, worker)
     assert list(PracticeRun.objects.values_list("number", "right")) == [(1, 0), (2, 0)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_tabs_cannot_squeeze_in_a_try_too_many():
+    study = make_study()
+    worker, plan = make_worker(study), make_plan(study, test_required=True, tries=1)
+    given = answers(plan, "test", wrong=5)
+
+    def hand_in(_):
+        try:
+            return finish(plan, worker, "test", given).number
+        except NoTriesLeft:
+            return "none left"
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(hand_in, range(4)), key=str) == [1, "none left", "none left", "none left"]
 
 
 @pytest.mark.django_db

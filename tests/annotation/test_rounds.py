@@ -1,7 +1,5 @@
 """The second round: which answers are contested, who looks again, and what is kept of both rounds."""
 
-import json
-
 import pandas as pd
 import pytest
 from django.urls import reverse
@@ -10,7 +8,7 @@ from annotation import clock, protocols
 from annotation.batches import create_batch
 from annotation.contested import contested_ratings, contested_units, rating_reasons, unit_reasons
 from annotation.errors import NoTaskLeft, Refused
-from annotation.leases import lease_task
+from annotation.leases import lease_task, release_task
 from annotation.models import Assignment, Batch, Judgment, Role, SecondLook, Summary, Task, Worker
 from annotation.rounds import (
     NothingContested,
@@ -23,6 +21,8 @@ from annotation.rounds import (
 from annotation.submits import submit_judgments
 from annotation.transfer.frames import judgments_frame
 from tests.factories import make_member, make_study
+
+pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]
 
 # The rule
 
@@ -123,7 +123,17 @@ def test_only_those_concerned_get_a_task_and_it_is_theirs_alone():
     with pytest.raises(NoTaskLeft):
         lease_task(second, two)
     assert lease_task(second, one).worker == one
-    assert three
+    with pytest.raises(NoTaskLeft, match="no answer of yours"):
+        lease_task(second, three)
+
+
+@pytest.mark.django_db
+def test_a_second_look_that_was_given_back_waits_for_its_worker():
+    batch, (one, *_others) = rated([[1], [4], [5]])
+    second = open_round(batch)
+    mine = lease_task(second, one)
+    release_task(one, mine.key)
+    assert lease_task(second, one) == mine
 
 
 @pytest.mark.django_db
@@ -294,4 +304,3 @@ def test_an_empty_batch_has_a_page_too(client):
     batch = create_batch(study, "Empty", "litepyramid", 1, state="closed")
     client.force_login(make_member(study, Role.ADMIN))
     assert "at least two workers" in client.get(reverse("round", args=[study.slug, batch.pk])).text
-    assert json.dumps(batch.options)

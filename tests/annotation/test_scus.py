@@ -1,23 +1,25 @@
 """SCU extraction: reading, advice, coverage, comparing, freezing, versions."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pandas as pd
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 
 from annotation import clock, protocols
 from annotation.advice import alike, entities, lone_pronoun, unit_advice
 from annotation.errors import BadAnswers
 from annotation.extraction import Unit, coverage, read_units, store_units, units_of
-from annotation.models import Assignment, Batch, ContentUnit, ExtractedUnit, Judgment, Reference, Summary, Task
+from annotation.models import Assignment, Batch, ContentUnit, ExtractedUnit, Judgment, Reference, Task
 from annotation.scus import ListMovedOn, align, compare, freeze_units, from_content, reference_states
 from annotation.transfer.exporter import export_study
-from annotation.transfer.frames import scus_frame
+from annotation.transfer.frames import judgments_frame, scus_frame
 from annotation.transfer.importer import import_study
 from annotation.words import is_content, sentences
-from tests.factories import make_batch, make_member, make_study, make_worker
+from tests.factories import make_batch, make_study, make_worker
 
+pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]
 REFERENCE = ["The mayor opened the bridge on Tuesday.", "It had cost 3 million crowns."]
 PLAIN = " ".join(REFERENCE)
 
@@ -330,6 +332,24 @@ def test_the_same_list_again_makes_no_version_and_an_outdated_page_is_refused():
     assert ContentUnit.objects.count() == 1
 
 
+@pytest.mark.django_db(transaction=True)
+def test_of_two_admins_who_freeze_at_once_one_is_told():
+    make_scu_study()
+    reference = Reference.objects.get()
+
+    def freeze(text):
+        try:
+            return freeze_units(reference, [Unit(text)], None, seen_version=0).version
+        except ListMovedOn:
+            return "moved on"
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(freeze, ["One.", "Other."]), key=str) == [1, "moved on"]
+    assert ContentUnit.objects.in_force().count() == 1
+
+
 @pytest.mark.django_db
 def test_each_reference_has_its_own_units_and_checks_stay():
     study = make_scu_study(references=2)
@@ -354,6 +374,7 @@ def test_an_export_carries_what_is_in_force_and_what_was_judged(tmp_path):
     assert list(frame["scu_id"]) == ["scu01", "scu02", "scu04"]
     assert [None if pd.isna(cell) else int(cell) for cell in frame["retired_in"]] == [None, 2, None]
     assert list(frame["version"]) == [1, 1, 2]
+    assert judgments_frame(study)[["unit", "retired"]].to_numpy().tolist() == [["scu02", 1]]
     export_study(study, tmp_path / "out")
     import_study(tmp_path / "out", "again")
     again = ContentUnit.objects.filter(document__study__name="again")
@@ -372,5 +393,3 @@ def test_the_overview_takes_five_queries_whatever_the_number_of_references(djang
         states = reference_states(study)
     assert len(states) == 30
     assert (states[0].extractions, states[0].units, states[0].version) == (1, 2, 0)
-    assert Summary.objects.count() == 30
-    assert make_member(study)
