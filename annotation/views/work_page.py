@@ -69,7 +69,6 @@ def texts() -> dict[str, str]:
         "evidenceRemoved": _("Mark removed"),
         "evidenceChoose": _("Choose the first word: arrow keys move, Enter chooses, Escape goes back."),
         "evidenceRemove": _("Remove the mark “{words}”"),
-        "searchCount": _("{n} of {all} found"),
         "searchNone": _("Not found"),
         "fold": _("Fold"),
         "unfold": _("Unfold"),

@@ -114,8 +114,8 @@ def scu(page: Page) -> None:
     take(page, "Extract along")
     if page.locator("#units textarea").count():
         return
-    for step in range(2):
-        for key in [*["ArrowRight"] * (1 + 2 * step), *["Shift+ArrowRight"] * 4, "Enter", "Escape"]:
+    for start, length in ((0, 7), (1, 9)):
+        for key in [*["ArrowRight"] * start, *["Shift+ArrowRight"] * length, "Enter", "Escape"]:
             page.keyboard.press(key)
 
 
@@ -248,7 +248,7 @@ def shoot(browser: Browser, site: str, name: str, width: int, scheme: str) -> No
         reduced_motion="reduce",
     )
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(60_000)
     if account:
         page.goto("/sign-in/")
         page.get_by_label("Name").fill(account)

@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 from django.db import connection
 
+from annotation.drafts import Change, save_draft
 from annotation.errors import NoTaskLeft
 from annotation.leases import lease_task
 from annotation.models import Assignment, Batch, Judgment, Task, Worker
@@ -52,6 +53,38 @@ def test_one_place_for_many_workers_goes_to_exactly_one():
     faults = _all_at_once(lambda worker: lease_task(batch, worker), workers)
     assert [type(fault) for fault in faults] == [NoTaskLeft] * 19
     assert Assignment.objects.count() == 1
+
+
+def test_a_submit_that_comes_ten_times_at_once_is_stored_once():
+    study = make_study(units=3)
+    batch = make_batch(study)
+    worker = Worker.objects.create(study=study, crowd="test", external_id="x", pseudonym="w-x")
+    mine = Assignment.objects.select_related("task__batch__study").get(pk=lease_task(batch, worker).pk)
+    answers = {item.field: "1" for item in protocol_of(batch).items(mine)}
+    repeated = []
+
+    def submit(one: Worker) -> None:
+        repeated.append(submit_judgments(one, mine.key, answers, "the same key").repeated)
+
+    assert _all_at_once(submit, [worker] * 10) == []
+    assert sorted(repeated) == [False] + [True] * 9
+    assert Judgment.objects.count() == 3
+
+
+def test_drafts_that_come_at_once_are_all_kept():
+    study = make_study()
+    batch = make_batch(study)
+    worker = Worker.objects.create(study=study, crowd="test", external_id="x", pseudonym="w-x")
+    mine, numbers = lease_task(batch, worker), iter(range(20))
+
+    def save(one: Worker) -> None:
+        number = next(numbers)
+        save_draft(one, mine.key, [Change(f"q{number}", {"value": str(number)}, number)])
+
+    assert _all_at_once(save, [worker] * 20) == []
+    mine.refresh_from_db()
+    assert {name: item["value"] for name, item in mine.draft["items"].items()} == {f"q{n}": str(n) for n in range(20)}
+    assert mine.draft["version"] == 20
 
 
 def _work_until_none_is_left(batch: Batch, worker: Worker) -> None:

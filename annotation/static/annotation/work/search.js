@@ -55,7 +55,7 @@ export class Search {
   }
 
   go(by, searched = true) {
-    const { searchCount, searchNone } = this.engine.texts;
+    const { progress, searchNone } = this.engine.texts;
     this.found[this.here]?.classList.remove("here");
     if (!this.found.length) {
       this.count.textContent = searched && this.field.value.trim() ? searchNone : "";
@@ -64,6 +64,6 @@ export class Search {
     this.here = (this.here + by + this.found.length) % this.found.length;
     this.found[this.here].classList.add("here");
     this.found[this.here].scrollIntoView({ block: "nearest" });
-    this.count.textContent = searchCount.replace("{n}", this.here + 1).replace("{all}", this.found.length);
+    this.count.textContent = progress.replace("{n}", this.here + 1).replace("{all}", this.found.length);
   }
 }
