@@ -91,16 +91,25 @@ def _note(
 
 
 def deliver_due(now: datetime, limit: int = 100) -> int:
-    """Post the callbacks that are due; returns how many arrived. One process sends each (rows are locked)."""
+    """Post the callbacks that are due; returns how many arrived."""
     arrived = 0
     for _ in range(limit):
-        with transaction.atomic():
-            due = Notice.objects.select_for_update(skip_locked=True).filter(next_try_at__lte=now)
-            notice = due.select_related(None).order_by("next_try_at", "pk").first()
-            if notice is None:
-                break
-            arrived += deliver(notice)
+        notice = _claim(now)
+        if notice is None:
+            break
+        arrived += deliver(notice)
     return arrived
+
+
+def _claim(now: datetime) -> Notice | None:
+    """A notice to post, put off for others meanwhile. No transaction stays open while the callback is waited for."""
+    with transaction.atomic():
+        due = Notice.objects.select_for_update(skip_locked=True).filter(next_try_at__lte=now)
+        notice = due.order_by("next_try_at", "pk").first()
+        if notice is not None:
+            notice.next_try_at = now + WAITS[0]
+            notice.save(update_fields=["next_try_at"])
+        return notice
 
 
 def deliver(notice: Notice) -> bool:
