@@ -159,7 +159,7 @@ def compare(
         found = run_tests(cube, human, pairs, plan, jobs)
         outcomes = dict(zip(pairs, progress(found, len(pairs)) if progress else found, strict=True))
     ordered = _adjusted(_ordered(outcomes, plan.alternative), correction, plan.alternative)
-    some = next(iter(outcomes.values()))
+    some = max(outcomes.values(), key=lambda outcome: outcome.swaps)
     return Comparison(
         tuple(ordered),
         tuple(_standings(chosen, outcomes, ordered, alpha)),

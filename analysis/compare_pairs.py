@@ -133,6 +133,9 @@ def run_test(cube: ScoreCube, human: str, pair: tuple[str, str], plan: Plan) -> 
     n = trio.z.shape[0]
     first = level_value(trio.x, trio.z, trio.a, trio.human, plan)
     second = level_value(trio.y, trio.z, trio.b, trio.human, plan)
+    if n < 3:
+        nothing = dict.fromkeys(ALTERNATIVES, float("nan"))
+        return Outcome(first, second, float("nan"), nothing, n)
     if plan.test == "williams":
         return _williams_pair(trio, first, second, plan)
     if plan.test == "bootstrap":

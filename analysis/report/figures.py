@@ -47,7 +47,8 @@ class Findings:
 def work_out(study: Study) -> Findings:
     """All numbers of the report."""
     human, metrics = study.human, list(study.metrics)
-    cellwise = [name for name in metrics if not study.cube.is_whole(name)]
+    judged = not study.cube.is_whole(human)
+    cellwise = [name for name in metrics if judged and not study.cube.is_whole(name)]
     options: dict[str, Any] = {"human": human, "ci": study.resamples, "seed": study.seed}
     many = len(study.cube.systems) >= 3
     complete = [name for name in cellwise if _covers(study.cube, human, name)]
@@ -59,7 +60,7 @@ def work_out(study: Study) -> Findings:
         else [],
         compare(study.cube, human=human, metrics=metrics, seed=study.seed) if len(metrics) > 1 and many else None,
         pairwise_f1(study.cube, human=human, metrics=complete, seed=study.seed)
-        if many and len(study.cube.documents) > 1
+        if many and complete and len(study.cube.documents) > 1
         else [],
         top_k(study.cube, human=human, metrics=metrics) if metrics and len(study.cube.systems) > 4 else [],
     )

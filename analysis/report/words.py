@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.compare import Comparison
-from analysis.correlate import CorrelationResult
+from analysis.correlate import FEW_SYSTEMS, CorrelationResult
 from analysis.experiments.pairwise import verdicts
 from analysis.plot import number
 from analysis.provenance import versions
@@ -28,24 +28,49 @@ def best_metric(found: Findings) -> CorrelationResult | None:
     return max(defined, key=lambda result: result.value) if defined else None
 
 
+def counted(n: int, thing: str) -> str:
+    """A number with its noun: 1 system, 25 systems."""
+    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+
+
 def verdict(study: Study, found: Findings) -> str:
     """Two sentences that a newcomer understands."""
     best = best_metric(found)
-    n, d = len(study.cube.systems), len(study.cube.documents)
+    systems, documents = counted(len(study.cube.systems), "system"), counted(len(study.cube.documents), "document")
     if best is None:
+        return f"{systems} were judged on {documents} by {study.human}. {_nothing_yet(study)}"
+    here = f"On these {systems} and {documents}"
+    strength = f"(r = {number(best.value)}, 95 % interval {number(best.low)} to {number(best.high)})"
+    if _useless(best):
+        least = f"{here} no metric follows {study.human} well: the closest is {best.metric} {strength}."
+        return f"{least} None of these metrics can stand in for human judgment here."
+    start = f"{here}, {best.metric} follows {study.human} most closely {strength}"
+    return f"{start}{_rivals(found.comparison, best.metric)}. {_advice(found, best)}"
+
+
+def _useless(best: CorrelationResult) -> bool:
+    return best.value < FAIR or not best.low > 0
+
+
+def _nothing_yet(study: Study) -> str:
+    if not study.metrics:
         return (
-            f"{n} systems were judged on {d} documents by {study.human}. There is no automatic metric to judge yet: "
-            "add metric scores to the table, and this page will say which of them deserve trust."
+            "There is no automatic metric to judge yet: add metric scores to the table, and this page will say which "
+            "of them deserve trust."
         )
-    start = f"On these {n} systems and {d} documents, {best.metric} follows {study.human} most closely"
-    strength = f" (r = {number(best.value)}, 95 % interval {number(best.low)} to {number(best.high)})"
-    return f"{start}{strength}{_rivals(found.comparison, best.metric)}. {_advice(found, best)}"
+    if len(study.cube.systems) < FEW_SYSTEMS:
+        return f"No metric can be judged on fewer than {FEW_SYSTEMS} systems: add systems."
+    return "No metric can be judged: every correlation is undefined, for the reasons below."
 
 
 def _rivals(comparison: Comparison | None, best: str) -> str:
+    """Which other metrics the best one doesn't beat."""
     if comparison is None:
         return ""
-    equal = [item.metric for item in comparison.standings if item.optimal and item.metric != best]
+    others = [item for item in comparison.standings if item.metric != best and item.value == item.value]
+    equal = [item.metric for item in others if best not in item.beaten_by]
+    if not others:
+        return ""
     if not equal:
         return " and is significantly better than every other metric"
     names = ", ".join(equal[:4]) + (f" and {len(equal) - 4} more" if len(equal) > 4 else "")
@@ -53,8 +78,6 @@ def _rivals(comparison: Comparison | None, best: str) -> str:
 
 
 def _advice(found: Findings, best: CorrelationResult) -> str:
-    if best.value < FAIR or not best.low > 0:
-        return "None of these metrics can stand in for human judgment here."
     sure = best.value >= STRONG and best.low >= SURE
     use = "It can stand in for people" if sure else "It gives a rough idea, no more,"
     use += " when systems of this kind are ranked"
@@ -80,7 +103,9 @@ def _few(study: Study) -> list[str]:
     n = len(study.cube.systems)
     if n >= FEW:
         return []
-    return [f"Only {n} systems: correlations over so few are uncertain, whatever their value. See the intervals."]
+    return [
+        f"Only {counted(n, 'system')}: correlations over so few are uncertain, whatever their value. See the intervals."
+    ]
 
 
 def _duplicates(study: Study) -> list[str]:
@@ -132,7 +157,7 @@ def _ranks(study: Study) -> list[str]:
     """Neighbours in the human ranking that the judgments can't tell apart."""
     matrix = study.cube.matrix(study.human)
     order = np.argsort(-np.nan_to_num(study.cube.system_scores(study.human), nan=-np.inf), kind="stable")
-    if len(order) < 2 or matrix.shape[1] < 2:
+    if len(order) < 2 or matrix.shape[1] < 2 or study.cube.is_whole(study.human):
         return []
     weights = draw_weights(study.seed, study.resamples or 1000, matrix.shape[1], 5)
     close = sum(int(verdicts(matrix[[a, b]], weights)[0] == 0) for a, b in pairwise(order.tolist()))
@@ -164,7 +189,8 @@ def _negative(found: Findings) -> list[str]:
 def methods(study: Study, found: Findings) -> str:
     """Exactly what was done, as a paper would state it."""
     n, d = len(study.cube.systems), len(study.cube.documents)
-    parts = [f"{n} systems were scored on {d} documents; the human measure is {study.human}."]
+    scored = f"{counted(n, 'system')} were scored on {counted(d, 'document')}"
+    parts = [f"{scored}; the human measure is {study.human}."]
     if study.where:
         parts.append(f"Only rows with {' and '.join(study.where)} were used.")
     if study.judgments is not None and len(study.judgments):

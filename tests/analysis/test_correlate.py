@@ -8,9 +8,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from analysis.cli import main
-from analysis.coefficients import UnknownName, accuracy, coefficient, fisher_interval, pair_counts, tau_b
+from analysis.coefficients import COEFFICIENTS, UnknownName, accuracy, coefficient, fisher_interval, pair_counts, tau_b
 from analysis.correlate import TooFewSystems, correlate, per_document, system_means
 from analysis.cube import MissingMeasure
 from tests.analysis._matrices import cases, matrix, table
@@ -211,3 +214,33 @@ def test_the_command_prints_the_fields_of_the_design(tmp_path, capsys):
     assert "seed 0" in err
     assert main(["correlate", str(path), "--human", "coverage"]) == 2
     assert "Measures there: a, b, h" in capsys.readouterr().err
+
+
+# ── properties ──
+
+SCORE = st.integers(-3, 3).map(float)
+
+
+@st.composite
+def two_matrices(draw):
+    shape = draw(st.tuples(st.integers(3, 6), st.integers(1, 4)))
+    return tuple(draw(arrays(float, shape, elements=SCORE)) for _ in range(2))
+
+
+def same(a, b):
+    return a == pytest.approx(b, abs=1e-9, nan_ok=True)
+
+
+@settings(max_examples=40, deadline=None)
+@given(two_matrices(), st.sampled_from(["system", "summary", "global"]), st.sampled_from(list(COEFFICIENTS)))
+def test_what_must_not_matter(matrices, level, name):
+    x, z = matrices
+    found = value(x, z, level, name).value
+    assert math.isnan(found) or -1 <= found <= 1
+    # A metric's unit, the order of the systems and of the documents, and which side is called human.
+    assert same(value(x * 8 + 4, z, level, name).value, found)
+    assert same(value(x[::-1], z[::-1], level, name).value, found)
+    assert same(value(x[:, ::-1], z[:, ::-1], level, name).value, found)
+    assert same(value(z, x, level, name).value, found)
+    if name != "accuracy":
+        assert same(value(-x, z, level, name).value, -found)

@@ -105,6 +105,29 @@ def test_without_metrics_the_report_says_what_to_do():
     assert [figure.name for figure in report.figures] == ["human-scores"]
 
 
+def test_what_cant_be_judged_is_said():
+    rng = np.random.default_rng(0)
+    two = build_report(table(h=rng.random((2, 5)), a=rng.random((2, 5))), human="h", resamples=50)
+    assert two.verdict == (
+        "2 systems were judged on 5 documents by h. No metric can be judged on fewer than 3 systems: add systems."
+    )
+    constant = build_report(table(h=np.ones((6, 4)), a=rng.random((6, 4))), human="h", resamples=50)
+    assert "every correlation is undefined" in constant.verdict
+    assert any("the scores of h are the same for all systems" in warning for warning in constant.warnings)
+    empty = build_report(table(h=rng.random((6, 4)), a=np.full((6, 4), np.nan), b=rng.random((6, 4))), human="h")
+    assert "significantly better" not in empty.verdict
+
+
+def test_a_human_measure_of_whole_systems():
+    rng = np.random.default_rng(0)
+    human = pd.DataFrame({"doc_id": "*", "system": [f"s{i}" for i in range(6)], "metric": "h", "value": rng.random(6)})
+    report = build_report(
+        pd.concat([human, table(a=rng.random((6, 4)), b=rng.random((6, 4)))]), human="h", resamples=50
+    )
+    assert "system-correlation" in [figure.name for figure in report.figures]
+    assert "levels" not in [figure.name for figure in report.figures]
+
+
 def test_judgments_open_the_report():
     rng = np.random.default_rng(0)
     rows = [

@@ -55,6 +55,38 @@ def test_global_samples_equal_a_loop_over_copies(name, missing):
         assert samples[r] == pytest.approx(float(coefficient(name)(a, b)), abs=1e-12, nan_ok=True)
 
 
+@pytest.mark.parametrize("name", ["pearson", "spearman", "kendall"])
+@pytest.mark.parametrize("side", ["rows", "columns"])
+def test_global_samples_with_one_side_redrawn(name, side):
+    rng = np.random.default_rng(6)
+    x, z = rng.integers(0, 5, (2, 6, 7)).astype(float)
+    x[2, 3] = np.nan
+    rows = draw_weights(1, 9, 6, 0) if side == "rows" else None
+    columns = draw_weights(1, 9, 7, 1) if side == "columns" else None
+    ones = np.ones((9, 7)) if side == "rows" else np.ones((9, 6))
+    full = (rows, ones) if side == "rows" else (ones, columns)
+    quick = global_samples(name, x, z, rows, columns)
+    assert quick == pytest.approx(global_samples(name, x, z, *full), abs=1e-12)
+
+
+def test_pearson_of_scores_far_from_zero_keeps_its_digits():
+    rng = np.random.default_rng(0)
+    x, z = rng.random((2, 8, 5))
+    rows = draw_weights(0, 50, 8)
+    near = summary_samples("pearson", x, z, rows, None)
+    assert summary_samples("pearson", x + 1e6, z, rows, None) == pytest.approx(near, abs=1e-8)
+
+
+def test_resamples_of_one_system_only_are_undefined():
+    x, z = np.random.default_rng(0).random((2, 3, 4))
+    lone = np.array([[3.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
+    for name in COEFFICIENTS:
+        for sampler in (system_samples, summary_samples):
+            samples = sampler(name, x, z, lone, None)
+            assert np.isnan(samples[0]), (name, sampler)
+            assert np.isfinite(samples[1])
+
+
 @pytest.mark.parametrize("name", ["kendall-c", "spearman", "kendall"])
 def test_system_samples_equal_a_loop_over_copies(name):
     rng = np.random.default_rng(2)
