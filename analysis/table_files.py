@@ -80,6 +80,7 @@ def _read_csv_fast(data: bytearray, header: list[str], spec: TableSpec) -> pd.Da
             column_types={name: arrow.get(kinds.get(name, ""), pa.large_string()) for name in header},
             null_values=[""],
             strings_can_be_null=False,
+            check_utf8=False,  # the bytes have been through the guard
         ),
     )
     frame: pd.DataFrame = table.to_pandas()

@@ -39,7 +39,7 @@ def run() -> Measurement:
         frame.to_parquet(parquet, index=False)
         for path, peer in ((csv, pd.read_csv), (parquet, pd.read_parquet)):
             ours = theirs = float("inf")
-            for _ in range(5):  # in turn, so that a busy moment of the machine hits both
+            for _ in range(12):  # in turn, so that a busy moment of the machine hits both
                 ours = min(ours, seconds(lambda path=path: read_table(path, "judgments"), 1))
                 theirs = min(theirs, seconds(lambda path=path, peer=peer: peer(path), 1))
             found = Measurement(ours, theirs, 0.5, note=f"pandas, {path.suffix[1:]}, {ROWS:,} rows")
