@@ -15,8 +15,15 @@ def parse_xml(text: str, what: str, most_bytes: int = MOST_BYTES) -> etree._Elem
         raise BadXML(f"{what} has {len(data):,} bytes; at most {most_bytes:,} are allowed.")
     if not text.strip():
         raise BadXML(f"{what} is empty.")
+    # The text is decoded already, whatever encoding its declaration names.
     parser = etree.XMLParser(
-        resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False, remove_comments=True, remove_pis=True
+        encoding="utf-8",
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
     )
     try:
         root = etree.fromstring(data, parser)

@@ -1,8 +1,10 @@
 """The marketplace from the command line."""
 
 import os
+import socket
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.marketplace import demo, keys
 from annotation.marketplace.models import AccessKey, Account, AuditEntry, Requester
+from tests.marketplace import wire
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -67,3 +70,37 @@ def test_the_site_starts_it_with_its_own_settings(tmp_path):
     assert "AWS_SECRET_ACCESS_KEY=" in done.stdout
     assert database.exists()
     assert not (tmp_path / "site.sqlite3").exists()
+
+
+def test_the_front_door(tmp_path):
+    """`manage.py marketplace` on a fresh machine: it serves, and the key it shows opens the API."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    environment = {
+        **os.environ,
+        "MARKETPLACE_DATABASE_URL": f"sqlite:///{tmp_path}/market.sqlite3",
+        "MARKETPLACE_STATIC_ROOT": str(tmp_path / "static"),
+        "DJANGO_SETTINGS_MODULE": "deploy.marketplace_settings",
+        "MARKETPLACE_WEB_PROCESSES": "1",
+    }
+    command = [sys.executable, "manage.py", "marketplace", "--bind", f"127.0.0.1:{port}"]
+    server = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        said = []
+        for line in server.stdout:
+            said.append(line)
+            if "Booting worker" in line:
+                break
+        shown = dict(line.strip().split("=", 1) for line in said if line.startswith("AWS_"))
+        key = keys.IssuedKey(shown["AWS_ACCESS_KEY_ID"], shown["AWS_SECRET_ACCESS_KEY"])
+        answer = wire.call(f"http://127.0.0.1:{port}", key, "GetAccountBalance")
+        assert answer.body == {"AvailableBalance": "1000.00", "OnHoldBalance": "0.00"}
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as page:
+            assert page.status == 200
+    finally:
+        server.terminate()
+        server.wait(30)
+        server.stdout.close()

@@ -46,6 +46,12 @@ def test_the_three_kinds_of_question():
     assert [one.identifier for one in parse_question(FORM).questions] == ["colour"]
 
 
+@pytest.mark.parametrize("encoding", ["UTF-8", "ISO-8859-1", "us-ascii"])
+def test_the_declared_encoding_does_not_matter(encoding):
+    declared = f'<?xml version="1.0" encoding="{encoding}"?>' + FORM.replace("Colours", "Größe")
+    assert parse_question(declared).parts[0][0].text == "Größe"
+
+
 def test_a_question_form_in_all_its_parts():
     form = parse_question(LONG_FORM)
     overview, move, who = form.parts

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.db.models import TextField
 from django.db.models.functions import Cast
 
-from ... import hits, money, qualifying
+from ... import clock, hits, lifecycle, money, qualifying
 from ...errors import BadParameter, HITDoesNotExist, NotSupported, QualificationTypeDoesNotExist
 from ...models import HIT, HITType, QualificationType, Requester
 from ..paging import page
@@ -79,6 +79,9 @@ def own_hit(requester: Requester, hit_id: str) -> HIT:
     found = HIT.objects.select_related("hit_type").filter(requester=requester, hit_id=hit_id).first()
     if found is None:
         raise HITDoesNotExist(f"HIT {hit_id} does not exist, or is not yours.")
+    if found.due_at is not None and found.due_at <= clock.now():
+        with transaction.atomic():  # more was due than one call does for all; this HIT is looked at, so it is next
+            return lifecycle.locked_hit(hit_id, requester)
     return found
 
 
