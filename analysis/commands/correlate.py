@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import argparse
 
+import pandas as pd
+
 from analysis.cli import CommandResult
 from analysis.coefficients import COEFFICIENTS
 from analysis.commands._metrics import (
     add_level_and_coefficient,
+    add_plot,
     add_scores_and_human,
     chosen_metrics,
     count,
     load_scores,
 )
-from analysis.correlate import INTERVALS, UNDEFINED, correlate
-from analysis.cube import build_cube
+from analysis.correlate import INTERVALS, UNDEFINED, CorrelationResult, correlate
+from analysis.cube import ScoreCube, build_cube
 from analysis.resample import SCHEMES
 
 HELP = "Correlate metrics with a human measure, at system, summary or global level."
+FIGURES = ("bars", "levels", "scatter")
 COLUMNS = ["metric", "level", "coefficient", "value", "n_used", "n_undefined", "low", "high"]
 
 
@@ -31,24 +35,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--undefined", choices=UNDEFINED, default="drop", help="documents with an undefined correlation"
     )
     parser.add_argument("--score", choices=("mean", "median"), default="mean", help="a system's score")
+    parser.add_argument(
+        "--figure",
+        choices=FIGURES,
+        default="bars",
+        help="what --plot draws; scatter: the best metric, system by system",
+    )
+    add_plot(parser)
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    cube = build_cube(load_scores(args))
-    results = correlate(
-        cube,
-        human=args.human,
-        metrics=chosen_metrics(args),
-        level=args.level,
-        coefficient=args.coefficient,
-        ci=args.ci,
-        resample=args.resample,
-        seed=args.seed,
-        undefined=args.undefined,
-        score=args.score,
-        interval=args.interval,
-    )
+    scores = load_scores(args)
+    cube = build_cube(scores)
+    results = _correlate(args, cube, args.level)
     results.sort(key=lambda result: -result.value if result.value == result.value else 9)
+    if args.plot:
+        _draw(args, scores, cube, results)
     notes = [result.note for result in results if result.note]
     if args.interval == "fisher":
         notes.append("Intervals: 95 %, Fisher's z with the standard errors of Bonett and Wright (2000).")
@@ -58,3 +60,34 @@ def run(args: argparse.Namespace) -> CommandResult:
         notes.append(f"Intervals: 95 %, {kind}, {drawn}.")
     rows = [{column: getattr(result, column) for column in COLUMNS} for result in results]
     return CommandResult(rows, COLUMNS, notes)
+
+
+def _correlate(args: argparse.Namespace, cube: ScoreCube, level: str) -> list[CorrelationResult]:
+    return correlate(
+        cube,
+        human=args.human,
+        metrics=chosen_metrics(args),
+        level=level,
+        coefficient=args.coefficient,
+        ci=args.ci,
+        resample=args.resample,
+        seed=args.seed,
+        undefined=args.undefined,
+        score=args.score,
+        interval=args.interval,
+    )
+
+
+def _draw(args: argparse.Namespace, scores: pd.DataFrame, cube: ScoreCube, results: list[CorrelationResult]) -> None:
+    from analysis.plot import save, system_scatter
+    from analysis.plot_metrics import correlation_bars, level_difference
+
+    if args.figure == "scatter":
+        best = results[0].metric
+        chart = system_scatter(scores, args.human, best, args.coefficient, args.ci or 1000, args.seed)
+    elif args.figure == "levels":
+        levels = {level: _correlate(args, cube, level) for level in ("system", "summary")}
+        chart = level_difference(levels["system"], levels["summary"], args.human)
+    else:
+        chart = correlation_bars(results, args.human)
+    save(chart, args.plot)

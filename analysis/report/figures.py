@@ -155,7 +155,9 @@ def correlation_figure(study: Study, found: Findings) -> Figure:
         "Correlation of the systems' mean scores with their human scores.",
         correlation_bars(found.system, study.human),
         table,
-        command(study, "correlate", *of_metrics(study), "--ci", str(study.resamples)),
+        command(
+            study, "correlate", *of_metrics(study), "--ci", str(study.resamples), "--plot", "system-correlation.svg"
+        ),
     )
 
 
@@ -188,7 +190,7 @@ def scatter_figure(study: Study, metric: str) -> Figure:
         "One point per system. Points far from the line are systems that the metric over- or underrates.",
         system_scatter(study.scores, study.human, metric, ci=study.resamples, seed=study.seed),
         table,
-        command(study, "report", "--figure", "best-metric", "--out", "report"),
+        command(study, "correlate", "--metrics", metric, "--figure", "scatter", "--plot", "best-metric.svg"),
     )
 
 
@@ -212,7 +214,9 @@ def level_figure(study: Study, found: Findings) -> Figure:
         "The same metrics at both levels. A metric may be trusted with systems and not with single summaries.",
         level_difference(found.system, found.summary, study.human),
         wide.sort_values("summary", ascending=False),
-        command(study, "correlate", *of_metrics(study), "--level", "summary", "--resample", "inputs", "--ci", "1000"),
+        command(
+            study, "correlate", *of_metrics(study), "--level", "summary", "--figure", "levels", "--plot", "levels.svg"
+        ),
     )
 
 

@@ -7,7 +7,6 @@ import json
 import re
 from functools import cache
 
-from analysis.plot import to_svg
 from analysis.report.parts import Figure, Report, Section
 from analysis.report.tables import html_table
 
@@ -116,7 +115,7 @@ def _figure(figure: Figure, interactive: bool) -> str:
         spec = f'<script type="application/json" data-chart="{place}">{text}</script>'
     return (
         f"<h3>{html.escape(figure.title)}</h3><figure>"
-        f'<div class="chart" id="{place}">{to_svg(figure.chart)}</div>{spec}'
+        f'<div class="chart" id="{place}">{figure.svg}</div>{spec}'
         f"<figcaption>{html.escape(figure.caption)}</figcaption>"
         f'<details><summary>Numbers</summary><div class="scroll">{html_table(figure.table)}</div></details>'
         f"<details><summary>Command</summary><pre>{html.escape(figure.command)}</pre></details></figure>"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
 from analysis.coefficients import UnknownName
 from analysis.cube import ScoreCube
+from analysis.plot import to_svg
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ class Figure:
     table: pd.DataFrame
     command: str
 
+    @cached_property
+    def svg(self) -> str:
+        """The chart as a drawing."""
+        return to_svg(self.chart)
+
 
 @dataclass(frozen=True)
 class Section:
@@ -77,6 +83,3 @@ class Report:
             if figure.name == name:
                 return figure
         raise UnknownName("figure", name, tuple(figure.name for figure in self.figures))
-
-
-Maker = Callable[[Study], Figure]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from analysis.plot import to_pdf, to_svg
+from analysis.plot import to_pdf
 from analysis.report.page import render_page
 from analysis.report.parts import Figure, Report
 from analysis.report.tables import latex_table
@@ -35,7 +35,7 @@ def write_figure(figure: Figure, folder: str | Path) -> list[Path]:
     for name in ("figures", "tables"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     contents = {
-        folder / "figures" / f"{figure.name}.svg": to_svg(figure.chart).encode(),
+        folder / "figures" / f"{figure.name}.svg": figure.svg.encode(),
         folder / "figures" / f"{figure.name}.pdf": to_pdf(figure.chart),
         folder / "tables" / f"{figure.name}.csv": figure.table.to_csv(index=False).encode(),
         folder / "tables" / f"{figure.name}.tex": latex_table(figure.table, figure.caption, figure.name).encode(),

@@ -216,6 +216,15 @@ def test_the_command_prints_the_fields_of_the_design(tmp_path, capsys):
     assert "Measures there: a, b, h" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("figure", ["bars", "levels", "scatter"])
+def test_every_figure_is_drawn(tmp_path, figure):
+    rng = np.random.default_rng(0)
+    path, plot = tmp_path / "scores.csv", tmp_path / "f.svg"
+    table(h=rng.random((5, 4)), a=rng.random((5, 4))).to_csv(path, index=False)
+    assert main(["correlate", str(path), "--human", "h", "--ci", "20", "--figure", figure, "--plot", str(plot)]) == 0
+    assert plot.read_text().startswith("<svg")
+
+
 # ── properties ──
 
 SCORE = st.integers(-3, 3).map(float)
