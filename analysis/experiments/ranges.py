@@ -54,10 +54,11 @@ def topics(
     metrics: Sequence[str] | None = None,
     human: str | None = None,
     texts: pd.DataFrame | None = None,
+    baseline: str | None = None,
 ) -> tuple[tuple[str, ...], list[Topic]]:
     """The metrics in order of appearance and the table topic by topic; summaries lacking a metric are left out.
 
-    With `texts` (a summaries table) equal texts within a topic count once.
+    With `texts` (a summaries table) equal texts within a topic count once; of those, the baseline's is kept.
     """
     known = list(dict.fromkeys(scores["metric"]))
     for name in [*(metrics or []), *([human] if human else [])]:
@@ -70,7 +71,7 @@ def topics(
     rows = rows.assign(system=_with_group(rows))
     wide = rows.set_index(["doc_id", "system", "metric"])["value"].unstack("metric")
     if texts is not None:
-        wide = _drop_equal_texts(wide, texts)
+        wide = _drop_equal_texts(wide, texts, baseline)
     order = list(dict.fromkeys(rows["doc_id"]))
     groups = dict(tuple(wide.groupby(level="doc_id", sort=False)))
     made = []
@@ -96,7 +97,8 @@ def _with_group(rows: pd.DataFrame) -> pd.Series:
     return system.where(~system.isin(several), group + "/" + system)
 
 
-def _drop_equal_texts(wide: pd.DataFrame, texts: pd.DataFrame) -> pd.DataFrame:
+def _drop_equal_texts(wide: pd.DataFrame, texts: pd.DataFrame, baseline: str | None) -> pd.DataFrame:
+    texts = texts.sort_values("system", key=lambda names: names != baseline, kind="stable")
     joined = texts["summary"].map(lambda text: text if isinstance(text, str) else "\n".join(text))
     keyed = texts.assign(text=joined).drop_duplicates(["doc_id", "text"])
     keep = pd.MultiIndex.from_frame(keyed[["doc_id", "system"]])
@@ -136,7 +138,7 @@ def range_correlations(
     """Tau-b of every pair of metrics on the whole range, the average range (with `human`) and the top."""
     if top == "baseline" and not baseline:
         raise AnalysisError("The top above a baseline needs the name of the baseline system.")
-    names, parts = topics(scores, metrics, human, texts)
+    names, parts = topics(scores, metrics, human, texts, baseline)
     pairs: Iterator[tuple[int, int]] = combinations(range(len(names)), 2)
     if progress:
         pairs = progress(pairs, len(names) * (len(names) - 1) // 2)

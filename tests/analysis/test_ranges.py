@@ -58,6 +58,8 @@ def test_equal_texts_within_a_topic_count_once():
     )
     _, (topic,) = topics(scores(), ["a", "b"], texts=texts)
     assert topic.systems == ("s0", "s1", "s2")
+    _, (kept,) = topics(scores(), ["a", "b"], texts=texts, baseline="s4")
+    assert kept.systems == ("s0", "s1", "s4")
 
 
 def test_metrics_stand_in_the_order_of_the_table():
