@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from analysis.table_checks import Problems, TableSpec, show
 
@@ -60,6 +61,8 @@ def key_codes(frame: pd.DataFrame, columns: Sequence[str]) -> Codes:
 
 def _all_differ(frame: pd.DataFrame, key: Sequence[str], known: Mapping[str, Codes]) -> bool:
     """True only if no two rows can have the same key."""
+    if not known and _in_blocks(frame, key):
+        return True
 
     total = _combined(known, key)
     if total is None:
@@ -70,14 +73,49 @@ def _all_differ(frame: pd.DataFrame, key: Sequence[str], known: Mapping[str, Cod
             for column in pool.map(_column_numbers, columns, codes):
                 total *= _ODD[0]
                 total += column
+    if bool((total[1:] > total[:-1]).all()):
+        return True
     total.sort()
     return not bool((total[1:] == total[:-1]).any())
+
+
+def _in_blocks(frame: pd.DataFrame, key: Sequence[str]) -> bool:
+    """Whether the rows stand assignment by assignment with ascending units, each assignment once: no row is twice.
+
+    Files usually do, and then only the first row of each block needs a number.
+    """
+    others = [name for name in key if name != "unit"]
+    arrays = {name: array for name in key if (array := _plain(frame[name])) is not None}
+    if "unit" not in key or len(frame) < 1000 or len(arrays) < len(key):
+        return False
+    starts = np.ones(len(frame), dtype=bool)
+    starts[1:] = False
+    for name in others:
+        starts[1:] |= pc.not_equal(arrays[name][1:], arrays[name][:-1]).to_numpy()
+    heads = np.flatnonzero(starts)
+    if len(heads) > len(frame) / 4:
+        return False
+    ascending = pc.greater(arrays["unit"][1:], arrays["unit"][:-1]).to_numpy()
+    if not bool((starts[1:] | ascending).all()):
+        return False
+    return _all_differ(frame[others].iloc[heads], others, {})
+
+
+def _plain(series: pd.Series) -> pa.ChunkedArray | None:
+    """The strings of a column as Arrow holds them, if that is how they are held and none is missing."""
+    if not isinstance(series.dtype, pd.StringDtype):
+        return None
+    array = pa.array(series.array)
+    if isinstance(array, pa.Array):
+        array = pa.chunked_array([array])
+    return array if not array.null_count and pa.types.is_large_string(array.type) else None
 
 
 def _combined(known: Mapping[str, Codes], key: Sequence[str]) -> Numbers | None:
     """All codes in one number, where all are known and fit."""
     if any(name not in known for name in key):
         return None
+    key = sorted(key, key=lambda name: name == "unit")  # rows usually stand assignment by assignment, unit by unit
     sizes = [int(known[name].max()) + 1 for name in key]
     if math.prod(sizes) >= 2**63:
         return None
@@ -91,12 +129,11 @@ def _combined(known: Mapping[str, Codes], key: Sequence[str]) -> Numbers | None:
 def _column_numbers(series: pd.Series, codes: Codes | None) -> Numbers:
     if codes is not None:
         return _mix(codes.astype(np.uint64))
-    array = pa.array(series.array) if isinstance(series.dtype, pd.StringDtype) else None
-    if array is None or array.null_count or not pa.types.is_large_string(array.type):
+    array = _plain(series)
+    if array is None:
         codes, _ = pd.factorize(series, use_na_sentinel=False)
         return _mix(codes.astype(np.uint64))
-    chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
-    return np.concatenate([_string_numbers(chunk) for chunk in chunks])
+    return np.concatenate([_string_numbers(chunk) for chunk in array.chunks])
 
 
 def _string_numbers(chunk: pa.LargeStringArray) -> Numbers:
@@ -110,10 +147,9 @@ def _string_numbers(chunk: pa.LargeStringArray) -> Numbers:
     numbers = _eight_bytes(data, offsets[:-1])
     numbers &= masks
     _mix(numbers)
-    if lengths.max() > 8:
-        ends = _eight_bytes(data, np.maximum(offsets[1:] - 8, offsets[:-1]))
-        ends &= masks
-        numbers += _ODD[1] * _mix(ends)
+    long = np.flatnonzero(lengths > 8)
+    if len(long):  # only theirs: a string must get the same number whatever stands around it
+        numbers[long] += _ODD[1] * _mix(_eight_bytes(data, offsets[1:][long] - 8))
     numbers += _ODD[2] * lengths.view(np.uint64)
     return numbers
 

@@ -9,11 +9,13 @@ import tracemalloc
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.table_cells import decode_cell, encode_cell
+from analysis.table_keys import _string_numbers
 from analysis.tables import (
     SUFFIXES,
     TABLES,
@@ -375,3 +377,51 @@ def test_duplicates_across_the_row_groups_of_a_parquet_file_are_found(tmp_path: 
         read_table(tmp_path / "scores.parquet", "scores")
     frame.iloc[:4].to_parquet(tmp_path / "scores.parquet", row_group_size=group)
     assert read_table(tmp_path / "scores.parquet", "scores")["doc_id"].tolist() == ["1", "2", "3", "4"]
+
+
+def in_blocks(documents: int = 40, units: int = 30) -> pd.DataFrame:
+    return pd.DataFrame(
+        [(f"d{d}", "s", f"u{u:02}", f"w{d % 7}", 1.0) for d in range(documents) for u in range(units)],
+        columns=["doc_id", "system", "unit", "worker_id", "value"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("copied", "put_before"),
+    [(5, 6), (5, 900), (0, 1200), (29, 30), (30, 30), (1199, 0)],
+    ids=["next to it", "in another block", "at the end", "end of a block", "start of a block", "at the start"],
+)
+def test_one_repeated_row_in_a_long_orderly_table_is_found(tmp_path: Path, copied: int, put_before: int) -> None:
+    frame = in_blocks()
+    assert len(check_table(frame, "judgments")) == 1200
+    repeated = pd.concat([frame[:put_before], frame[copied : copied + 1], frame[put_before:]], ignore_index=True)
+    for suffix in (".csv", ".parquet"):
+        path = tmp_path / f"judgments{suffix}"
+        (repeated.to_csv if suffix == ".csv" else repeated.to_parquet)(path, index=False)
+        with pytest.raises(TableError, match="again, already in row"):
+            read_table(path, "judgments")
+
+
+def test_a_block_that_comes_twice_is_found_and_blocks_out_of_order_are_not(tmp_path: Path) -> None:
+    frame = in_blocks()
+    again = pd.concat([frame, frame[60:90]], ignore_index=True)
+    with pytest.raises(TableError, match=r"row 1201, .* already in row 61"):
+        check_table(again, "judgments")
+    backwards = frame.iloc[::-1].reset_index(drop=True)
+    assert len(check_table(backwards, "judgments")) == 1200
+
+
+WORDS = st.lists(st.sampled_from(["", "a", "é", "a" * 7, "a" * 8, "a" * 9, "b" * 16, "ab" * 9]), min_size=1, max_size=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(WORDS, min_size=1, max_size=4))
+def test_a_string_has_one_number_whatever_stands_around_it(chunks: list[list[str]]) -> None:
+    found: dict[str, set[int]] = {}
+    for words in chunks:
+        for start in range(len(words)):
+            part = pa.array(words, type=pa.large_string())[start:]
+            for word, number in zip(words[start:], _string_numbers(part).tolist(), strict=True):
+                found.setdefault(word, set()).add(number)
+    assert all(len(numbers) == 1 for numbers in found.values())
+    assert len(set.union(*found.values())) == len(found)
