@@ -321,6 +321,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
 TEXT = st.text(st.characters(exclude_characters="\0", codec="utf-8"))
 
 
+@settings(deadline=None)
 @given(st.one_of(TEXT, st.lists(TEXT), TEXT.map(json.dumps), st.lists(TEXT).map(json.dumps)))
 def test_every_text_survives_a_cell(text: str | list[str]) -> None:
     assert decode_cell(encode_cell(text)) == text
