@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Batch, Judgment, Summary
+from tests.browser.conftest import NARROW
 from tests.browser.helpers import SUMMARY, open_batch, open_task, ready
 from tests.factories import make_member
 
@@ -39,6 +40,14 @@ def begin(page: Page, server: str, batch: Batch) -> Assignment:
 
 def no_sideways_scroll(page: Page) -> bool:
     return page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def too_wide(page: Page) -> list[str]:
+    """The elements that stick out of the page on the right."""
+    find = """[...document.querySelectorAll('main *')].filter((one) =>
+      one.getBoundingClientRect().right > window.innerWidth + 1 && !one.closest('.visually-hidden'))
+      .map((one) => `${one.tagName} ${one.className} ${one.textContent.trim().slice(0, 20)}`)"""
+    return page.evaluate(find)
 
 
 def test_litepyramid_from_sign_in_to_receipt_by_keyboard(page: Page, live_server):
@@ -190,3 +199,17 @@ def test_right_to_left_texts_run_from_the_right(page: Page, live_server):
     Summary.objects.update(text="العبارة مستمرة في العمل")
     open_task(page, live_server.url, batch)
     assert page.evaluate("getComputedStyle(document.getElementById('summary-text')).direction") == "rtl"
+
+
+@pytest.mark.parametrize("protocol", ["litepyramid", "likert"])
+def test_longer_words_of_another_language_fit_a_narrow_screen(browser, live_server, protocol):
+    context = browser.new_context(viewport=NARROW, locale="de-DE")
+    page = context.new_page()
+    open_task(page, live_server.url, open_batch(protocol))
+    expect(page.locator("#save-state")).to_have_text("Gespeichert")
+    assert too_wide(page) == []
+    outside = """[...document.querySelectorAll('.item')].filter((item) =>
+      [...item.querySelectorAll('.choice')].some((one) =>
+        one.getBoundingClientRect().right > item.getBoundingClientRect().right)).length"""
+    assert page.evaluate(outside) == 0
+    context.close()
