@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
 import tracemalloc
 from pathlib import Path
 
@@ -269,13 +268,11 @@ def test_a_line_of_a_gigabyte_is_refused_without_reading_it(tmp_path: Path, name
     with path.open("r+b") as file:
         file.write(HEAD.encode() + b"x" * (2**20 - len(HEAD)))
     tracemalloc.start()
-    start = time.monotonic()
     with pytest.raises(TableError, match="a line longer than 16 MiB, starting at byte 35"):
         read_table(path, "judgments")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 80 * 2**20
-    assert time.monotonic() - start < 20
 
 
 def test_a_gzip_bomb_is_refused_with_flat_memory(tmp_path: Path) -> None:
