@@ -232,8 +232,10 @@ def test_everything_by_keyboard(wide_page, live_server, site):
     a_worker("wanda")
     make_hit(lab, question=external(f"{site.url}/task"))
     page.goto(f"{live_server.url}/sign-in/")
-    page.keyboard.type("wanda")  # the name has the focus
+    expect(page.get_by_label("Name")).to_be_focused()
+    page.keyboard.type("wanda")
     page.keyboard.press("Tab")
+    expect(page.get_by_label("Password")).to_be_focused()
     page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
     page.wait_for_url(f"{live_server.url}/hits/")
