@@ -67,8 +67,12 @@ def lcs_marks(at: Mapping[str, int], sentences: Sequence[int], words: Sequence[s
         columns.append((0, same))
     columns.reverse()
     marks = 0
+    larger = everything & ~same
     for sentence in sentences:
-        if not union & sentence:
+        mine = union & sentence
+        if (larger & sentence).bit_count() == mine.bit_count():
+            # As many words in the subsequence as positions that match at all: it takes every one of them.
+            marks |= mine
             continue
         below = sentence
         for matches, same in columns:

@@ -19,7 +19,6 @@ from scoring.texts import Text, joined, rouge_words, sentences
 from scoring.wordlists import smart_stop_words, stemmer
 
 COUNTS = ("1", "2", "3", "4", "l", "w", "s4", "su4")
-_LOWER = {"2": "1", "3": "2", "4": "3", "s4": "1"}
 SKIP = 4
 """How many words may stand between the two of a skip bigram."""
 
@@ -167,37 +166,52 @@ def lay_out(rows: Sequence[tuple[str, ...]]) -> Layout:
 
 
 def compare(reference: Reference, summary: Words, counts: Sequence[str]) -> dict[str, Hits]:
-    """Compare one summary with one reference by several counts; S4 and SU4 share their pairs."""
-    found: dict[str, Hits] = {}
+    """Compare one summary with one reference by several counts; n-grams share their work, and so do S4 and SU4."""
+    found = _ngram_hits(reference, summary, [int(count) for count in counts if count.isdigit()])
     for count in counts:
         if count == "l":
             found[count] = _lcs_hits(reference, summary)
         elif count == "w":
             found[count] = _weighted_hits(reference, summary)
+        elif count == "s4":
+            found[count] = _gram_hits(reference, summary, "s4")
         elif count == "su4":
             pairs = found.get("s4") or _gram_hits(reference, summary, "s4")
-            singles = _gram_hits(reference, summary, "su1")
-            found[count] = pooled([pairs, singles])
-        elif _LOWER.get(count) in found and not found[_LOWER[count]].matched:
-            # Without a common bigram there is no common trigram.
-            found[count] = Hits(0, reference.total(count), summary.total(count))
-        else:
-            found[count] = _gram_hits(reference, summary, count)
+            found[count] = pooled([pairs, _gram_hits(reference, summary, "su1")])
     return found
 
 
+def _ngram_hits(reference: Reference, summary: Words, orders: Sequence[int]) -> dict[str, Hits]:
+    """A longer n-gram can only match where the two shorter ones in it do."""
+    words = summary.flat
+    hits: dict[str, Hits] = {}
+    starts = list(range(len(words)))
+    for n in range(1, max(orders, default=0) + 1):
+        count = str(n)
+        known = reference.counts(count)
+        if n == 1:
+            starts = [i for i in starts if words[i] in known]
+            found: list[Gram] = [words[i] for i in starts]
+        elif starts:
+            before = set(starts)
+            starts = [i for i in starts if i + 1 in before and words[i : i + n] in known]
+            found = [words[i : i + n] for i in starts]
+        if n in orders:
+            matched = clipped(found, reference.doubled(count)) if starts else 0
+            hits[count] = Hits(matched, reference.total(count), summary.total(count))
+    return hits
+
+
 def _gram_hits(reference: Reference, summary: Words, count: str) -> Hits:
-    return Hits(matched_grams(reference, summary, count), reference.total(count), summary.total(count))
+    found = list(filter(reference.counts(count).__contains__, summary.grams(count)))
+    return Hits(clipped(found, reference.doubled(count)), reference.total(count), summary.total(count))
 
 
-def matched_grams(reference: Reference, summary: Words, count: str) -> int:
-    """Matches, each unit at most as often as it stands in the reference."""
-    known, doubled = reference.counts(count), reference.doubled(count)
-    found = list(filter(known.__contains__, summary.grams(count)))
+def clipped(found: list[Gram], doubled: Mapping[Gram, int]) -> int:
+    """Matches, each unit at most as often as it stands in the reference; `doubled` are those it has more than once."""
     distinct = set(found)
     matched = len(distinct)
     if matched < len(found):
-        # Only what both texts have more than once counts more than once.
         for gram in doubled.keys() & distinct:
             matched += min(found.count(gram), doubled[gram]) - 1
     return matched

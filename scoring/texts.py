@@ -13,7 +13,8 @@ Text = str | tuple[str, ...]
 
 _WORD_CHARACTER = re.compile(r"\w")
 TOKEN = re.compile(r"\w+|[^\w\s]")
-_ASCII_WORD = re.compile(r"[A-Za-z0-9]+")
+_ROUGE_BYTES = bytes(ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else 32 for code in range(256))
+"""ASCII letters in lower case and digits stay, every other byte becomes a space."""
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
@@ -101,10 +102,8 @@ def word_tokens(text: Text) -> tuple[str, ...]:
 
 
 def _find_rouge_words(sentence: str) -> tuple[str, ...]:
-    # Lower-casing comes last for other scripts: the Kelvin sign, say, becomes an ASCII k when lower-cased.
-    if sentence.isascii():
-        return tuple(_ASCII_WORD.findall(sentence.lower()))
-    return tuple(word.lower() for word in _ASCII_WORD.findall(sentence))
+    # Bytes, as the Perl program reads them: no other script's letter can lower-case into ASCII (the Kelvin sign would).
+    return tuple(sentence.encode("utf-8", "surrogatepass").translate(_ROUGE_BYTES).decode("ascii").split())
 
 
 @lru_cache(maxsize=1)
