@@ -6,18 +6,20 @@ from concurrent.futures import ThreadPoolExecutor
 import pandas as pd
 import pytest
 from django.db import DatabaseError, connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from annotation import clock, protocols
 from annotation.advice import alike, entities, lone_pronoun, unit_advice
 from annotation.errors import BadAnswers
 from annotation.extraction import Unit, coverage, read_units, store_units, units_of
-from annotation.models import Assignment, Batch, ContentUnit, ExtractedUnit, Judgment, Reference, Task
+from annotation.models import Assignment, Batch, ContentUnit, ExtractedUnit, Judgment, Reference, Role, Task
 from annotation.scus import ListMovedOn, align, compare, freeze_units, from_content, reference_states
 from annotation.transfer.exporter import export_study
 from annotation.transfer.frames import judgments_frame, scus_frame
 from annotation.transfer.importer import import_study
 from annotation.words import is_content, sentences
-from tests.factories import make_batch, make_study, make_worker
+from tests.factories import make_batch, make_member, make_study, make_worker
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]
 REFERENCE = ["The mayor opened the bridge on Tuesday.", "It had cost 3 million crowns."]
@@ -393,3 +395,51 @@ def test_the_overview_takes_five_queries_whatever_the_number_of_references(djang
         states = reference_states(study)
     assert len(states) == 30
     assert (states[0].extractions, states[0].units, states[0].version) == (1, 2, 0)
+
+
+@pytest.mark.django_db
+def test_a_task_opens_in_six_queries_and_is_submitted_in_twelve(client):
+    study = make_scu_study()
+    batch = make_scu_batch(study)
+    user = make_member(study)
+    client.force_login(user)
+    address = client.post(reverse("take", args=[batch.pk])).url
+    with CaptureQueriesContext(connection) as opening:
+        assert client.get(address).status_code == 200
+    with CaptureQueriesContext(connection) as sending:
+        client.post(address, {"answer:units": "One fact.\nAnother fact.", "submit_key": "k"})
+    assert ExtractedUnit.objects.count() == 2
+    assert len(opening) <= 6
+    assert len(sending) <= 12
+
+
+@pytest.mark.django_db
+def test_advice_is_given_to_the_holder_alone(client):
+    study = make_scu_study()
+    batch = make_scu_batch(study)
+    client.force_login(make_member(study))
+    key = client.post(reverse("take", args=[batch.pk])).url.strip("/").split("/")[-1]
+    address = reverse("advice", args=[key])
+    found = client.post(address, {"units": ["It cost money.", "Fine."]}, content_type="application/json").json()
+    assert found == {"advice": [["“It” has no noun here: name who or what it is."], []]}
+    assert client.post(address, "{", content_type="application/json").status_code == 422
+    client.force_login(make_member(study))
+    assert client.post(address, {"units": []}, content_type="application/json").status_code == 404
+
+
+@pytest.mark.django_db
+def test_lists_are_for_admins_analysts_look(client):
+    study = make_scu_study()
+    reference = Reference.objects.get()
+    address = reverse("scu-list", args=[study.slug, reference.pk])
+    client.force_login(make_member(study, Role.ANALYST))
+    assert client.get(address).status_code == 200
+    assert client.get(reverse("scus", args=[study.slug])).status_code == 200
+    assert client.post(address, {"units": "One.", "version": "0"}).status_code == 403
+    client.force_login(make_member(study))
+    assert client.get(address).status_code == 403
+    client.force_login(make_member(study, Role.ADMIN))
+    assert client.post(address, {"units": "", "version": "0"}).status_code == 422
+    assert client.post(address, {"units": "One.", "version": "9"}).status_code == 409
+    assert client.post(address, {"units": "One.", "version": "0"}).status_code == 302
+    assert "As of version 1" in client.get(address, {"version": "1"}).text
