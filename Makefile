@@ -5,6 +5,7 @@ SHELL := /bin/sh
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP := .venv/bin/pip --disable-pip-version-check
 PY := .venv/bin/python
+CORES ?= 2
 
 .PHONY: help run prepare test check bench format clean
 .DEFAULT_GOAL := help
@@ -49,14 +50,16 @@ run: prepare
 
 test: .venv/dev
 	@tests/prepare.sh
-	@echo "== Tests on SQLite"
-	@$(PY) -m pytest -m "not postgres or sqlite"
-	@echo "== Tests on PostgreSQL"
+	@echo "== Tests of the site and the libraries, on SQLite"
+	@$(PY) -m pytest -n $(CORES) -m "not postgres or sqlite"
+	@echo "== Tests of the marketplace, on SQLite"
+	@$(PY) -m pytest -n $(CORES) --ds=tests.marketplace_settings -m "not postgres or sqlite" tests/marketplace tests/contract
+	@echo "== Tests of both, on PostgreSQL"
 	@$(PY) -m tests.postgres run
 
 check: .venv/dev
 	@echo "== ruff";          .venv/bin/ruff check . && .venv/bin/ruff format --check .
-	@echo "== mypy";          $(PY) -m mypy
+	@echo "== mypy";          $(PY) -m mypy && $(PY) -m mypy --config-file deploy/marketplace_mypy.ini
 	@echo "== import-linter"; .venv/bin/lint-imports --no-cache
 	@echo "== migrations";    DEMO=1 $(PY) manage.py makemigrations --check --dry-run
 	@echo "== deployment";    SECRET_KEY=$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))') ALLOWED_HOSTS=pyramidion.example.org \

@@ -1,39 +1,42 @@
-"""What can go wrong for a person, each with the sentence that person sees."""
+"""What can go wrong for a person, each with the sentence that person sees, in their language."""
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 
 class Refused(Exception):
     """Something was asked that can't be done. Nothing was changed, unless the sentence says so."""
 
     status = 409
-    sentence = "This can't be done now. Nothing was changed."
+    sentence: str | Promise = _("This can't be done now. Nothing was changed.")
 
-    def __init__(self, sentence: str = "") -> None:
-        super().__init__(sentence or self.sentence)
+    def __init__(self, sentence: str | Promise = "") -> None:
+        super().__init__(str(sentence or self.sentence))
 
 
 class NoTaskLeft(Refused):
-    sentence = "There is no task left for you in this batch. Thank you; look in again later."
+    sentence = _("There is no task left for you in this batch. Thank you; look in again later.")
 
 
 class BatchNotOpen(Refused):
-    sentence = "This batch is not open at the moment. What you saved is kept; look in again later."
+    sentence = _("This batch is not open at the moment. What you saved is kept; look in again later.")
 
 
 class LeaseExpired(Refused):
-    sentence = (
+    sentence = _(
         "Your hold on this task has ended and somebody else has taken it. Nothing was lost: what you saved is kept."
     )
 
 
 class NotYours(Refused):
     status = 404  # a stranger must not learn that it exists
-    sentence = "There is no such assignment of yours. Nothing was changed."
+    sentence = _("There is no such assignment of yours. Nothing was changed.")
 
 
 class AlreadySubmitted(Refused):
-    sentence = "You have submitted this task already. Your first answers are kept; nothing was changed."
+    sentence = _("You have submitted this task already. Your first answers are kept; nothing was changed.")
 
 
 class BadAnswers(Refused):
     status = 422
-    sentence = "The answers are not complete. Nothing was submitted."
+    sentence = _("The answers are not complete. Nothing was submitted.")

@@ -14,6 +14,7 @@ PYTHON = sys.executable
 PROCESSES = {
     "site": [PYTHON, "-m", "gunicorn", "--config", "deploy/gunicorn.py", "deploy.wsgi"],
     "worker": [PYTHON, "manage.py", "worker", "--interval", "0.5"],
+    "marketplace": [PYTHON, "manage.py", "marketplace"],
 }
 GRACE = 20  # seconds for each to finish what it has begun
 

@@ -2,6 +2,7 @@
 # What the tests need beside Python. As root it installs what is missing; otherwise it says what will be skipped.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+mkdir -p var
 
 missing=""
 command -v chromium > /dev/null || missing="$missing chromium chromium-driver"
@@ -15,8 +16,7 @@ if [ -n "$missing" ]; then
     echo "== Installing for the tests:$missing"
     export DEBIAN_FRONTEND=noninteractive
     # shellcheck disable=SC2086  # the list is meant to be split
-    { apt-get update -qq && apt-get install -y -qq $missing; } > var-install.log 2>&1 || tail -n 5 var-install.log
-    rm -f var-install.log
+    { apt-get update -qq && apt-get install -y -qq $missing; } > var/install.log 2>&1 || tail -n 5 var/install.log
   else
     echo "== Not installed, and you are not root:$missing. The tests that need them are skipped and say so."
   fi
@@ -28,4 +28,16 @@ case "$missing" in *postgresql*)
     su postgres -c "createuser -s root; createdb test" 2> /dev/null
   fi ;;
 esac
+
+# Real clients and the accessibility checker, each in a folder of its own under var/.
+if command -v npm > /dev/null; then
+  [ -e var/npm/node_modules/axe-core ] || { echo "== Fetching axe-core"; npm install --silent --no-audit --no-fund --prefix var/npm axe-core@4 > var/install.log 2>&1 || tail -n 3 var/install.log; }
+  [ -e var/js/node_modules/@aws-sdk/client-mturk ] || { echo "== Fetching the AWS SDK for JavaScript"; npm install --silent --no-audit --no-fund --prefix var/js @aws-sdk/client-mturk@3 > var/install.log 2>&1 || tail -n 3 var/install.log; }
+else
+  echo "== npm is not installed: the tests with axe-core and the SDK for JavaScript are skipped and say so."
+fi
+[ -x var/awscli/bin/aws ] || {
+  echo "== Fetching the AWS CLI"
+  { .venv/bin/python -m venv var/awscli && var/awscli/bin/pip install --quiet --disable-pip-version-check awscli; } > var/install.log 2>&1 || tail -n 3 var/install.log
+}
 exit 0
