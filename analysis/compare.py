@@ -109,6 +109,25 @@ class Comparison:
     flipped: tuple[str, ...]
     """Metrics with a negative correlation whose sign was turned as a whole."""
 
+    @property
+    def least_p(self) -> float:
+        """The least adjusted p that these swaps or draws can give; 0 for tests without."""
+        tests = sum(pair.p == pair.p for pair in self.pairs) // (2 if self.alternative == "two-sided" else 1)
+        if not self.resamples or not tests:
+            return 0.0
+        least = 1 / (self.resamples if self.exact else self.resamples + 1)
+        return min(1.0, least * tests) if self.correction in ("holm", "bonferroni") else least
+
+    def too_coarse(self) -> str:
+        """A sentence when no difference could have been found significant, however large; otherwise nothing."""
+        if self.least_p < self.alpha:
+            return ""
+        how = f"only {self.resamples} swaps exist" if self.exact else f"{self.resamples} draws were made"
+        return (
+            f"No difference between metrics can be significant here: {how}, so no p falls below {self.least_p:.2g} "
+            "after the correction. Take Williams' test, fewer metrics, or more systems."
+        )
+
 
 def compare(
     scores: pd.DataFrame | ScoreCube,

@@ -96,10 +96,16 @@ def topk_lines(results: Sequence[TopK], human: str) -> Any:
     alt = altair()
     frame = frame_of(results).dropna(subset=["value"])
     names = list(dict.fromkeys(frame["metric"]))
+    ks = sorted({int(result.k) for result in results}) or [0]
     colours = [PALETTE[i % len(PALETTE)] for i in range(len(names))]
     legend = alt.Legend(title=None, orient="bottom", columns=2)
     base = alt.Chart(frame).encode(
-        x=alt.X("k:Q", title="k systems with the highest human score", axis=alt.Axis(tickMinStep=1)),
+        x=alt.X(
+            "k:Q",
+            title="k systems with the highest human score",
+            scale=alt.Scale(domain=[min(ks), max(ks)], nice=False),
+            axis=alt.Axis(values=ks[:: max(1, len(ks) // 10)], format="d"),
+        ),
         y=alt.Y("value:Q", title="correlation", scale=alt.Scale(zero=False)),
         color=alt.Color(
             "metric:N",

@@ -80,14 +80,8 @@ def sentences(found: Comparison) -> list[str]:
         count = f"all {found.resamples} swaps" if found.exact else f"{found.resamples} draws, seed {found.seed}"
         how += f"; {count}"
     notes = [f"{how}.", found.population]
-    known = [pair.p_adjusted for pair in found.pairs if pair.p_adjusted == pair.p_adjusted]
-    if found.resamples and not found.exact and known:
-        least = len(known) / (found.resamples + 1)
-        if found.correction in ("holm", "bonferroni") and least >= found.alpha:
-            notes.append(
-                f"With {found.resamples} draws and {len(known)} tests no p can fall below {least:.2g}; raise "
-                "--resamples, name fewer metrics, or take --test williams."
-            )
+    if found.too_coarse():
+        notes.append(found.too_coarse())
     best = [item.metric for item in found.standings if item.optimal]
     if best:
         notes.append(f"Not significantly beaten by any other at {found.alpha:g}: {', '.join(best)}.")

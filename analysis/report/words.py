@@ -173,9 +173,11 @@ def _many_tests(found: Findings) -> list[str]:
     if found.comparison is None:
         return []
     tests = len(found.comparison.pairs)
+    coarse = found.comparison.too_coarse()
     return [
+        *([coarse] if coarse else []),
         f"{tests} comparisons of metrics were made; their p-values are adjusted ({found.comparison.correction}), the "
-        "intervals of single correlations aren't."
+        "intervals of single correlations aren't.",
     ]
 
 

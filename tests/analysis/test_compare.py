@@ -217,6 +217,18 @@ def test_processes_share_the_pairs_and_change_nothing():
     assert compare(scores, jobs=2, **options) == compare(scores, **options)
 
 
+def test_it_is_said_when_nothing_could_be_significant():
+    rng = np.random.default_rng(0)
+    few = compare(table(**{name: rng.random((6, 5)) for name in ("h", "a", "b", "c", "d")}), human="h")
+    # 2⁶ swaps and 12 tests: the least adjusted p is 12/64.
+    assert few.least_p == pytest.approx(12 / 64)
+    assert "only 64 swaps exist" in few.too_coarse()
+    scores = table(**{name: rng.random((14, 5)) for name in ("h", "a", "b", "c", "d")})
+    assert "100 draws" in compare(scores, human="h", resamples=100).too_coarse()
+    assert compare(scores, human="h").too_coarse() == ""
+    assert compare(scores, human="h", test="williams").too_coarse() == ""
+
+
 def test_too_little_is_answered_with_a_sentence():
     scores = table(h=[[1, 2], [3, 4]], a=[[1, 2], [3, 4]], b=[[2, 1], [4, 3]])
     with pytest.raises(TooFewSystems, match="2 systems; metrics can be compared on 3 systems or more"):
