@@ -13,6 +13,7 @@ from annotation.marketplace.models import HIT, HITType, RequestToken, Transfer
 from annotation.marketplace.qualifying import ADULT, LOCALE, MASTERS, NUMBER_APPROVED
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, XSD, at, make_hit
 
+pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]  # on both databases
 DAY = 86400
 TYPE = {"Title": "t", "Description": "d", "Reward": "0.01", "AssignmentDurationInSeconds": 60}
 NEW = {**TYPE, "Question": EXTERNAL, "LifetimeInSeconds": 60}

@@ -15,6 +15,7 @@ from annotation.marketplace.errors import InsufficientFunds, Refused
 from annotation.marketplace.models import HIT, Assignment, Requester, Transfer, Worker
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, START
 
+pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]  # on both databases
 PICK = st.integers(0, 10**6)
 
 

@@ -19,6 +19,7 @@ from annotation.marketplace.qualifying import (
 )
 from tests.marketplace.fixtures import FORM, KEY, at
 
+pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]  # on both databases
 HAS = Standing({"3Q": 5}, "US", "CA")
 LACKS = Standing({})
 

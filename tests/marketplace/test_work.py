@@ -23,6 +23,7 @@ from annotation.marketplace.qualifying import LOCALE
 from annotation.marketplace.workers import block_worker
 from tests.marketplace.fixtures import ANSWER, START, at, make_hit
 
+pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]  # on both databases
 Status = HIT.Status
 
 
