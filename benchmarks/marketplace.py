@@ -6,6 +6,7 @@ two is closer to its limit is reported, the other stands in the note.
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -33,6 +34,21 @@ ANSWER = (
 
 
 def run() -> Measurement:
+    # In a process of its own: Django can be set up once, and other benchmarks set up the site.
+    command = [sys.executable, "-m", "benchmarks.marketplace"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"The benchmark of the marketplace failed: {done.stderr[-500:]}")
+    create, listing = json.loads(done.stdout.splitlines()[-1])
+    note = f"{HITS:,} CreateHITWithHITType {create:.1f} s of {CREATE_LIMIT:g}, "
+    note += f"{ASSIGNMENTS:,} assignments listed {listing:.1f} s of {LIST_LIMIT:g}"
+    if create / CREATE_LIMIT >= listing / LIST_LIMIT:
+        return Measurement(create, CREATE_LIMIT, claim=1.0, note=note)
+    return Measurement(listing, LIST_LIMIT, claim=1.0, note=note)
+
+
+def measure() -> tuple[float, float]:
+    """Seconds to create the HITs, and to list the assignments."""
     with tempfile.TemporaryDirectory() as folder:
         port = _free_port()
         os.environ.update(
@@ -49,16 +65,10 @@ def run() -> Measurement:
         server = subprocess.Popen([*command, "deploy.marketplace_wsgi"], cwd=ROOT, stderr=subprocess.DEVNULL)
         try:
             _wait(port)
-            create = _create(client)
-            listing = _list(client, _full_hit(requester))
+            return _create(client), _list(client, _full_hit(requester))
         finally:
             server.terminate()
             server.wait()
-    note = f"{HITS:,} CreateHITWithHITType {create:.1f} s of {CREATE_LIMIT:g}, "
-    note += f"{ASSIGNMENTS:,} assignments listed {listing:.1f} s of {LIST_LIMIT:g}"
-    if create / CREATE_LIMIT >= listing / LIST_LIMIT:
-        return Measurement(create, CREATE_LIMIT, claim=1.0, note=note)
-    return Measurement(listing, LIST_LIMIT, claim=1.0, note=note)
 
 
 def _free_port() -> int:
@@ -140,3 +150,7 @@ def _list(client: Any, hit_id: str) -> float:
     if len(found) != ASSIGNMENTS:
         raise RuntimeError(f"{len(found):,} assignments were listed instead of {ASSIGNMENTS:,}.")
     return took
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure()))
