@@ -7,6 +7,7 @@ from django.db import connection
 from django.urls import reverse
 
 from annotation import clock
+from annotation.demo import load_demo
 from annotation.errors import BadAnswers, Refused
 from annotation.guidance import (
     ConsentMissing,
@@ -24,6 +25,7 @@ from annotation.guidance_texts import CONSENT
 from annotation.markdown import render_markdown
 from annotation.models import (
     Assignment,
+    Batch,
     Consent,
     GuidanceText,
     PracticeItem,
@@ -31,6 +33,7 @@ from annotation.models import (
     PracticeRun,
     Role,
     Summary,
+    User,
     Worker,
 )
 from tests.factories import make_batch, make_member, make_study, make_worker
@@ -385,3 +388,17 @@ def test_the_preview_is_safe_and_guidance_is_for_admins(client, admin):
     for name in ("guidance-text", "guidance-preview", "guidance-rules", "guidance-item"):
         assert client.post(reverse(name, args=[study.slug])).status_code == 403
     assert client.get(reverse("guidance", args=[study.slug])).status_code == 403
+
+
+@pytest.mark.django_db
+def test_the_demo_asks_for_consent_and_offers_a_tutorial_without_requiring_it(client):
+    load_demo()
+    batch = Batch.objects.get(name="Judge along")
+    client.force_login(User.objects.get(username="annotator"))
+    address = client.post(reverse("take", args=[batch.pk])).url
+    assert address == reverse("consent", args=[batch.pk])
+    text = newest_text(batch.study, "consent")
+    agreed = client.post(address, {"text": text.pk})
+    assert agreed.url.startswith("/work/")
+    assert client.get(agreed.url).status_code == 200
+    assert "Strong wind disturbs the method." in client.get(reverse("tutorial", args=[batch.pk])).text

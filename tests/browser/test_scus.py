@@ -178,3 +178,28 @@ def test_an_admin_merges_two_lists_and_freezes_them(page: Page, live_server):
         "The bridge cost 3 million crowns.",
     ]
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_words_are_taken_by_touch(browser, live_server):
+    page = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True).new_page()
+    open_task(page, live_server)
+    for name in ("mayor", "opened"):
+        page.get_by_role("option", name=name, exact=True).tap()
+    expect(page.locator("#selected-words")).to_have_text("mayor opened")
+    page.get_by_role("option", name="mayor", exact=True).tap()  # once more leaves it out
+    expect(page.locator("#selected-words")).to_have_text("opened")
+    page.get_by_role("button", name="Make an SCU").tap()
+    expect(page.locator("#units textarea")).to_have_value("Opened.")
+    page.context.close()
+
+
+def test_arabic_is_selected_from_right_to_left(page: Page, live_server):
+    study = make_study(units=0)
+    Reference.objects.update(text=["افتتح العمدة الجسر يوم الثلاثاء."])
+    create_batch(study, "Extract", "scu", 1, state="open")
+    sign_in(page, live_server.url, make_member(study).username)
+    page.get_by_role("button", name="Take a task").click()
+    saved(page)
+    expect(page.get_by_role("option").first).to_be_focused()
+    press(page, "Shift+ArrowLeft", "Shift+ArrowLeft", "Enter")
+    assert units(page) == ["افتتح العمدة الجسر."]
