@@ -1,7 +1,7 @@
 """The marketplace creates 2,500 HITs in under 90 s and lists 10,000 assignments in under 20 s.
 
-boto3 against a gunicorn of its own, on SQLite in a temporary folder. The peers are the promised limits; whichever of the
-two is closer to its limit is reported, the other stands in the note.
+boto3 against a gunicorn of its own, on SQLite in a temporary folder. The peers are the promised limits; whichever of
+the two is closer to its limit is reported, the other stands in the note.
 """
 
 from __future__ import annotations
