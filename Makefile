@@ -7,6 +7,13 @@ PIP := .venv/bin/pip --disable-pip-version-check
 PY := .venv/bin/python
 CORES ?= 2
 
+# Settings as in production, with keys that are good for this one check only.
+PRODUCTION = ENV_FILE=/dev/null DEMO=no \
+	SECRET_KEY=$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))') \
+	ALLOWED_HOSTS=pyramidion.example.org DATABASE_URL=postgres://user@127.0.0.1/none \
+	MARKETPLACE_SECRET_KEY=$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))') \
+	MARKETPLACE_ALLOWED_HOSTS=market.example.org MARKETPLACE_DATABASE_URL=postgres://user@127.0.0.1/none
+
 .PHONY: help run prepare test check bench format clean
 .DEFAULT_GOAL := help
 
@@ -62,8 +69,9 @@ check: .venv/dev
 	@echo "== mypy";          $(PY) -m mypy && $(PY) -m mypy --config-file deploy/marketplace_mypy.ini
 	@echo "== import-linter"; .venv/bin/lint-imports --no-cache
 	@echo "== migrations";    DEMO=1 $(PY) manage.py makemigrations --check --dry-run
-	@echo "== deployment";    SECRET_KEY=$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))') ALLOWED_HOSTS=pyramidion.example.org \
-		DATABASE_URL=postgres://user@127.0.0.1/none ENV_FILE=/dev/null DEMO=no $(PY) manage.py check --deploy --fail-level WARNING
+	@DEMO=1 DJANGO_SETTINGS_MODULE=deploy.marketplace_settings $(PY) manage.py makemigrations --check --dry-run
+	@echo "== deployment";    $(PRODUCTION) $(PY) manage.py check --deploy --fail-level WARNING
+	@$(PRODUCTION) DJANGO_SETTINGS_MODULE=deploy.marketplace_settings $(PY) manage.py check --deploy --fail-level WARNING
 
 bench: .venv/dev
 	@$(PY) -m benchmarks

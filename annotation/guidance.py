@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef, Subquery
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from . import clock
@@ -105,7 +105,7 @@ def write_text(study: Study, kind: str, body: str, user: User | None, protocol: 
     """Keep a new version of a text; the same words again change nothing. Raises BadAnswers when it is empty."""
     body = body.replace("\r\n", "\n").strip()
     if not body:
-        raise BadAnswers(_now("The text is empty. Nothing was changed: the last version is still shown."))
+        raise BadAnswers(gettext("The text is empty. Nothing was changed: the last version is still shown."))
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=study.pk)
         versions = GuidanceText.objects.filter(study=study, kind=kind, protocol=protocol)
@@ -136,7 +136,9 @@ def give_consent(worker: Worker, text_id: int) -> Consent:
     """Record that the worker agreed to this version; once is enough. Raises Refused when a newer one is out."""
     newest = newest_text(worker.study, Kind.CONSENT)
     if newest is None or newest.pk != text_id:
-        raise Refused(_now("The text has changed since you opened it. Nothing was recorded: please read the new one."))
+        raise Refused(
+            gettext("The text has changed since you opened it. Nothing was recorded: please read the new one.")
+        )
     consent, _made = Consent.objects.get_or_create(worker=worker, text=newest, defaults={"given_at": clock.now()})
     return consent
 
@@ -173,7 +175,7 @@ def mark(item: PracticeItem, given: Any) -> Marked:
     try:
         value = float(given)
     except (TypeError, ValueError):
-        raise BadAnswers(_now("Choose an answer first. Nothing was lost.")) from None
+        raise BadAnswers(gettext("Choose an answer first. Nothing was lost.")) from None
     return Marked(item, value, abs(value - item.expected) <= item.tolerance + 1e-9)
 
 

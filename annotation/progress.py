@@ -16,6 +16,7 @@ from .models import (
     User,
     Worker,
 )
+from .protocols.litepyramid import REFERENCE_GROUP
 
 State = Assignment.State
 
@@ -110,8 +111,8 @@ def study_state(study: Study) -> StudyState:
     )
     return StudyState(
         documents=study.documents.count(),
-        systems=study.systems.count(),
-        summaries=Summary.objects.filter(document__study=study).count(),
+        systems=study.systems.exclude(group=REFERENCE_GROUP).count(),
+        summaries=Summary.objects.filter(document__study=study).exclude(system__group=REFERENCE_GROUP).count(),
         scus=units["scus"],
         checks=units["checks"],
         judgments=judgments.count(),

@@ -11,6 +11,7 @@ from . import clock
 from .downloads import quality_chart
 from .errors import Refused
 from .models import FilterDecision, Study, User
+from .protocols.litepyramid import REFERENCE_GROUP
 from .stored import stored
 from .transfer.frames import judgments_frame
 
@@ -19,9 +20,19 @@ SEED = 0
 LEVELS = {"litepyramid": "nominal", "likert": "interval"}
 
 
+def systems_judgments(study: Study) -> pd.DataFrame:
+    """The judgments of the systems' summaries. Rated references are left out: a worker rates them in every group."""
+    return of_systems(judgments_frame(study))
+
+
+def of_systems(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table without the rows about rated references."""
+    return frame[frame["group"] != REFERENCE_GROUP] if "group" in frame else frame
+
+
 def kept_judgments(study: Study) -> tuple[pd.DataFrame, FilterDecision | None]:
     """The judgments that count under the decision in force."""
-    judgments = judgments_frame(study)
+    judgments = systems_judgments(study)
     decision = FilterDecision.objects.filter(study=study, undone_at__isnull=True).first()
     if decision is None or judgments.empty:
         return judgments, decision
@@ -32,7 +43,7 @@ def kept_judgments(study: Study) -> tuple[pd.DataFrame, FilterDecision | None]:
 
 @stored("quality")
 def quality_content(study: Study) -> dict[str, Any]:
-    judgments = judgments_frame(study)
+    judgments = systems_judgments(study)
     if judgments.empty:
         return {"protocols": []}
     kept, _ = kept_judgments(study)
@@ -144,7 +155,7 @@ def preview_rules(study: Study, rules: str, seed: int) -> dict[str, Any]:
     from analysis.filters import parse_rules, preview
     from analysis.tables import AnalysisError
 
-    judgments = judgments_frame(study)
+    judgments = systems_judgments(study)
     if judgments.empty:
         raise Refused("Nobody has judged yet, so there is nothing to filter.")
     try:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from .errors import Refused
 from .models import Study
-from .quality import kept_judgments
+from .quality import kept_judgments, of_systems
 from .stored import stored
 from .transfer.frames import scores_frame, scus_frame, summaries_frame
 
@@ -52,7 +52,7 @@ def study_report(study: Study, human: str = "") -> "Report | None":
         human=human,
         metrics=sorted(set(scores["metric"]) - set(measures)),
         judgments=_behind(judgments, human),
-        summaries=summaries_frame(study),
+        summaries=of_systems(summaries_frame(study)),
         title=study.name,
         seed=SEED,
         resamples=RESAMPLES,

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from .jobs import Progress, kind
 from .models import Job, MetricRun, Score, Study
+from .quality import of_systems
 from .transfer.folder import WHOLE_SYSTEM
 from .transfer.frames import documents_frame, summaries_frame
 
@@ -25,7 +26,9 @@ def score_study(study: Study, metrics: Sequence[str], progress: Progress | None 
     """Score every summary with these metrics, replacing their old scores; returns the number of scores."""
     from scoring import evaluate, registry
 
-    frame = evaluate(summaries_frame(study), documents_frame(study), list(metrics), cache=CACHE, progress=progress)
+    frame = evaluate(
+        of_systems(summaries_frame(study)), documents_frame(study), list(metrics), cache=CACHE, progress=progress
+    )
     signatures = {name: registry.get(name).signature for name in frame["metric"].unique()}
     return store_scores(study, frame, signatures)
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import gettext as _now
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.extraction import read_units, store_units, units_of
@@ -99,19 +99,19 @@ def editor_config(most: int, advice_url: str) -> dict[str, Any]:
         "most": most,
         "adviceUrl": advice_url,
         "texts": {
-            "unit": _now("SCU {n}"),
-            "made": _now("SCU {n} made. Edit it to a single short fact; Enter goes on."),
-            "full": _now("{most} SCUs is the most for this reference. Merge or delete one first."),
-            "selectFirst": _now("Select words in the reference first."),
-            "nothingSelected": _now("No words selected"),
-            "noneYet": _now("There is no SCU yet: write at least one."),
-            "deleted": _now("Deleted. Undo brings it back."),
-            "split": _now("Split in two."),
-            "splitWhere": _now("Put the cursor where the SCU should be split."),
-            "merged": _now("Merged."),
-            "mergeLast": _now("There is no SCU below to merge with."),
-            "sourced": _now("The selected words are now the source of SCU {n}."),
-            "coverage": _now("{percent} % of content words covered ({n} of {all})"),
+            "unit": gettext("SCU {n}"),
+            "made": gettext("SCU {n} made. Edit it to a single short fact; Enter goes on."),
+            "full": gettext("{most} SCUs is the most for this reference. Merge or delete one first."),
+            "selectFirst": gettext("Select words in the reference first."),
+            "nothingSelected": gettext("No words selected"),
+            "noneYet": gettext("There is no SCU yet: write at least one."),
+            "deleted": gettext("Deleted. Undo brings it back."),
+            "split": gettext("Split in two."),
+            "splitWhere": gettext("Put the cursor where the SCU should be split."),
+            "merged": gettext("Merged."),
+            "mergeLast": gettext("There is no SCU below to merge with."),
+            "sourced": gettext("The selected words are now the source of SCU {n}."),
+            "coverage": gettext("{percent} % of content words covered ({n} of {all})"),
         },
     }
 

@@ -2,10 +2,15 @@
 
 import pytest
 
+from annotation import protocols
+from annotation.batches import create_batch
 from annotation.demo import STUDY, load_demo
+from annotation.leases import lease_task
 from annotation.models import FilterDecision, Job, Role, StoredResult, Study, Worker
+from annotation.quality import systems_judgments
+from annotation.submits import submit_judgments
 from annotation.transfer.frames import judgments_frame
-from tests.factories import make_batch, make_member, make_study
+from tests.factories import make_batch, make_member, make_study, make_worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -130,3 +135,22 @@ def test_a_spreadsheet_runs_no_formula_from_a_download():
 
     text = table_response([{"system": "=cmd()", "value": -1.5}], "x.csv").content.decode()
     assert text == "system,value\n'=cmd(),-1.5\n"
+
+
+def test_likert_ratings_have_their_own_agreement_and_rated_references_stay_out(client):
+    study = make_study(documents=2, systems=4)
+    batch = create_batch(study, "Rate", "likert", 2, state="open")
+    for worker in (make_worker(study), make_worker(study)):
+        for _ in range(batch.tasks.count()):
+            assignment = lease_task(batch, worker)
+            items = protocols.of(batch).items(assignment)
+            answers = {item.field: str(1 + (item.position + len(item.unit)) % 5) for item in items}
+            submit_judgments(worker, assignment.key, answers, assignment.key)
+    assert judgments_frame(study)["group"].value_counts()["reference"] == 16  # 2 documents × 4 dimensions × 2 workers
+    client.force_login(make_member(study, Role.ADMIN))
+    page = client.get(address(study)).content.decode()
+    assert "Agreement: likert" in page
+    assert "ICC" in page
+    assert {row["system"] for row in systems_judgments(study).to_dict("records")} == {f"system{n}" for n in range(4)}
+    report = client.get(f"/studies/{study.slug}/report/").content.decode()
+    assert "relevance" in report  # the dimension that leads
