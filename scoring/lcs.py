@@ -104,8 +104,11 @@ def _marks_in_order(at: Mapping[str, int], words: Sequence[str]) -> int | None:
     return union
 
 
-def weighted_lcs_marks(at: Mapping[str, int], words: Sequence[str]) -> int:
-    """The same for ROUGE-W, whose table prefers runs of neighbouring words."""
+def weighted_lcs_marks(at: Mapping[str, int], rows: Sequence[int], words: Sequence[str]) -> int:
+    """The same for ROUGE-W in one reference sentence; its table prefers runs of neighbouring words.
+
+    `rows` holds, for each position of the sentence, all positions of its word.
+    """
     simple = _marks_in_order(at, words)
     if simple is not None:
         return simple
@@ -120,38 +123,26 @@ def weighted_lcs_marks(at: Mapping[str, int], words: Sequence[str]) -> int:
         elif columns and columns[-1]:
             columns.append(0)
     _extend_weights(union.bit_length())
-    by_bit = _owners(at, union)
-    rows: list[tuple[int, int]] = []
+    chosen: list[tuple[int, int]] = []
     table = [[0.0] * (len(columns) + 1)]
     runs: dict[int, int] = {}
     before = 0
-    last = 1 << (max(at.values()).bit_length() - 1)
-    for bit, matches in by_bit:
-        if rows and before << 1 != bit:
-            rows.append((0, 0))
+    while union:
+        bit = union & -union
+        union ^= bit
+        if chosen and before << 1 != bit:
+            chosen.append((0, 0))
             table.append(list(accumulate(table[-1], max)))
             runs = {}
+        matches = rows[bit.bit_length() - 1]
         row, runs = _next_row(matches, columns, table[-1], runs)
-        rows.append((bit, matches))
+        chosen.append((bit, matches))
         table.append(row)
         before = bit
-    if before != last:
-        rows.append((0, 0))
+    if before != 1 << (len(rows) - 1):
+        chosen.append((0, 0))
         table.append(list(accumulate(table[-1], max)))
-    return _walk_back(rows, columns, table)
-
-
-def _owners(at: Mapping[str, int], union: int) -> list[tuple[int, int]]:
-    """Each shared position in order, with all positions of its word."""
-    found = []
-    for matches in at.values():
-        rest = matches & union
-        while rest:
-            low = rest & -rest
-            found.append((low, matches))
-            rest ^= low
-    found.sort()
-    return found
+    return _walk_back(chosen, columns, table)
 
 
 def _next_row(

@@ -129,7 +129,7 @@ class Reference(Words):
             layout = self.layout
             shared = filter(layout.pairs.__contains__, pairwise(words))
             for number in {number for pair in shared for number in layout.pairs[pair]}:
-                own = weighted_lcs_marks(layout.own[number], words)
+                own = weighted_lcs_marks(*layout.own[number], words)
                 found = found & ~layout.bits[number] | own << layout.starts[number]
             self._weighted[words] = found
         return found
@@ -145,8 +145,8 @@ class Layout:
     bits: tuple[int, ...]
     """Bits of each sentence."""
     starts: tuple[int, ...]
-    own: tuple[dict[str, int], ...]
-    """For each sentence, bits of a word's positions inside it."""
+    own: tuple[tuple[dict[str, int], list[int]], ...]
+    """For each sentence, bits of a word's positions inside it, by word and by position."""
     pairs: dict[tuple[str, str], list[int]]
     """Sentences that hold a pair of neighbouring words."""
 
@@ -161,7 +161,7 @@ def lay_out(rows: Sequence[tuple[str, ...]]) -> Layout:
         words += [*row, None]
         for pair in set(pairwise(row)):
             pairs.setdefault(pair, []).append(number)
-    own = tuple(positions(row) for row in rows)
+    own = tuple((at, [at[word] for word in row]) for row in rows for at in [positions(row)])
     return Layout(tuple(words), positions(words), tuple(bits), tuple(starts), own, pairs)
 
 
@@ -294,16 +294,26 @@ def best_of(found: Sequence[Hits], count: str) -> int:
 
 def to_score(found: Hits, count: str) -> Score:
     """P and R are rounded first, then F is made of the rounded ones."""
-    recall = _ratio(found.matched, found.reference, count)
-    precision = _ratio(found.matched, found.summary, count)
+    matched, reference, summary, _ = found
+    if not matched:
+        return _NOTHING
+    recall = matched / reference
+    precision = matched / summary
+    if count == "w":
+        recall, precision = recall ** (1 / WEIGHT), precision ** (1 / WEIGHT)
+    recall, precision = round_to_five(recall), round_to_five(precision)
     middle = 0.5 * precision + 0.5 * recall
-    return Score(precision, recall, round(precision * recall / middle, 5) if middle > 0 else 0.0)
+    return Score(precision, recall, round_to_five(precision * recall / middle) if middle > 0 else 0.0)
 
 
-def _ratio(part: float, whole: float, count: str) -> float:
-    if not whole:
-        return 0.0
-    return round((part / whole) ** (1 / WEIGHT) if count == "w" else part / whole, 5)
+_NOTHING = Score(0.0, 0.0, 0.0)
+
+
+def round_to_five(value: float) -> float:
+    """What `round(value, 5)` gives, without its way over decimal text wherever the value is not near a tie."""
+    scaled = value * 100_000.0
+    whole = int(scaled + 0.5)
+    return whole / 100_000.0 if abs(scaled - whole) < 0.4999 else round(value, 5)
 
 
 def _rank(found: Hits, count: str) -> float:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.lcs import lcs_marks, positions, weight, weighted_lcs_marks
-from scoring.rouge155 import lay_out
+from scoring.rouge155 import lay_out, round_to_five
 from scoring.rouge_marks import walk
 
 # Few words make many ties; "x" and "y" stand on one side only, so that there are gaps of every length.
@@ -18,6 +18,17 @@ SUMMARY = st.lists(st.sampled_from(["a", "b", "c", "d", "y", "y2"]), max_size=14
 
 def plain_marks(reference: list[str], summary: list[str], weighted: bool) -> int:
     return sum(1 << i for i, _ in walk(reference, summary, weighted))
+
+
+def weighted_marks(reference: list[str], summary: list[str]) -> int:
+    at = positions(reference)
+    return weighted_lcs_marks(at, [at[word] for word in reference], summary)
+
+
+@given(st.integers(0, 400), st.integers(1, 400))
+def test_rounding_is_pythons(part: int, whole: int) -> None:
+    assert round_to_five(part / whole) == round(part / whole, 5)
+    assert round_to_five((2 * part + 1) / 200_000) == round((2 * part + 1) / 200_000, 5)  # ties
 
 
 @settings(max_examples=600, deadline=None)
@@ -41,7 +52,7 @@ def test_all_sentences_of_a_reference_at_once(reference: list[list[str]], summar
 @settings(max_examples=600, deadline=None)
 @given(REFERENCE, SUMMARY)
 def test_compressed_weighted_walk_equals_the_table(reference: list[str], summary: list[str]) -> None:
-    marks = weighted_lcs_marks(positions(reference), summary)
+    marks = weighted_marks(reference, summary)
     assert marks == plain_marks(reference, summary, True)
 
 
@@ -55,5 +66,5 @@ def test_without_common_neighbours_both_walks_are_the_same(reference: list[str],
 
 def test_very_long_sentences_have_weights_too() -> None:
     words = [f"w{k}" for k in range(5000)]
-    assert weighted_lcs_marks(positions(words), words) == (1 << 5000) - 1
+    assert weighted_marks(words, words) == (1 << 5000) - 1
     assert weight(5000) == 5000.0**1.2
