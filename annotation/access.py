@@ -4,6 +4,7 @@ from typing import cast
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
+from django.utils.translation import gettext
 
 from .models import Role, Study, User
 
@@ -20,8 +21,12 @@ def study_for(request: HttpRequest, slug: str, *roles: str) -> Study:
     study = Study.objects.filter(slug=slug).first()
     role = study.role_of(user_of(request)) if study else None
     if study is None or role is None:
-        raise Http404("There is no such study, or you have no part in it.")
+        raise Http404(gettext("There is no such study, or you have no part in it."))
     if role not in roles:
-        names = " and ".join(f"{name}s" for name in roles)
-        raise PermissionDenied(f"This page is for {names} of “{study}”; you are its {role}. Nothing was changed.")
+        raise PermissionDenied(
+            gettext(
+                "This page is for another role in “%(study)s” (%(roles)s); you are its %(role)s. Nothing was changed."
+            )
+            % {"study": study, "roles": ", ".join(roles), "role": role}
+        )
     return study

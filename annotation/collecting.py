@@ -1,6 +1,7 @@
 """What admins do while judgments come in: batches change state, people get roles."""
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from .errors import Refused
 from .models import Batch, Membership, Role, Study, User
@@ -18,9 +19,12 @@ def set_state(study: Study, batch_id: int, state: str) -> None:
     with transaction.atomic():
         batch = Batch.objects.select_for_update().filter(study=study, pk=batch_id).first()
         if batch is None:
-            raise Refused("There is no such batch in this study. Nothing was changed.")
+            raise Refused(gettext("There is no such batch in this study. Nothing was changed."))
         if state not in NEXT[Batch.State(batch.state)]:
-            raise Refused(f"“{batch}” is {batch.state} and can't become {state or 'nothing'!r}. Nothing was changed.")
+            raise Refused(
+                gettext("“%(batch)s” is %(state)s and can't become “%(wanted)s”. Nothing was changed.")
+                % {"batch": batch, "state": batch.state, "wanted": state[:20]}
+            )
         batch.state = state
         batch.save(update_fields=["state"])
 
@@ -28,10 +32,16 @@ def set_state(study: Study, batch_id: int, state: str) -> None:
 def add_member(study: Study, name: str, role: str) -> None:
     """Give an existing account a role, or another role than before."""
     if role not in Role.values:
-        raise Refused(f"There is no role {role!r}. Known: {', '.join(Role.values)}. Nothing was changed.")
+        raise Refused(
+            gettext("There is no role “%(role)s”. Known: %(known)s. Nothing was changed.")
+            % {"role": role[:20], "known": ", ".join(Role.values)}
+        )
     user = User.objects.filter(username=name).first()
     if user is None:
-        raise Refused(f"There is no account named “{name[:60]}”. Nothing was changed; ask the operator to make one.")
+        raise Refused(
+            gettext("There is no account named “%(name)s”. Nothing was changed; ask the operator to make one.")
+            % {"name": name[:60]}
+        )
     _keep_an_admin(study, name, role)
     Membership.objects.update_or_create(study=study, user=user, defaults={"role": role})
 
@@ -40,10 +50,13 @@ def remove_member(study: Study, name: str) -> None:
     """Take a person's role away. Their judgments stay."""
     _keep_an_admin(study, name, "")
     if not Membership.objects.filter(study=study, user__username=name).delete()[0]:
-        raise Refused(f"“{name[:60]}” has no part in this study. Nothing was changed.")
+        raise Refused(gettext("“%(name)s” has no part in this study. Nothing was changed.") % {"name": name[:60]})
 
 
 def _keep_an_admin(study: Study, name: str, role: str) -> None:
     admins = set(study.memberships.filter(role=Role.ADMIN).values_list("user__username", flat=True))
     if admins == {name} and role != Role.ADMIN:
-        raise Refused(f"“{name}” is the study's only admin. Make somebody else admin first. Nothing was changed.")
+        raise Refused(
+            gettext("“%(name)s” is the study's only admin. Make somebody else admin first. Nothing was changed.")
+            % {"name": name}
+        )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import HttpResponse
+from django.utils.translation import gettext
 
 from .errors import Refused
 
@@ -56,7 +57,9 @@ def figure_response(report: Mapping[str, Any], name: str, slug: str) -> HttpResp
     stem, _, suffix = name.rpartition(".")
     if stem not in figures or suffix not in ("csv", "svg"):
         known = ", ".join(f"{one}.csv, {one}.svg" for one in figures) or "none yet"
-        raise Refused(f"There is no file {name!r} in this report. There are: {known}.")
+        raise Refused(
+            gettext("There is no file “%(name)s” here. There are: %(known)s.") % {"name": name[:60], "known": known}
+        )
     figure = figures[stem]
     if suffix == "svg":
         return file_response(figure["svg"].encode(), "image/svg+xml", f"{slug}-{name}")

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
+
 from .errors import Refused
 from .models import Job, Study, Summary
 from .transfer.frames import scores_frame
@@ -43,13 +45,13 @@ def checked_metrics(text: str, ticked: list[str]) -> list[str]:
 
     wanted = [*ticked, *([text] if text.strip() else [])]
     if not wanted:
-        raise Refused("Choose at least one metric. Nothing was started.")
+        raise Refused(gettext("Choose at least one metric. Nothing was started."))
     try:
         metrics = registry.parse(wanted)
         for one in metrics:
             one.require_ready()
     except ScoringError as error:
-        raise Refused(f"{error} Nothing was started.") from None
+        raise Refused(gettext("%(error)s Nothing was started.") % {"error": error}) from None
     return [one.name for one in metrics]
 
 
@@ -88,7 +90,10 @@ def metric_page(study: Study, metric: str, sort: str = "mean") -> MetricPage:
         known = (
             ", ".join(study.scores.values_list("metric", flat=True).distinct().order_by("metric")[:30]) or "none yet"
         )
-        raise Refused(f"This study has no scores of {metric!r}. It has: {known}.")
+        raise Refused(
+            gettext("This study has no scores of “%(metric)s”. It has: %(known)s.")
+            % {"metric": metric[:100], "known": known}
+        )
     means = system_means(scores, metric, ci=RESAMPLES)
     column, ascending = SORTS.get(sort, SORTS["mean"])
     rows = means.sort_values(column, ascending=ascending, kind="stable").to_dict("records")
@@ -111,7 +116,7 @@ def explained(study: Study, metric: str, doc_id: str, system: str) -> tuple[Summ
         .first()
     )
     if summary is None:
-        raise Refused("There is no such summary in this study.")
+        raise Refused(gettext("There is no such summary in this study."))
     references = [reference.text for reference in summary.document.references.all()]
     try:
         return summary, explain(metric, summary.text, references, summary.document.source)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 from django.db import transaction
+from django.utils.translation import gettext
 
 from . import clock
 from .downloads import quality_chart
@@ -138,7 +139,7 @@ def worker_answers(study: Study, pseudonym: str) -> list[dict[str, Any]]:
     judgments = judgments_frame(study)
     mine = judgments[judgments["worker_id"] == pseudonym]
     if mine.empty:
-        raise Refused("There is no such worker in this study, or no answer of theirs counts.")
+        raise Refused(gettext("There is no such worker in this study, or no answer of theirs counts."))
     others = judgments[judgments["worker_id"] != pseudonym]
     means = others.groupby(["doc_id", "system", "unit"])["value"].agg(["mean", "count"]).reset_index()
     rows = mine.merge(means, how="left", on=["doc_id", "system", "unit"])
@@ -157,15 +158,15 @@ def preview_rules(study: Study, rules: str, seed: int) -> dict[str, Any]:
 
     judgments = systems_judgments(study)
     if judgments.empty:
-        raise Refused("Nobody has judged yet, so there is nothing to filter.")
+        raise Refused(gettext("Nobody has judged yet, so there is nothing to filter."))
     try:
         chosen = parse_rules(rules)
         if not chosen:
-            raise Refused("Choose at least one rule. Nothing was changed.")
+            raise Refused(gettext("Choose at least one rule. Nothing was changed."))
         level = LEVELS.get(str(judgments["protocol"].iloc[0]), "nominal")
         found = preview(judgments, chosen, seed=seed, level=level)
     except AnalysisError as error:
-        raise Refused(f"{error} Nothing was changed.") from None
+        raise Refused(gettext("%(error)s Nothing was changed.") % {"error": error}) from None
     return {
         "rules": [str(rule) for rule in chosen],
         "seed": seed,
@@ -187,7 +188,7 @@ def undo_filter(study: Study, user: User) -> None:
     """Every answer counts again; the decision stays in the log."""
     with transaction.atomic():
         if not _undo(study, user):
-            raise Refused("No filter is in force. Nothing was changed.")
+            raise Refused(gettext("No filter is in force. Nothing was changed."))
 
 
 def _undo(study: Study, user: User) -> int:

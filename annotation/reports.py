@@ -9,6 +9,7 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+from django.utils.translation import gettext
 
 from .errors import Refused
 from .models import Study
@@ -45,7 +46,10 @@ def study_report(study: Study, human: str = "") -> "Report | None":
     )
     human = human or measures[0]
     if human not in measures:
-        raise Refused(f"There is no human measure {human!r} here. There are: {', '.join(measures)}.")
+        raise Refused(
+            gettext("There is no human measure “%(name)s” here. There are: %(known)s.")
+            % {"name": human[:60], "known": ", ".join(measures)}
+        )
     scores = _together(measured, scores_frame(study))
     return build_report(
         scores,
@@ -120,7 +124,7 @@ def report_archive(study: Study) -> bytes:
 
     report = study_report(study)
     if report is None:
-        raise Refused("Nobody has judged yet, so there is nothing to report.")
+        raise Refused(gettext("Nobody has judged yet, so there is nothing to report."))
     packed = io.BytesIO()
     with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(write_report(report, place)):

@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import protocols
@@ -16,9 +17,9 @@ from .errors import answers_refusals
 
 # What a batch may be turned into, with the word on the button.
 MOVES = {
-    Batch.State.DRAFT: [(Batch.State.OPEN, "Open")],
-    Batch.State.OPEN: [(Batch.State.PAUSED, "Pause"), (Batch.State.CLOSED, "Close")],
-    Batch.State.PAUSED: [(Batch.State.OPEN, "Open again"), (Batch.State.CLOSED, "Close")],
+    Batch.State.DRAFT: [(Batch.State.OPEN, gettext_lazy("Open"))],
+    Batch.State.OPEN: [(Batch.State.PAUSED, gettext_lazy("Pause")), (Batch.State.CLOSED, gettext_lazy("Close"))],
+    Batch.State.PAUSED: [(Batch.State.OPEN, gettext_lazy("Open again")), (Batch.State.CLOSED, gettext_lazy("Close"))],
     Batch.State.CLOSED: [],
 }
 
@@ -54,7 +55,9 @@ def _new_batch(request: HttpRequest, slug: str) -> HttpResponse:
         options,
         role="expert" if request.POST.get("expert") else "crowd",
     )
-    messages.success(request, f"“{name or 'Batch'}” is ready. Open it when the people may begin.")
+    messages.success(
+        request, gettext("“%(name)s” is ready. Open it when the people may begin.") % {"name": name or "Batch"}
+    )
     return redirect("collect", slug=slug)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext
 
 from annotation.errors import Refused
 
@@ -28,23 +29,23 @@ def error_page(request: HttpRequest, status: int, sentence: str) -> HttpResponse
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return error_page(request, 400, "The request can't be read. Nothing was changed; go back and try again.")
+    return error_page(request, 400, gettext("The request can't be read. Nothing was changed; go back and try again."))
 
 
 def denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return error_page(request, 403, str(exception) or "This page is not for your role. Nothing was changed.")
+    return error_page(request, 403, str(exception) or gettext("This page is not for your role. Nothing was changed."))
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     sentence = exception.args[0] if exception.args and isinstance(exception.args[0], str) else ""
-    return error_page(request, 404, sentence or "There is nothing at this address.")
+    return error_page(request, 404, sentence or gettext("There is nothing at this address."))
 
 
 def broken(request: HttpRequest) -> HttpResponse:
     return error_page(
         request,
         500,
-        "Something went wrong on our side. What you had saved is kept; please try again in a minute.",
+        gettext("Something went wrong on our side. What you had saved is kept; please try again in a minute."),
     )
 
 
@@ -52,5 +53,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return error_page(
         request,
         403,
-        "This page was open for too long, or cookies are off. Nothing was changed: go back, reload, try again.",
+        gettext(
+            "This page was open for too long, or cookies are off. Nothing was changed: go back, reload, try again."
+        ),
     )

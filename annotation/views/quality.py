@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import READERS, study_for, user_of
@@ -59,10 +60,12 @@ def decide(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_for(request, slug, Role.ADMIN)
     if request.POST.get("undo"):
         undo_filter(study, user_of(request))
-        messages.success(request, "The filter is undone: every answer counts again. The decision stays in the log.")
+        messages.success(
+            request, gettext("The filter is undone: every answer counts again. The decision stays in the log.")
+        )
     else:
         decide_filter(study, request.POST.get("rules", "")[:1000], _seed(request), user_of(request))
-        messages.success(request, "The filter is in force. It can be undone at any time.")
+        messages.success(request, gettext("The filter is in force. It can be undone at any time."))
     return redirect("quality", slug=slug)
 
 
@@ -83,7 +86,7 @@ def download(request: HttpRequest, slug: str, protocol: str, name: str) -> HttpR
     content, _ = current("quality", study, user_of(request))
     parts = {part["name"]: part for part in (content or {}).get("protocols", [])}
     if protocol not in parts:
-        raise Refused("This table is not ready yet. Open the Quality page first.")
+        raise Refused(gettext("This table is not ready yet. Open the Quality page first."))
     stem, _, suffix = name.rpartition(".")
     file = f"{slug}-{protocol}-{name}"
     if suffix == "csv" and stem in TABLES:
@@ -91,4 +94,7 @@ def download(request: HttpRequest, slug: str, protocol: str, name: str) -> HttpR
     if suffix in ("svg", "pdf") and stem in CHARTS:
         return chart_response(parts[protocol], stem, suffix, file)
     known = [f"{one}.csv" for one in TABLES] + [f"{one}.{form}" for one in CHARTS for form in ("svg", "pdf")]
-    raise Refused(f"There is no download {name!r}. There are: {', '.join(known)}.")
+    raise Refused(
+        gettext("There is no file “%(name)s” here. There are: %(known)s.")
+        % {"name": name[:60], "known": ", ".join(known)}
+    )

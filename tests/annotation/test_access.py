@@ -30,7 +30,7 @@ def test_study_pages_are_for_admins_and_analysts(client, study, page):
 
 def test_an_annotator_on_an_admin_page_reads_a_sentence(client, study):
     answer = as_user(client, make_member(study)).get(f"/studies/{study.slug}/")
-    assert "This page is for admins and analysts of" in answer.content.decode()
+    assert "This page is for another role in" in answer.content.decode()
     assert "Go to your studies" in answer.content.decode()
 
 

@@ -31,7 +31,7 @@ def test_an_admin_makes_and_opens_a_batch(admin, study):
         batch.refresh_from_db()
         assert batch.state == state
     answer = admin.post(f"{address}{batch.pk}/", {"state": "open"})
-    assert "is closed and can&#x27;t become &#x27;open&#x27;" in answer.content.decode()
+    assert "is closed and can&#x27;t become “open”" in answer.content.decode()
 
 
 @pytest.mark.parametrize(
