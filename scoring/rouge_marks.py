@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from scoring.lcs import weight
 from scoring.marks import Passage, Span, Unit, merge
-from scoring.rouge155 import SKIP, Hits, Reference, Words, to_score
+from scoring.rouge155 import Hits, to_score
 from scoring.rouge155 import compare as compare_words
+from scoring.rouge_texts import SKIP, Reference, Words
 from scoring.texts import Text, sentences
 from scoring.wordlists import smart_stop_words, stemmer
 

@@ -9,8 +9,9 @@ from scoring.base import Family, library_version
 from scoring.marks import Explanation
 from scoring.options import Option
 from scoring.registry import group, metric
-from scoring.rouge155 import COUNTS, Reference, Words, best_of, pooled, score
+from scoring.rouge155 import COUNTS, best_of, pooled, score
 from scoring.rouge_marks import arithmetic, compare, locate, passage
+from scoring.rouge_texts import Reference, Words
 from scoring.texts import Document, Text
 from scoring.wordlists import fingerprint
 

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.lcs import lcs_marks, positions, weight, weighted_lcs_marks
-from scoring.rouge155 import lay_out, round_to_five
+from scoring.rouge155 import round_to_five
 from scoring.rouge_marks import walk
+from scoring.rouge_texts import lay_out
 
 # Few words make many ties; "x" and "y" stand on one side only, so that there are gaps of every length.
 REFERENCE = st.lists(st.sampled_from(["a", "b", "c", "d", "x", "x2"]), max_size=14)

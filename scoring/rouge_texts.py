@@ -1,0 +1,145 @@
+"""Texts as ROUGE-1.5.5 sees them, taken apart once for all counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, filterfalse, pairwise
+
+from scoring.lcs import lcs_marks, positions, weighted_lcs_marks
+from scoring.texts import Text, joined, rouge_words, sentences
+from scoring.wordlists import smart_stop_words, stemmer
+
+SKIP = 4
+"""How many words may stand between the two of a skip bigram."""
+
+Gram = tuple[str, ...] | str
+
+
+class Words:
+    """One text under one set of options: its sentences as words, its counts, each made when first asked for."""
+
+    def __init__(self, text: Text, stem: str = "no", stop: bool = False, split: str = "auto") -> None:
+        self._text, self._split = text, split
+        self._stem = None if stem == "no" else stemmer(stem)
+        self._stop = smart_stop_words() if stop else None
+        self._counts: dict[str, Mapping[Gram, int]] = {}
+        self._sentences: list[tuple[str, ...]] | None = None
+        split_up = not isinstance(text, str)
+        self.flat = tuple(chain.from_iterable(self.sentences)) if split_up else self._select(rouge_words(joined(text)))
+        """All words in one row: n-grams reach over the ends of sentences, as in the Perl program."""
+
+    def _select(self, words: tuple[str, ...]) -> tuple[str, ...]:
+        # Stop words go before stemming, so a stem that looks like a stop word stays.
+        if self._stop is not None:
+            words = tuple(filterfalse(self._stop.__contains__, words))
+        return words if self._stem is None else tuple(map(self._stem, words))
+
+    @property
+    def sentences(self) -> list[tuple[str, ...]]:
+        if self._sentences is None:
+            self._sentences = [self._select(rouge_words(text)) for text in sentences(self._text, self._split)]
+        return self._sentences
+
+    def grams(self, count: str) -> Iterable[Gram]:
+        """The units that a count compares."""
+        words = self.flat
+        if count == "1":
+            return words
+        if count == "s4":
+            return chain.from_iterable(zip(words, words[k:], strict=False) for k in range(1, SKIP + 2))
+        return zip(*(words[k:] for k in range(int(count))), strict=False)
+
+    def total(self, count: str) -> int:
+        """How many units there are."""
+        n = len(self.flat)
+        if count == "su1":
+            return max(n - 1, 0)
+        if count == "s4":
+            return sum(max(n - k, 0) for k in range(1, SKIP + 2))
+        return max(n - int(count) + 1, 0)
+
+    def counts(self, count: str) -> Mapping[Gram, int]:
+        if count not in self._counts:
+            self._counts[count] = Counter(self.grams(count))
+        return self._counts[count]
+
+
+class Reference(Words):
+    """A reference, with what its sentences need for the LCS counts and the marks found so far."""
+
+    def __init__(self, text: Text, stem: str = "no", stop: bool = False, split: str = "auto") -> None:
+        super().__init__(text, stem, stop, split)
+        self._doubled: dict[str, Mapping[Gram, int]] = {}
+        self._marks: dict[tuple[str, ...], int] = {}
+        self._weighted: dict[tuple[str, ...], int] = {}
+
+    def doubled(self, count: str) -> Mapping[Gram, int]:
+        """The units that stand more than once, with their counts."""
+        if count not in self._doubled:
+            self._doubled[count] = {gram: n for gram, n in self.counts(count).items() if n > 1}
+        return self._doubled[count]
+
+    @cached_property
+    def followers(self) -> dict[str, set[str]]:
+        """For each word, those that stand behind it in a skip bigram."""
+        found: dict[str, set[str]] = {}
+        for pair in self.counts("s4"):
+            found.setdefault(pair[0], set()).add(pair[1])
+        return found
+
+    @cached_property
+    def layout(self) -> Layout:
+        return lay_out([words for words in self.sentences if words])
+
+    def marks(self, words: tuple[str, ...]) -> int:
+        """Marks of one summary sentence in all of our sentences; systems share many sentences."""
+        found = self._marks.get(words)
+        if found is None:
+            found = self._marks[words] = lcs_marks(self.layout.at, self.layout.bits, words)
+        return found
+
+    def weighted_marks(self, words: tuple[str, ...]) -> int:
+        """The same for ROUGE-W: it differs only in sentences that share a pair of neighbouring words."""
+        found = self._weighted.get(words)
+        if found is None:
+            found = self.marks(words)
+            layout = self.layout
+            shared = filter(layout.pairs.__contains__, pairwise(words))
+            for number in {number for pair in shared for number in layout.pairs[pair]}:
+                own = weighted_lcs_marks(*layout.own[number], words)
+                found = found & ~layout.bits[number] | own << layout.starts[number]
+            self._weighted[words] = found
+        return found
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The sentences of a reference as positions of one row, with an empty position behind each."""
+
+    words: tuple[str | None, ...]
+    at: dict[str, int]
+    """Bits of all positions of a word."""
+    bits: tuple[int, ...]
+    """Bits of each sentence."""
+    starts: tuple[int, ...]
+    own: tuple[tuple[dict[str, int], list[int]], ...]
+    """For each sentence, bits of a word's positions inside it, by word and by position."""
+    pairs: dict[tuple[str, str], list[int]]
+    """Sentences that hold a pair of neighbouring words."""
+
+
+def lay_out(rows: Sequence[tuple[str, ...]]) -> Layout:
+    words: list[str | None] = []
+    starts, bits = [], []
+    pairs: dict[tuple[str, str], list[int]] = {}
+    for number, row in enumerate(rows):
+        starts.append(len(words))
+        bits.append(((1 << len(row)) - 1) << len(words))
+        words += [*row, None]
+        for pair in set(pairwise(row)):
+            pairs.setdefault(pair, []).append(number)
+    own = tuple((at, [at[word] for word in row]) for row in rows for at in [positions(row)])
+    return Layout(tuple(words), positions(words), tuple(bits), tuple(starts), own, pairs)
