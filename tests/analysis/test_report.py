@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +14,6 @@ from analysis.cli import main
 from analysis.report import build_report, render_page, write_report
 from analysis.report.tables import latex_table
 from tests.analysis._matrices import table
-
-CHROMIUM = shutil.which("chromium")
 
 
 def study(systems=8, documents=12, seed=0):
@@ -214,21 +211,16 @@ def test_a_folder_of_exported_tables(tmp_path, capsys):
 
 
 @pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install -y chromium")
-def test_from_disk_in_chromium_charts_are_drawn_and_nothing_leaves(report, folder):
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        page, faults = browser.new_page(viewport={"width": 360, "height": 740}), []
-        page.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else faults.append(r.url))
-        page.on("console", lambda m: faults.append(m.text) if m.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.goto((folder / "index.html").as_uri())
-        page.wait_for_function("document.querySelectorAll('.chart:not([data-drawn])').length === 0")
-        assert page.locator(".chart[data-drawn] svg.marks").count() == len(report.figures)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
-        browser.close()
+def test_from_disk_in_chromium_charts_are_drawn_and_nothing_leaves(report, folder, browser):
+    page, faults = browser.new_page(viewport={"width": 360, "height": 740}), []
+    page.on("request", lambda r: None if r.url.startswith(("file:", "data:", "blob:")) else faults.append(r.url))
+    page.on("console", lambda m: faults.append(m.text) if m.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto((folder / "index.html").as_uri())
+    page.wait_for_function("document.querySelectorAll('.chart:not([data-drawn])').length === 0")
+    assert page.locator(".chart[data-drawn] svg.marks").count() == len(report.figures)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.close()
     assert faults == []
 
 

@@ -23,6 +23,23 @@ def test_an_annotator_judges_a_summary_and_gets_a_receipt(page: Page, live_serve
     assert list(Judgment.objects.values_list("value", flat=True)) == [0, 0, 0]
 
 
+def test_an_answer_given_before_the_script_has_loaded_counts(page: Page, live_server):
+    study = make_study(units=2)
+    make_batch(study)
+    sign_in(page, live_server.url, make_member(study).username)
+    held = []
+    page.route("**/work/litepyramid.js", lambda route: held.append(route))  # a slow network
+    page.get_by_role("button", name="Take a task").click(no_wait_after=True)
+    questions = page.get_by_role("group")
+    questions.nth(0).get_by_role("radio", name="Not present").check()
+    held[0].continue_()
+    expect(page.get_by_text("1 of 2")).to_be_visible()
+    questions.nth(1).get_by_role("radio", name="Present", exact=True).check()
+    page.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("heading", name="Received")).to_be_visible()
+    assert sorted(Judgment.objects.values_list("value", flat=True)) == [0, 1]
+
+
 def test_an_admin_sees_how_far_a_batch_is(page: Page, live_server):
     study = make_study(documents=2)
     make_batch(study, quota=3)

@@ -12,7 +12,7 @@ export class Moves {
     engine.on("remote", (field, content) => this.mirror(field, content));
     engine.on("change", () => this.count());
     engine.on("submit", () => this.holdBack());
-    for (const question of questions) this.mirror(question.dataset.field, engine.get(question.dataset.field));
+    for (const question of questions) this.begin(question);
     this.count();
   }
 
@@ -29,6 +29,13 @@ export class Moves {
       this.record(question, event.target.value);
       if (!this.byArrow) this.goOn(question);
     });
+  }
+
+  // What was answered before this script ran counts like any other answer; the rest shows what is kept.
+  begin(question) {
+    const early = [...question.querySelectorAll("input[type=radio]:checked")].find((radio) => !radio.defaultChecked);
+    if (early) this.record(question, early.value);
+    else this.mirror(question.dataset.field, this.engine.get(question.dataset.field));
   }
 
   activate(question) {
