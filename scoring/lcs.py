@@ -18,8 +18,10 @@ that of the plain LCS.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
+
+from scoring.texts import Memo
 
 WEIGHT = 1.2
 """ROUGE-W's exponent, `-w 1.2`."""
@@ -48,6 +50,8 @@ def lcs_marks(at: Mapping[str, int], sentences: Sequence[int], words: Sequence[s
 
     `sentences` holds the bits of each reference sentence; between two of them one bit is empty.
     """
+    if at.keys().isdisjoint(words):
+        return 0
     everything = same = sum(sentences)  # bit i: cell (i, j) equals the cell above
     columns: list[tuple[int, int]] = []
     gap = False
@@ -88,81 +92,98 @@ def lcs_marks(at: Mapping[str, int], sentences: Sequence[int], words: Sequence[s
     return marks
 
 
-def _marks_in_order(at: Mapping[str, int], words: Sequence[str]) -> int | None:
-    """The marks of both walks when they need no table: shared words stand once on each side, in the same order.
-
-    Then every cell of a match is larger than its neighbours above and to the left, and the walk takes all matches.
-    """
-    if at.keys().isdisjoint(words):
-        return 0
-    union = 0
-    for matches in map(at.get, words):
-        if matches is not None:
-            if matches < union or matches & (matches - 1) or matches & union:
-                return None
-            union |= matches
-    return union
-
-
-def weighted_lcs_marks(at: Mapping[str, int], rows: Sequence[int], words: Sequence[str]) -> int:
-    """The same for ROUGE-W in one reference sentence; its table prefers runs of neighbouring words.
-
-    `rows` holds, for each position of the sentence, all positions of its word.
-    """
-    simple = _marks_in_order(at, words)
-    if simple is not None:
-        return simple
-    # A column is the positions of its word in the reference sentence, 0 for a run of words that it lacks. A row is
-    # one position and the positions of its word, so that equal words are equal integers; (0, 0) is a gap.
+def weighted_lcs_marks(at: Mapping[str, int], length: int, words: Sequence[str]) -> int:
+    """The same for ROUGE-W in one reference sentence; its table prefers runs of neighbouring words."""
+    # A column is the positions of its word in the reference sentence, 0 for a run of words that it lacks.
     columns: list[int] = []
     union = 0
+    in_order = True
     for matches in map(at.get, words):
         if matches is not None:
+            if matches <= union or matches & (matches - 1):
+                in_order = False
             columns.append(matches)
             union |= matches
         elif columns and columns[-1]:
             columns.append(0)
-    _extend_weights(union.bit_length())
+    if in_order:
+        # Shared words stand once on each side and in the same order: every cell of a match is larger than its
+        # neighbours above and to the left, and the walk takes all matches.
+        return union
+    return _WALKS[length, tuple(columns)]
+
+
+def _weighted_walk(pattern: tuple[int, tuple[int, ...]]) -> int:
+    """The marks that a pattern of columns gives; which words they are doesn't matter, so patterns are remembered."""
+    length, columns = pattern
+    _extend_weights(length)
+    places: dict[int, list[int]] = {}
+    for j, matches in enumerate(columns, start=1):
+        places.setdefault(matches, []).append(j)
+    places.pop(0, None)
     chosen: list[tuple[int, int]] = []
     table = [[0.0] * (len(columns) + 1)]
     runs: dict[int, int] = {}
+    rising = True
     before = 0
-    while union:
-        bit = union & -union
-        union ^= bit
+    for bit, matches in _rows(places):
         if chosen and before << 1 != bit:
             chosen.append((0, 0))
-            table.append(list(accumulate(table[-1], max)))
-            runs = {}
-        matches = rows[bit.bit_length() - 1]
-        row, runs = _next_row(matches, columns, table[-1], runs)
+            table.append(table[-1] if rising else list(accumulate(table[-1], max)))
+            runs, rising = {}, True
+        row, runs, rising = _next_row(places[matches], table[-1], runs, rising)
         chosen.append((bit, matches))
         table.append(row)
         before = bit
-    if before != 1 << (len(rows) - 1):
+    if before != 1 << (length - 1):
         chosen.append((0, 0))
         table.append(list(accumulate(table[-1], max)))
     return _walk_back(chosen, columns, table)
 
 
+_WALKS: Memo[tuple[int, tuple[int, ...]], int] = Memo(_weighted_walk, limit=20_000)
+
+
+def _rows(found: Iterable[int]) -> list[tuple[int, int]]:
+    """Each shared position in order, with all positions of its word."""
+    rows = []
+    for matches in found:
+        rest = matches
+        while rest:
+            low = rest & -rest
+            rows.append((low, matches))
+            rest ^= low
+    rows.sort()
+    return rows
+
+
 def _next_row(
-    matches: int, columns: Sequence[int], above: Sequence[float], runs: Mapping[int, int]
-) -> tuple[list[float], dict[int, int]]:
-    """One row of the table, and the lengths of the runs that end in it by column."""
-    row = [0.0]
-    append = row.append
+    places: Sequence[int], above: list[float], runs: Mapping[int, int], rising: bool
+) -> tuple[list[float], dict[int, int], bool]:
+    """One row of the table, the lengths of the runs that end in it by column, and whether it never falls.
+
+    `places` are the columns that match. Elsewhere a cell is the larger of the one above and the one to the left:
+    where the row above never falls, that is the one above until a match has put something larger to the left.
+    """
+    row = above.copy() if rising else list(accumulate(above, max))
     lengths: dict[int, int] = {}
-    left = 0.0
-    for j, column in enumerate(columns, start=1):
-        if column == matches:
-            run = runs.get(j - 1, 0)
-            # Two operations, in this order: the Perl program's sums to the last bit.
-            left = above[j - 1] + _WEIGHTS[run + 1] - _WEIGHTS[run]
-            lengths[j] = run + 1
-        elif (up := above[j]) >= left:
-            left = up
-        append(left)
-    return row, lengths
+    stays = True
+    ends = [*places[1:], len(above)]
+    for j, end in zip(places, ends, strict=True):
+        run = runs.get(j - 1, 0)
+        # Two operations, in this order: the Perl program's sums to the last bit.
+        value = above[j - 1] + _WEIGHTS[run + 1] - _WEIGHTS[run]
+        lengths[j] = run + 1
+        stays = stays and value >= row[j - 1]
+        row[j] = value
+        for k in range(j + 1, end):
+            up = above[k]
+            if up >= value:
+                if rising:
+                    break
+                value = up
+            row[k] = value
+    return row, lengths, stays
 
 
 def _walk_back(rows: Sequence[tuple[int, int]], columns: Sequence[int], table: Sequence[Sequence[float]]) -> int:

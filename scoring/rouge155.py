@@ -55,12 +55,12 @@ def _ngram_hits(reference: Reference, summary: Words, orders: Sequence[int]) -> 
     """A longer n-gram can only match where the two shorter ones in it do."""
     words = summary.flat
     hits: dict[str, Hits] = {}
-    starts = list(range(len(words)))
+    starts: list[int] = []
     for n in range(1, max(orders, default=0) + 1):
         count = str(n)
         known = reference.counts(count)
         if n == 1:
-            starts = [i for i in starts if words[i] in known]
+            starts = [i for i, word in enumerate(words) if word in known]
             found: list[Gram] = [words[i] for i in starts]
         elif starts:
             before = set(starts)

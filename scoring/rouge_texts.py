@@ -58,7 +58,7 @@ class Words:
         if count == "su1":
             return max(n - 1, 0)
         if count == "s4":
-            return sum(max(n - k, 0) for k in range(1, SKIP + 2))
+            return sum(range(max(n - SKIP - 1, 0), n)) if n else 0
         return max(n - int(count) + 1, 0)
 
     def counts(self, count: str) -> Mapping[Gram, int]:
@@ -125,8 +125,8 @@ class Layout:
     bits: tuple[int, ...]
     """Bits of each sentence."""
     starts: tuple[int, ...]
-    own: tuple[tuple[dict[str, int], list[int]], ...]
-    """For each sentence, bits of a word's positions inside it, by word and by position."""
+    own: tuple[tuple[dict[str, int], int], ...]
+    """For each sentence, bits of a word's positions inside it, and its length."""
     pairs: dict[tuple[str, str], list[int]]
     """Sentences that hold a pair of neighbouring words."""
 
@@ -141,5 +141,5 @@ def lay_out(rows: Sequence[tuple[str, ...]]) -> Layout:
         words += [*row, None]
         for pair in set(pairwise(row)):
             pairs.setdefault(pair, []).append(number)
-    own = tuple((at, [at[word] for word in row]) for row in rows for at in [positions(row)])
+    own = tuple((positions(row), len(row)) for row in rows)
     return Layout(tuple(words), positions(words), tuple(bits), tuple(starts), own, pairs)

@@ -22,8 +22,7 @@ def plain_marks(reference: list[str], summary: list[str], weighted: bool) -> int
 
 
 def weighted_marks(reference: list[str], summary: list[str]) -> int:
-    at = positions(reference)
-    return weighted_lcs_marks(at, [at[word] for word in reference], summary)
+    return weighted_lcs_marks(positions(reference), len(reference), summary)
 
 
 @given(st.integers(0, 400), st.integers(1, 400))
