@@ -10,13 +10,15 @@ import pandas as pd
 from analysis.plot import ACCENT, PALETTE, altair, themed
 
 
-def worker_scatter(workers: Sequence[Mapping[str, object]]) -> Any:
+def worker_scatter(workers: Sequence[Mapping[str, object]], link: str = "") -> Any:
     """Each worker's time per answer against their agreement with the others; larger dots answered more.
 
     Takes `worker_id`, `answers`, `seconds`, `agreement`, `failed`. Without times the answers stand on the x axis.
+    `link` makes every point a link, with {} for the worker.
     """
     alt = altair()
     frame = pd.DataFrame([dict(row) for row in workers])
+    frame["link"] = [link.format(worker) for worker in frame["worker_id"]]
     frame["checks failed"] = ["some" if failed else "none" for failed in frame["failed"]]
     timed = bool(pd.to_numeric(frame["seconds"], errors="coerce").notna().any())
     x = (
@@ -38,6 +40,7 @@ def worker_scatter(workers: Sequence[Mapping[str, object]]) -> Any:
             ),
             shape=alt.Shape("checks failed:N", scale=alt.Scale(domain=["none", "some"], range=["circle", "diamond"])),
             tooltip=["worker_id", "answers", "seconds", "agreement", "failed"],
+            **({"href": "link:N"} if link else {}),
         )
         .properties(width=340, height=240)
     )
@@ -58,5 +61,40 @@ def agreement_bars(rows: Sequence[Mapping[str, object]], what: str) -> Any:
             tooltip=["part", "alpha"],
         )
         .properties(width=300, height=alt.Step(17), title=f"Agreement per {what}")
+    )
+    return themed(chart)
+
+
+def score_distributions(scores: pd.DataFrame, metric: str) -> Any:
+    """How a metric's scores spread over the documents of each system: every score, the quartiles and the median."""
+    alt = altair()
+    frame = scores[scores["metric"] == metric][["system", "doc_id", "value"]].dropna()
+    order = frame.groupby("system")["value"].median().sort_values(ascending=False).index.tolist()
+    base = alt.Chart(frame).encode(y=alt.Y("system:N", sort=order, title=None))
+    value = alt.X("value:Q", title=metric, scale=alt.Scale(zero=False))
+    dots = base.mark_tick(color=ACCENT, opacity=0.35, thickness=1.5, size=10).encode(
+        x=value, tooltip=["system", "doc_id", "value"]
+    )
+    box = base.mark_rule(color=PALETTE[1], strokeWidth=3, opacity=0.9).encode(x="q1(value):Q", x2="q3(value):Q")
+    middle = base.mark_point(color=PALETTE[1], filled=True, size=45, opacity=1).encode(x="median(value):Q")
+    heading = alt.Title("Spread over documents", subtitle="ticks: documents; bar: middle half; dot: median")
+    return themed(alt.layer(dots, box, middle).properties(width=260, height=alt.Step(19), title=heading))
+
+
+def spread_bars(histogram: Sequence[Mapping[str, object]]) -> Any:
+    """How far the judges of an item lie apart: items by standard deviation, per unit (SummEval, Figure 1)."""
+    alt = altair()
+    frame = pd.DataFrame([dict(row) for row in histogram])
+    chart = (
+        alt.Chart(frame)
+        .mark_bar(color=ACCENT)
+        .encode(
+            x=alt.X("low:Q", bin="binned", title="standard deviation of an item's answers"),
+            x2="high:Q",
+            y=alt.Y("count:Q", title="items"),
+            tooltip=list(frame.columns),
+        )
+        .properties(width=150, height=90)
+        .facet(facet=alt.Facet("unit:N", title=None), columns=2)
     )
     return themed(chart)

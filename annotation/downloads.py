@@ -29,11 +29,13 @@ def _cell(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
-def quality_chart(part: Mapping[str, Any], what: str) -> Any:
-    """The chart of that name on the Quality page."""
-    from analysis.plot_quality import agreement_bars, worker_scatter
+def quality_chart(part: Mapping[str, Any], what: str, link: str = "") -> Any:
+    """The chart of that name on the Quality page; `link` is where a worker's point leads."""
+    from analysis.plot_quality import agreement_bars, spread_bars, worker_scatter
 
-    return worker_scatter(part["workers"]) if what == "workers" else agreement_bars(part["by"]["system"], "system")
+    if what == "workers":
+        return worker_scatter(part["workers"], link)
+    return spread_bars(part["spread"]) if what == "spread" else agreement_bars(part["by"]["system"], "system")
 
 
 def chart_response(part: Mapping[str, Any], what: str, suffix: str, name: str) -> HttpResponse:

@@ -77,12 +77,14 @@ class MetricPage:
     run: Any
     rows: list[dict[str, Any]]
     chart: str
+    spread: str
     documents: list[str]
 
 
 def metric_page(study: Study, metric: str, sort: str = "mean") -> MetricPage:
     from analysis.correlate import system_means
     from analysis.plot import score_bars, to_svg
+    from analysis.plot_quality import score_distributions
 
     scores = scores_frame(study)
     scores = scores[scores["metric"] == metric]
@@ -97,12 +99,14 @@ def metric_page(study: Study, metric: str, sort: str = "mean") -> MetricPage:
     means = system_means(scores, metric, ci=RESAMPLES)
     column, ascending = SORTS.get(sort, SORTS["mean"])
     rows = means.sort_values(column, ascending=ascending, kind="stable").to_dict("records")
+    documents = sorted(set(scores["doc_id"]) - {"*"})
     return MetricPage(
         metric=metric,
         run=study.metric_runs.filter(metric=metric).first(),
         rows=[{str(name): cell for name, cell in row.items()} for row in rows],
         chart=to_svg(score_bars(means, title=metric)),
-        documents=sorted(set(scores["doc_id"]) - {"*"}),
+        spread=to_svg(score_distributions(scores, metric)) if documents else "",
+        documents=documents,
     )
 
 

@@ -17,6 +17,7 @@ from .stored import stored
 from .transfer.frames import judgments_frame
 
 RESAMPLES = 1000
+HERE = "https://here.invalid/"  # stands for the page's own address, which the chart's maker would make absolute
 SEED = 0
 LEVELS = {"litepyramid": "nominal", "likert": "interval"}
 
@@ -68,8 +69,27 @@ def _protocol(name: str, kept: pd.DataFrame, everything: pd.DataFrame) -> dict[s
         "by": {column: _rows(_alpha(kept, level, by=column)) for column in _columns(kept, name)},
         "workers": worker_rows(before, level),
         "contested": _contested(kept),
+        "spread": _spread(kept) if name == "likert" else [],
     }
-    return {**part, "charts": {what: to_svg(quality_chart(part, what)) for what in ("workers", "systems")}}
+    charts = ["workers", "systems", *(["spread"] if part["spread"] else [])]
+    link = f"{HERE}workers/{{}}/"
+    return {**part, "charts": {what: to_svg(quality_chart(part, what, link)).replace(HERE, "") for what in charts}}
+
+
+def _spread(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """The standard deviation across annotators per dimension, as histograms (SummEval, Figure 1)."""
+    from analysis.agreement_experts import spread_histograms
+    from analysis.tables import AnalysisError
+
+    try:
+        found = spread_histograms(rows)
+    except AnalysisError:  # nobody has judged the same item twice yet
+        return []
+    return [
+        {"unit": one.dimension, "role": one.role, "low": low, "high": high, "count": count}
+        for one in found
+        for low, high, count in zip(one.edges[:-1], one.edges[1:], one.counts, strict=True)
+    ]
 
 
 def _columns(rows: pd.DataFrame, protocol: str) -> list[str]:
@@ -151,8 +171,8 @@ def worker_answers(study: Study, pseudonym: str) -> list[dict[str, Any]]:
 # Decisions
 
 
-def preview_rules(study: Study, rules: str, seed: int) -> dict[str, Any]:
-    """What a filter would do: nothing is changed."""
+def preview_rules(study: Study, rules: str, seed: int, price: float = 0.0) -> dict[str, Any]:
+    """What a filter would do, and what topping up would cost at a price per assignment: nothing is changed."""
     from analysis.filters import parse_rules, preview
     from analysis.tables import AnalysisError
 
@@ -164,12 +184,13 @@ def preview_rules(study: Study, rules: str, seed: int) -> dict[str, Any]:
         if not chosen:
             raise Refused(gettext("Choose at least one rule. Nothing was changed."))
         level = LEVELS.get(str(judgments["protocol"].iloc[0]), "nominal")
-        found = preview(judgments, chosen, seed=seed, level=level)
+        found = preview(judgments, chosen, seed=seed, level=level, price=price)
     except AnalysisError as error:
         raise Refused(gettext("%(error)s Nothing was changed.") % {"error": error}) from None
     return {
         "rules": [str(rule) for rule in chosen],
         "seed": seed,
+        "price": price,
         "facts": found,
         "decisions": [decision.row() for decision in found.result.decisions[:200]],
         "n_decisions": len(found.result.decisions),

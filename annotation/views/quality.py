@@ -17,13 +17,18 @@ from annotation.stored import current
 
 from .errors import answers_refusals
 
-TABLES = ("agreement", "workers", "contested")
-CHARTS = ("workers", "systems")
+TABLES = ("agreement", "workers", "contested", "spread")
+CHARTS = ("workers", "systems", "spread")
 
 
 def _seed(request: HttpRequest) -> int:
     text = request.POST.get("seed", "0").strip() or "0"
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def _price(request: HttpRequest) -> float:
+    text = request.POST.get("price", "").strip().replace(",", ".")
+    return float(text) if text.replace(".", "", 1).isdigit() and text.isascii() and len(text) < 10 else 0.0
 
 
 @require_http_methods(["GET", "POST"])
@@ -34,7 +39,7 @@ def quality(request: HttpRequest, slug: str) -> HttpResponse:
     content, job = current("quality", study, user_of(request))
     context = {"study": study, "step": "quality", "content": content, "job": job, **_decisions(request, study)}
     if request.method == "POST":
-        context["preview"] = preview_rules(study, _rules(request), _seed(request))
+        context["preview"] = preview_rules(study, _rules(request), _seed(request), _price(request))
     return render(request, "annotation/study/quality.html", context)
 
 
@@ -91,7 +96,7 @@ def download(request: HttpRequest, slug: str, protocol: str, name: str) -> HttpR
     file = f"{slug}-{protocol}-{name}"
     if suffix == "csv" and stem in TABLES:
         return table_response(parts[protocol][stem], file)
-    if suffix in ("svg", "pdf") and stem in CHARTS:
+    if suffix in ("svg", "pdf") and stem in CHARTS and stem in parts[protocol]["charts"]:
         return chart_response(parts[protocol], stem, suffix, file)
     known = [f"{one}.csv" for one in TABLES] + [f"{one}.{form}" for one in CHARTS for form in ("svg", "pdf")]
     raise Refused(

@@ -43,15 +43,16 @@ def test_the_page_shows_agreement_before_and_after_and_every_worker(admin, study
     assert "Krippendorff&#x27;s alpha, pooled over all units" in page
     assert "0.472" in page  # fixtures/README.md: alpha of the whole crowd, before any filter
     for worker in Worker.objects.filter(crowd="import"):
-        assert worker.pseudonym in page
+        assert f'href="workers/{worker.pseudonym}/"' in page  # each point of the scatter opens the worker's answers
         assert worker.external_id not in page
 
 
 def test_a_preview_changes_nothing_and_finds_the_planted_workers(admin, study):
     before = list(FilterDecision.objects.values_list())
-    page = admin.post(address(study), {"rule": ["checks", "worker-agreement"]}).content.decode()
+    page = admin.post(address(study), {"rule": ["checks", "worker-agreement"], "price": "0.20"}).content.decode()
     # fixtures/README.md: three planted workers; without them alpha is 0.81.
     assert "0.472 → 0.812" in page
+    assert "12.20" in page  # 61 assignments at 0.20
     planted = Worker.objects.filter(external_id__in=["demo-worker-04", "demo-worker-09", "demo-worker-13"])
     reasons = page.split("decisions with their reasons")[1].split("</table>")[0]
     assert all(worker.pseudonym in reasons for worker in planted)
@@ -151,6 +152,8 @@ def test_likert_ratings_have_their_own_agreement_and_rated_references_stay_out(c
     page = client.get(address(study)).content.decode()
     assert "Agreement: likert" in page
     assert "ICC" in page
+    assert "lie apart, per dimension" in page
+    assert client.get(address(study, "likert/spread.csv")).content.startswith(b"unit,role,low,high,count")
     assert {row["system"] for row in systems_judgments(study).to_dict("records")} == {f"system{n}" for n in range(4)}
     report = client.get(f"/studies/{study.slug}/report/").content.decode()
     assert "relevance" in report  # the dimension that leads
