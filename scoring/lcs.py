@@ -45,18 +45,19 @@ def positions(words: Sequence[str | None]) -> dict[str, int]:
     return found
 
 
-def lcs_marks(at: Mapping[str, int], sentences: Sequence[int], words: Sequence[str]) -> int:
-    """Positions of a reference, as bits, that one summary sentence marks in any of its sentences.
+Pattern = tuple[tuple[int, ...], tuple[int | None, ...]]
+"""All that the walks look at: the bits of each reference sentence, between two of which one bit is empty, and for each
+word of a summary sentence the bits of its positions in the reference, None for a word that the reference lacks."""
 
-    `sentences` holds the bits of each reference sentence; between two of them one bit is empty.
-    """
-    if at.keys().isdisjoint(words):
-        return 0
+
+def find_marks(pattern: Pattern) -> int:
+    """Positions of a reference, as bits, that one summary sentence marks in any of its sentences."""
+    sentences, words = pattern
     everything = same = sum(sentences)  # bit i: cell (i, j) equals the cell above
     columns: list[tuple[int, int]] = []
     gap = False
     union = 0
-    for matches in map(at.get, words):
+    for matches in words:
         if matches is None:
             gap = True
             continue
@@ -77,29 +78,58 @@ def lcs_marks(at: Mapping[str, int], sentences: Sequence[int], words: Sequence[s
         if (larger & sentence).bit_count() == mine.bit_count():
             # As many words in the subsequence as positions that match at all: it takes every one of them.
             marks |= mine
-            continue
-        below = sentence
-        for matches, same in columns:
-            reach = (matches | ~same) & below
-            if not reach:
-                break
-            top = 1 << (reach.bit_length() - 1)
-            if matches & top:
-                marks |= top
-                below = sentence & (top - 1)
-            else:
-                below = sentence & ((top << 1) - 1)
+        else:
+            marks |= _walk_columns(columns, sentence)
     return marks
 
 
-def weighted_lcs_marks(at: Mapping[str, int], length: int, words: Sequence[str]) -> int:
-    """The same for ROUGE-W in one reference sentence; its table prefers runs of neighbouring words."""
+def _walk_columns(columns: Sequence[tuple[int, int]], sentence: int) -> int:
+    marks = 0
+    below = sentence
+    for matches, same in columns:
+        reach = (matches | ~same) & below
+        if not reach:
+            break
+        top = 1 << (reach.bit_length() - 1)
+        if matches & top:
+            marks |= top
+            below = sentence & (top - 1)
+        else:
+            below = sentence & ((top << 1) - 1)
+    return marks
+
+
+def find_weighted_marks(pattern: Pattern) -> int:
+    """The same for ROUGE-W, whose table prefers runs of neighbouring words; it differs only where there are any."""
+    sentences, words = pattern
+    marks = MARKS[pattern]
+    neighbours = 0
+    before = 0
+    for matches in words:
+        matches = matches or 0
+        neighbours |= before << 1 & matches
+        before = matches
+    for sentence in sentences:
+        if neighbours & sentence:
+            marks = marks & ~sentence | _weighted_sentence(sentence, words)
+    return marks
+
+
+MARKS: Memo[Pattern, int] = Memo(find_marks, limit=10_000)
+WEIGHTED_MARKS: Memo[Pattern, int] = Memo(find_weighted_marks, limit=10_000)
+"""Walks are remembered by their pattern: which words they are doesn't matter, and with and without stemming it is
+mostly the same."""
+
+
+def _weighted_sentence(sentence: int, words: Sequence[int | None]) -> int:
+    """Marks of the weighted walk in one reference sentence."""
     # A column is the positions of its word in the reference sentence, 0 for a run of words that it lacks.
     columns: list[int] = []
     union = 0
     in_order = True
-    for matches in map(at.get, words):
-        if matches is not None:
+    for found in words:
+        matches = found & sentence if found else 0
+        if matches:
             if matches <= union or matches & (matches - 1):
                 in_order = False
             columns.append(matches)
@@ -110,13 +140,11 @@ def weighted_lcs_marks(at: Mapping[str, int], length: int, words: Sequence[str])
         # Shared words stand once on each side and in the same order: every cell of a match is larger than its
         # neighbours above and to the left, and the walk takes all matches.
         return union
-    return _WALKS[length, tuple(columns)]
+    return _weighted_walk(columns, sentence)
 
 
-def _weighted_walk(pattern: tuple[int, tuple[int, ...]]) -> int:
-    """The marks that a pattern of columns gives; which words they are doesn't matter, so patterns are remembered."""
-    length, columns = pattern
-    _extend_weights(length)
+def _weighted_walk(columns: Sequence[int], sentence: int) -> int:
+    _extend_weights(len(columns))
     places: dict[int, list[int]] = {}
     for j, matches in enumerate(columns, start=1):
         places.setdefault(matches, []).append(j)
@@ -135,13 +163,10 @@ def _weighted_walk(pattern: tuple[int, tuple[int, ...]]) -> int:
         chosen.append((bit, matches))
         table.append(row)
         before = bit
-    if before != 1 << (length - 1):
+    if before << 1 & sentence:
         chosen.append((0, 0))
         table.append(list(accumulate(table[-1], max)))
     return _walk_back(chosen, columns, table)
-
-
-_WALKS: Memo[tuple[int, tuple[int, ...]], int] = Memo(_weighted_walk, limit=20_000)
 
 
 def _rows(found: Iterable[int]) -> list[tuple[int, int]]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
+from itertools import compress, pairwise
+from itertools import count as count_up
 from operator import add, or_
 from typing import NamedTuple
 
@@ -56,18 +58,21 @@ def _ngram_hits(reference: Reference, summary: Words, orders: Sequence[int]) -> 
     words = summary.flat
     hits: dict[str, Hits] = {}
     starts: list[int] = []
+    found: list[Gram] = []
     for n in range(1, max(orders, default=0) + 1):
         count = str(n)
         known = reference.counts(count)
         if n == 1:
-            starts = [i for i, word in enumerate(words) if word in known]
-            found: list[Gram] = [words[i] for i in starts]
+            found = list(filter(known.__contains__, words))
+        elif n == 2:
+            starts = list(compress(count_up(), map(known.__contains__, pairwise(words)))) if found else []
         elif starts:
             before = set(starts)
             starts = [i for i in starts if i + 1 in before and words[i : i + n] in known]
+        if n > 1:
             found = [words[i : i + n] for i in starts]
         if n in orders:
-            matched = clipped(found, reference.doubled(count)) if starts else 0
+            matched = clipped(found, reference.doubled(count)) if found else 0
             hits[count] = Hits(matched, reference.total(count), summary.total(count))
     return hits
 
@@ -158,13 +163,13 @@ def score(
     references: Sequence[Reference], summary: Words, counts: Sequence[str], best: bool = False
 ) -> dict[str, Score]:
     """Several counts against all references: hits and bases pooled (`-f A`), or those of the best one (`-f B`)."""
+    if len(references) == 1:
+        return {count: to_score(found, count) for count, found in compare(references[0], summary, counts).items()}
     tables = [compare(reference, summary, counts) for reference in references]
     scores = {}
     for count in counts:
-        found = [table[count] for table in tables]
-        if len(found) > 1:
-            found = [found[best_of(found, count)]] if best else [pooled(found)]
-        scores[count] = to_score(found[0], count)
+        hits = [table[count] for table in tables]
+        scores[count] = to_score(hits[best_of(hits, count)] if best else pooled(hits), count)
     return scores
 
 

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, filterfalse, pairwise
+from itertools import chain, filterfalse
 
-from scoring.lcs import lcs_marks, positions, weighted_lcs_marks
+from scoring.lcs import MARKS, WEIGHTED_MARKS, Pattern, positions
 from scoring.texts import Text, joined, rouge_words, sentences
 from scoring.wordlists import smart_stop_words, stemmer
 
@@ -98,20 +98,14 @@ class Reference(Words):
         """Marks of one summary sentence in all of our sentences; systems share many sentences."""
         found = self._marks.get(words)
         if found is None:
-            found = self._marks[words] = lcs_marks(self.layout.at, self.layout.bits, words)
+            found = self._marks[words] = MARKS[self.layout.pattern(words)]
         return found
 
     def weighted_marks(self, words: tuple[str, ...]) -> int:
-        """The same for ROUGE-W: it differs only in sentences that share a pair of neighbouring words."""
+        """The same for ROUGE-W."""
         found = self._weighted.get(words)
         if found is None:
-            found = self.marks(words)
-            layout = self.layout
-            shared = filter(layout.pairs.__contains__, pairwise(words))
-            for number in {number for pair in shared for number in layout.pairs[pair]}:
-                own = weighted_lcs_marks(*layout.own[number], words)
-                found = found & ~layout.bits[number] | own << layout.starts[number]
-            self._weighted[words] = found
+            found = self._weighted[words] = WEIGHTED_MARKS[self.layout.pattern(words)]
         return found
 
 
@@ -124,22 +118,16 @@ class Layout:
     """Bits of all positions of a word."""
     bits: tuple[int, ...]
     """Bits of each sentence."""
-    starts: tuple[int, ...]
-    own: tuple[tuple[dict[str, int], int], ...]
-    """For each sentence, bits of a word's positions inside it, and its length."""
-    pairs: dict[tuple[str, str], list[int]]
-    """Sentences that hold a pair of neighbouring words."""
+
+    def pattern(self, words: tuple[str, ...]) -> Pattern:
+        return self.bits, tuple(map(self.at.get, words))
 
 
 def lay_out(rows: Sequence[tuple[str, ...]]) -> Layout:
+    """Put sentences that have words into one row."""
     words: list[str | None] = []
-    starts, bits = [], []
-    pairs: dict[tuple[str, str], list[int]] = {}
-    for number, row in enumerate(rows):
-        starts.append(len(words))
+    bits = []
+    for row in rows:
         bits.append(((1 << len(row)) - 1) << len(words))
         words += [*row, None]
-        for pair in set(pairwise(row)):
-            pairs.setdefault(pair, []).append(number)
-    own = tuple((positions(row), len(row)) for row in rows)
-    return Layout(tuple(words), positions(words), tuple(bits), tuple(starts), own, pairs)
+    return Layout(tuple(words), positions(words), tuple(bits))

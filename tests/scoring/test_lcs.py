@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.lcs import lcs_marks, positions, weight, weighted_lcs_marks
+from scoring.lcs import Pattern, find_marks, find_weighted_marks, weight
 from scoring.rouge155 import round_to_five
 from scoring.rouge_marks import walk
 from scoring.rouge_texts import lay_out
@@ -21,8 +21,8 @@ def plain_marks(reference: list[str], summary: list[str], weighted: bool) -> int
     return sum(1 << i for i, _ in walk(reference, summary, weighted))
 
 
-def weighted_marks(reference: list[str], summary: list[str]) -> int:
-    return weighted_lcs_marks(positions(reference), len(reference), summary)
+def pattern(reference: list[str], summary: list[str]) -> Pattern:
+    return lay_out([tuple(reference)]).pattern(tuple(summary))
 
 
 @given(st.integers(0, 400), st.integers(1, 400))
@@ -34,25 +34,24 @@ def test_rounding_is_pythons(part: int, whole: int) -> None:
 @settings(max_examples=600, deadline=None)
 @given(REFERENCE, SUMMARY)
 def test_bit_parallel_walk_equals_the_table(reference: list[str], summary: list[str]) -> None:
-    marks = lcs_marks(positions(reference), [(1 << len(reference)) - 1], summary)
+    marks = find_marks(pattern(reference, summary))
     assert marks == plain_marks(reference, summary, False)
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(REFERENCE.filter(bool), min_size=1, max_size=4), SUMMARY)
 def test_all_sentences_of_a_reference_at_once(reference: list[list[str]], summary: list[str]) -> None:
-    layout = lay_out([tuple(row) for row in reference])
-    marks = lcs_marks(layout.at, layout.bits, summary)
-    expected = sum(
-        plain_marks(row, summary, False) << start for row, start in zip(reference, layout.starts, strict=True)
-    )
-    assert marks == expected
+    found = lay_out([tuple(row) for row in reference]).pattern(tuple(summary))
+    starts = [sum(len(row) + 1 for row in reference[:number]) for number in range(len(reference))]
+    for weighted, find in ((False, find_marks), (True, find_weighted_marks)):
+        marks = [plain_marks(row, summary, weighted) << at for row, at in zip(reference, starts, strict=True)]
+        assert find(found) == sum(marks)
 
 
 @settings(max_examples=600, deadline=None)
 @given(REFERENCE, SUMMARY)
 def test_compressed_weighted_walk_equals_the_table(reference: list[str], summary: list[str]) -> None:
-    marks = weighted_marks(reference, summary)
+    marks = find_weighted_marks(pattern(reference, summary))
     assert marks == plain_marks(reference, summary, True)
 
 
@@ -66,5 +65,5 @@ def test_without_common_neighbours_both_walks_are_the_same(reference: list[str],
 
 def test_very_long_sentences_have_weights_too() -> None:
     words = [f"w{k}" for k in range(5000)]
-    assert weighted_marks(words, words) == (1 << 5000) - 1
+    assert find_weighted_marks(pattern(words, words)) == (1 << 5000) - 1
     assert weight(5000) == 5000.0**1.2
