@@ -24,11 +24,11 @@ _STEP_2 = {
     "iviti": "ive", "biliti": "ble", "logi": "log",
 }  # fmt: skip
 _STEP_3 = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
-_STEP_4 = ("al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ou", "ism", "ate", "iti", "ous",
-           "ive", "ize")  # fmt: skip
-_FIND_2 = re.compile(f"({'|'.join(_STEP_2)})$").search
-_FIND_3 = re.compile(f"({'|'.join(_STEP_3)})$").search
-_FIND_4 = re.compile(f"({'|'.join(_STEP_4)})$").search
+_STEP_4 = frozenset(["al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ou", "ism", "ate", "iti", "ous",
+           "ive", "ize"])  # fmt: skip
+_LENGTHS_2 = (7, 6, 5, 4, 3)
+_LENGTHS_3 = (5, 4, 3)
+_LENGTHS_4 = (5, 4, 3, 2)
 
 
 def porter(word: str) -> str:
@@ -40,8 +40,8 @@ def porter(word: str) -> str:
     if starts_with_y:
         word = "Y" + word[1:]
     word = _step_1(word)
-    word = _replace(word, _FIND_2, _STEP_2)
-    word = _replace(word, _FIND_3, _STEP_3)
+    word = _replace(word, _STEP_2, _LENGTHS_2)
+    word = _replace(word, _STEP_3, _LENGTHS_3)
     word = _step_5(_step_4(word))
     return "y" + word[1:] if starts_with_y else word
 
@@ -73,17 +73,23 @@ def _mend(stem: str) -> str:
     return stem + "e" if _SHORT_SYLLABLE(stem) else stem
 
 
-def _replace(word: str, find: object, table: dict[str, str]) -> str:
-    found = find(word)  # type: ignore[operator]
-    if found and _M_ABOVE_0(word[: found.start()]):
-        return word[: found.start()] + table[found.group(1)]
+def _replace(word: str, table: dict[str, str], lengths: tuple[int, ...]) -> str:
+    """Change the longest ending that the table has, if enough stands before it."""
+    for length in lengths:
+        ending = word[-length:]
+        if ending in table:
+            stem = word[: len(word) - len(ending)]
+            return stem + table[ending] if _M_ABOVE_0(stem) else word
     return word
 
 
 def _step_4(word: str) -> str:
-    found = _FIND_4(word)
-    if found and _M_ABOVE_1(word[: found.start()]):
-        word = word[: found.start()]
+    for length in _LENGTHS_4:
+        ending = word[-length:]
+        if ending in _STEP_4:
+            stem = word[: len(word) - len(ending)]
+            word = stem if _M_ABOVE_1(stem) else word
+            break
     if word.endswith("ment") and _M_ABOVE_1(word[:-4]):
         word = word[:-4]
     if word.endswith("ent"):

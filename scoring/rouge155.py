@@ -6,11 +6,12 @@ those counts, so those that match nothing cost one look-up each.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from itertools import compress, pairwise
 from itertools import count as count_up
-from operator import add, or_
+from operator import or_
 from typing import NamedTuple
 
 from scoring.lcs import WEIGHT, weight
@@ -119,33 +120,57 @@ def united_marks(reference: Reference, summary: Words, weighted: bool) -> int:
     return reduce(or_, map(find, summary.sentences), 0)
 
 
-def _lcs_hits(reference: Reference, summary: Words) -> Hits:
-    # A marked word counts while the summary has one of its kind left, so only words that the reference has more than
-    # once can count too often. The Perl program also counts down the reference's words, but a reference cannot mark
-    # a word more often than it has it.
-    marks = united_marks(reference, summary, False)
-    matched = marks.bit_count()
+def _excess(reference: Reference, summary: Words, marks: int) -> int:
+    """Marked words beyond what the summary has of their kind; only words that stand twice in the reference can be."""
     at = reference.layout.at
+    beyond = 0
     for word in reference.doubled("1"):
         marked = (marks & at[word]).bit_count()  # type: ignore[index]
         if marked > 1:
-            matched -= max(marked - summary.flat.count(word), 0)
+            beyond += max(marked - summary.flat.count(word), 0)
+    return beyond
+
+
+def _lcs_hits(reference: Reference, summary: Words) -> Hits:
+    # A marked word counts while the summary has one of its kind left. The Perl program also counts down the
+    # reference's words, but a reference cannot mark a word more often than it has it.
+    marks = united_marks(reference, summary, False)
+    matched = marks.bit_count() - _excess(reference, summary, marks)
     return Hits(matched, len(reference.flat), len(summary.flat))
 
 
 def _weighted_hits(reference: Reference, summary: Words) -> Hits:
-    layout = reference.layout
     marks = united_marks(reference, summary, True)
-    left = dict(summary.counts("1"))
+    clip = _excess(reference, summary, marks)
+    matched = _clipped_runs(reference, summary, marks) if clip else _runs(marks)
+    base = reference.weighted_length
+    return Hits(matched, base**WEIGHT, weight(len(summary.flat)), base)
+
+
+def _runs(marks: int) -> float:
+    """The weights of all runs of neighbouring marks, added up from the first to the last."""
+    matched = 0.0
+    while marks:
+        low = marks & -marks
+        filled = marks + low  # the carry clears the run and sets the bit behind it
+        matched += weight((filled & -filled).bit_length() - low.bit_length())
+        marks &= filled
+    return matched
+
+
+def _clipped_runs(reference: Reference, summary: Words, marks: int) -> float:
+    """The same where words are used up on the way."""
+    words = reference.layout.words
+    left = Counter(summary.flat)
     matched, run, behind = 0.0, 0, 0
     while marks:
         low = marks & -marks
         place = low.bit_length() - 1
         marks ^= low
-        word = layout.words[place]
+        word = words[place]
         if place >= behind:  # a new sentence: a run that stayed open is lost
             run = 0
-            behind = layout.words.index(None, place)
+            behind = words.index(None, place)
         if left[word] <= 0:  # type: ignore[index]
             # As in the Perl program: a run that ends on a used-up word stays open and is carried on by the
             # sentence's next counted word, or lost with the sentence.
@@ -155,8 +180,7 @@ def _weighted_hits(reference: Reference, summary: Words) -> Hits:
         if not marks & (low << 1):
             matched += weight(run)
             run = 0
-    base = reduce(add, (weight(len(row)) for row in reference.sentences if row), 0.0)
-    return Hits(matched, base**WEIGHT, weight(len(summary.flat)), base)
+    return matched
 
 
 def score(

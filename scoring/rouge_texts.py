@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import chain, filterfalse
+from operator import add
 
-from scoring.lcs import MARKS, WEIGHTED_MARKS, Pattern, positions
+from scoring.lcs import MARKS, WEIGHTED_MARKS, Pattern, positions, weight
 from scoring.texts import Text, joined, rouge_words, sentences
 from scoring.wordlists import smart_stop_words, stemmer
 
@@ -93,6 +94,11 @@ class Reference(Words):
     @cached_property
     def layout(self) -> Layout:
         return lay_out([words for words in self.sentences if words])
+
+    @cached_property
+    def weighted_length(self) -> float:
+        """The base of ROUGE-W: the weights of all sentences, added up in order."""
+        return reduce(add, (weight(len(row)) for row in self.sentences if row), 0.0)
 
     def marks(self, words: tuple[str, ...]) -> int:
         """Marks of one summary sentence in all of our sentences; systems share many sentences."""
