@@ -95,11 +95,11 @@ def agreement_figure(study: Study) -> Figure | None:
     level = "nominal" if yes_no else "interval"
     rows = []
     readings: list[tuple[str, dict[str, Any]]] = [
-        ("Krippendorff's alpha, all units pooled", {"coefficient": "alpha"}),
-        ("Krippendorff's alpha, mean per summary", {"coefficient": "alpha", "per": ["doc_id", "system"]}),
+        ("alpha, all units pooled", {"coefficient": "alpha"}),
+        ("alpha, mean per summary", {"coefficient": "alpha", "per": ["doc_id", "system"]}),
     ]
     if yes_no:
-        readings.append(("Gwet's AC1, all units pooled", {"coefficient": "ac1"}))
+        readings.append(("AC1, all units pooled", {"coefficient": "ac1"}))
     for name, options in readings:
         try:
             found = agreement(study.judgments, level=level, ci=300, cluster="doc_id", seed=study.seed, **options)[0]
@@ -124,7 +124,8 @@ def agreement_figure(study: Study) -> Figure | None:
     return Figure(
         "agreement",
         "Do the judges agree?",
-        "1 is full agreement, 0 what chance would give. The readings answer different questions and may lie far apart.",
+        "Krippendorff's alpha, and Gwet's AC1 for yes/no answers: 1 is full agreement, 0 what chance would give. "
+        "The readings answer different questions and may lie far apart.",
         themed(alt.layer(rule, dots).properties(width=240, height=alt.Step(24), title=title)),
         table,
         shlex.join(line),

@@ -138,7 +138,7 @@ def test_judgments_open_the_report():
     report = build_report(study(), human="h", judgments=judgments, resamples=50)
     assert report.sections[0].name == "judges"
     table = report.figure("agreement").table
-    assert table["reading"].tolist()[0] == "Krippendorff's alpha, all units pooled"
+    assert table["reading"].tolist()[0] == "alpha, all units pooled"
     assert "144 judgments by 3 workers" in report.methods
 
 
