@@ -14,7 +14,7 @@ from itertools import count as count_up
 from operator import or_
 from typing import NamedTuple
 
-from scoring.lcs import WEIGHT, weight
+from scoring.lcs import MARKS, WEIGHT, WEIGHTED_MARKS, Pattern, weight
 from scoring.rouge_texts import SKIP, Gram, Reference, Words
 
 COUNTS = ("1", "2", "3", "4", "l", "w", "s4", "su4")
@@ -38,8 +38,29 @@ class Score(NamedTuple):
     f: float
 
 
-def compare(reference: Reference, summary: Words, counts: Sequence[str]) -> dict[str, Hits]:
-    """Compare one summary with one reference by several counts; n-grams share their work, and so do S4 and SU4."""
+def compare(reference: Reference, summary: Words, counts: Sequence[str]) -> Mapping[str, Hits]:
+    """Compare one summary with one reference by several counts.
+
+    Hits depend only on where the summary's words stand in the reference, not on which words they are. That is mostly
+    the same for systems that copy the same sentences, and often with and without stemming, so it is remembered.
+    """
+    if not summary.is_split and not {"l", "w"} & set(counts):
+        return _compare(reference, summary, counts)  # sentences that nobody asks for need not be found
+    key = (reference.layout.patterns(summary.sentences), tuple(counts))
+    found = _COMPARED.get(key)
+    if found is None:
+        if len(_COMPARED) >= _REMEMBERED:
+            _COMPARED.clear()
+        found = _COMPARED[key] = _compare(reference, summary, counts)
+    return found
+
+
+_REMEMBERED = 2_000
+_COMPARED: dict[tuple[tuple[Pattern, ...], tuple[str, ...]], Mapping[str, Hits]] = {}
+
+
+def _compare(reference: Reference, summary: Words, counts: Sequence[str]) -> dict[str, Hits]:
+    """N-grams share their work, and so do S4 and SU4."""
     found = _ngram_hits(reference, summary, [int(count) for count in counts if count.isdigit()])
     for count in counts:
         if count == "l":
@@ -82,12 +103,12 @@ def _skip_hits(reference: Reference, summary: Words) -> Hits:
     """Most words start no pair of the reference; only those that do are looked at with the words behind them."""
     words, followers = summary.flat, reference.followers
     found: list[Gram] = []
+    append = found.append
     for place, first in enumerate(map(followers.get, words), start=1):
         if first is not None:
-            window = words[place : place + SKIP + 1]
-            if not first.isdisjoint(window):
-                word = words[place - 1]
-                found += [(word, second) for second in window if second in first]
+            for second in words[place : place + SKIP + 1]:
+                if second in first:
+                    append((words[place - 1], second))
     return Hits(clipped(found, reference.doubled("s4")), reference.total("s4"), summary.total("s4"))
 
 
@@ -116,8 +137,9 @@ def clipped(found: list[Gram], doubled: Mapping[Gram, int]) -> int:
 
 def united_marks(reference: Reference, summary: Words, weighted: bool) -> int:
     """The positions of the reference that any sentence of the summary marks."""
-    find = reference.weighted_marks if weighted else reference.marks
-    return reduce(or_, map(find, summary.sentences), 0)
+    find = WEIGHTED_MARKS if weighted else MARKS
+    patterns = reference.layout.patterns(summary.sentences)
+    return reduce(or_, map(find.__getitem__, patterns), 0)
 
 
 def _excess(reference: Reference, summary: Words, marks: int) -> int:

@@ -9,7 +9,7 @@ from functools import cached_property, reduce
 from itertools import chain, filterfalse
 from operator import add
 
-from scoring.lcs import MARKS, WEIGHTED_MARKS, Pattern, positions, weight
+from scoring.lcs import Pattern, positions, weight
 from scoring.texts import Text, joined, rouge_words, sentences
 from scoring.wordlists import smart_stop_words, stemmer
 
@@ -28,8 +28,11 @@ class Words:
         self._stop = smart_stop_words() if stop else None
         self._counts: dict[str, Mapping[Gram, int]] = {}
         self._sentences: list[tuple[str, ...]] | None = None
-        split_up = not isinstance(text, str)
-        self.flat = tuple(chain.from_iterable(self.sentences)) if split_up else self._select(rouge_words(joined(text)))
+        self.is_split = not isinstance(text, str)
+        """Whether its sentences were given."""
+        self.flat = (
+            tuple(chain.from_iterable(self.sentences)) if self.is_split else self._select(rouge_words(joined(text)))
+        )
         """All words in one row: n-grams reach over the ends of sentences, as in the Perl program."""
 
     def _select(self, words: tuple[str, ...]) -> tuple[str, ...]:
@@ -56,11 +59,9 @@ class Words:
     def total(self, count: str) -> int:
         """How many units there are."""
         n = len(self.flat)
-        if count == "su1":
-            return max(n - 1, 0)
         if count == "s4":
-            return sum(range(max(n - SKIP - 1, 0), n)) if n else 0
-        return max(n - int(count) + 1, 0)
+            return sum(range(max(n - SKIP - 1, 0), n))
+        return max(n - (1 if count == "su1" else int(count) - 1), 0)
 
     def counts(self, count: str) -> Mapping[Gram, int]:
         if count not in self._counts:
@@ -74,8 +75,6 @@ class Reference(Words):
     def __init__(self, text: Text, stem: str = "no", stop: bool = False, split: str = "auto") -> None:
         super().__init__(text, stem, stop, split)
         self._doubled: dict[str, Mapping[Gram, int]] = {}
-        self._marks: dict[tuple[str, ...], int] = {}
-        self._weighted: dict[tuple[str, ...], int] = {}
 
     def doubled(self, count: str) -> Mapping[Gram, int]:
         """The units that stand more than once, with their counts."""
@@ -100,20 +99,6 @@ class Reference(Words):
         """The base of ROUGE-W: the weights of all sentences, added up in order."""
         return reduce(add, (weight(len(row)) for row in self.sentences if row), 0.0)
 
-    def marks(self, words: tuple[str, ...]) -> int:
-        """Marks of one summary sentence in all of our sentences; systems share many sentences."""
-        found = self._marks.get(words)
-        if found is None:
-            found = self._marks[words] = MARKS[self.layout.pattern(words)]
-        return found
-
-    def weighted_marks(self, words: tuple[str, ...]) -> int:
-        """The same for ROUGE-W."""
-        found = self._weighted.get(words)
-        if found is None:
-            found = self._weighted[words] = WEIGHTED_MARKS[self.layout.pattern(words)]
-        return found
-
 
 @dataclass(frozen=True)
 class Layout:
@@ -127,6 +112,10 @@ class Layout:
 
     def pattern(self, words: tuple[str, ...]) -> Pattern:
         return self.bits, tuple(map(self.at.get, words))
+
+    def patterns(self, rows: Sequence[tuple[str, ...]]) -> tuple[Pattern, ...]:
+        """Where the words of a summary's sentences stand."""
+        return tuple([self.pattern(words) for words in rows])
 
 
 def lay_out(rows: Sequence[tuple[str, ...]]) -> Layout:

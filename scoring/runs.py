@@ -87,9 +87,13 @@ class Run:
         self._needs = needed_inputs(plan)
         self._pick = self._picker()
 
-    def _picker(self) -> list[tuple[int, int]]:
-        """Step and column of each metric, in the order of the names."""
-        found = {name: (i, at) for i, step in enumerate(self.plan) for at, name in step.shown}
+    def _picker(self) -> list[int]:
+        """The column of each metric among the columns of all steps, in the order of the names."""
+        found: dict[str, int] = {}
+        before = 0
+        for step, columns in zip(self.plan, self._columns, strict=True):
+            found |= {name: before + at for at, name in step.shown}
+            before += len(columns)
         return [found[name] for name in self.names]
 
     def scores(self, tasks: Iterable[Task]) -> Iterator[Scored]:
@@ -167,9 +171,7 @@ class Run:
         task = one.task
         if any(step.family.pooled for step in self.plan):
             self._add_up(one)
-        values = np.empty((len(task.systems), len(self._pick)))
-        for column, (step, at) in enumerate(self._pick):
-            values[:, column] = one.blocks[step][:, at]
+        values = np.concatenate(one.blocks, axis=1)[:, self._pick]
         return Scored(task.document.doc_id, task.systems, task.groups, values)
 
     def _add_up(self, one: _Pending) -> None:
@@ -196,8 +198,12 @@ def _missing(step: int, columns: tuple[str, ...], known: npt.NDArray[np.bool_]) 
 def _fill(one: _Pending, results: list[list[list[float]]], columns: Sequence[tuple[str, ...]]) -> None:
     """Put computed values into their blocks."""
     for part, rows in zip(one.piece.parts, results, strict=True):
-        places = [columns[part.step].index(column) for column in part.columns]
-        one.blocks[part.step][np.ix_(part.rows, places)] = rows
+        block = one.blocks[part.step]
+        if len(part.rows) == len(block) and part.columns == columns[part.step]:
+            block[:] = rows
+        else:
+            places = [columns[part.step].index(column) for column in part.columns]
+            block[np.ix_(part.rows, places)] = rows
 
 
 def _keep(batch: Sequence[_Pending], shelves: Sequence[Shelf], columns: Sequence[tuple[str, ...]]) -> None:
