@@ -2,6 +2,7 @@
 
 - `Task.live` follows its assignments, so that `task_quota_kept` holds whoever writes them.
 - A judgment's content never changes: only `is_current` may, when a revision follows it.
+- `Study.committed_cents` follows its ledger, so that `study_budget_kept` holds; an entry's amounts never change.
 - What an annotator extracted never changes either, and an SCU keeps its words once it has been judged.
 
 Made after every `migrate` and not in a migration: SQLite drops a table's triggers when a migration rebuilds it.
@@ -32,6 +33,11 @@ _UNIT_REFUSAL = "An SCU that has been judged keeps its words: freeze a new versi
 _JUDGED = """EXISTS (SELECT 1 FROM annotation_judgment j JOIN annotation_summary s ON s.id = j.summary_id
     WHERE s.document_id = OLD.document_id AND j.unit = OLD.scu_id)"""
 
+_AMOUNTS = "study_id, batch_id, kind, token, reward_cents, fee_cents, promised_cents, paid_cents"
+_ENTRY_REFUSAL = "The amounts of a ledger entry never change: write another entry instead."
+_MONEY = "CASE WHEN {row}.state = 'failed' THEN 0 ELSE {row}.promised_cents + {row}.paid_cents END"
+_OLD_MONEY, _NEW_MONEY = _MONEY.format(row="OLD"), _MONEY.format(row="NEW")
+
 _SQLITE = [
     f"""CREATE TRIGGER assignment_takes_place AFTER INSERT ON annotation_assignment WHEN {_NEW}
     BEGIN UPDATE annotation_task SET live = live + 1 WHERE id = NEW.task_id; END""",
@@ -50,6 +56,19 @@ _SQLITE = [
     f"""CREATE TRIGGER unit_keeps_its_words BEFORE UPDATE OF {_UNIT} ON annotation_contentunit
     WHEN (OLD.text <> NEW.text OR OLD.scu_id <> NEW.scu_id OR OLD.document_id <> NEW.document_id) AND {_JUDGED}
     BEGIN SELECT RAISE(ABORT, '{_UNIT_REFUSAL}'); END""",
+    f"""CREATE TRIGGER entry_commits AFTER INSERT ON annotation_entry
+    BEGIN UPDATE annotation_study SET committed_cents = committed_cents + {_NEW_MONEY} WHERE id = NEW.study_id; END""",
+    f"""CREATE TRIGGER entry_moves AFTER UPDATE OF state ON annotation_entry
+    WHEN {_OLD_MONEY} <> {_NEW_MONEY}
+    BEGIN
+      UPDATE annotation_study SET committed_cents = committed_cents + {_NEW_MONEY} - {_OLD_MONEY}
+      WHERE id = NEW.study_id;
+    END""",
+    f"""CREATE TRIGGER entry_leaves AFTER DELETE ON annotation_entry
+    BEGIN UPDATE annotation_study SET committed_cents = committed_cents - {_OLD_MONEY} WHERE id = OLD.study_id; END""",
+    f"""CREATE TRIGGER entry_amounts_stay BEFORE UPDATE OF {_AMOUNTS} ON annotation_entry
+    WHEN {" OR ".join(f"OLD.{name} <> NEW.{name}" for name in _AMOUNTS.split(", "))}
+    BEGIN SELECT RAISE(ABORT, '{_ENTRY_REFUSAL}'); END""",
 ]
 _SQLITE_NAMES = [
     "assignment_takes_place",
@@ -58,6 +77,10 @@ _SQLITE_NAMES = [
     "judgment_append_only",
     "extracted_append_only",
     "unit_keeps_its_words",
+    "entry_commits",
+    "entry_moves",
+    "entry_leaves",
+    "entry_amounts_stay",
 ]
 
 _POSTGRES = [
@@ -93,6 +116,24 @@ _POSTGRES = [
     ON annotation_contentunit FOR EACH ROW
     WHEN (OLD.text <> NEW.text OR OLD.scu_id <> NEW.scu_id OR OLD.document_id <> NEW.document_id)
     EXECUTE FUNCTION pyramidion_unit_keeps_its_words()""",
+    f"""CREATE OR REPLACE FUNCTION pyramidion_commit_money() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE change bigint := 0;
+    BEGIN
+      IF TG_OP <> 'DELETE' THEN change := {_NEW_MONEY}; END IF;
+      IF TG_OP <> 'INSERT' THEN change := change - ({_OLD_MONEY}); END IF;
+      IF change <> 0 THEN
+        UPDATE annotation_study SET committed_cents = committed_cents + change
+        WHERE id = COALESCE(NEW.study_id, OLD.study_id);
+      END IF;
+      RETURN NULL;
+    END $$""",
+    """CREATE OR REPLACE TRIGGER entry_commits AFTER INSERT OR DELETE OR UPDATE OF state
+    ON annotation_entry FOR EACH ROW EXECUTE FUNCTION pyramidion_commit_money()""",
+    f"""CREATE OR REPLACE FUNCTION pyramidion_entry_amounts_stay() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION '{_ENTRY_REFUSAL}' USING ERRCODE = 'integrity_constraint_violation'; END $$""",
+    f"""CREATE OR REPLACE TRIGGER entry_amounts_stay BEFORE UPDATE OF {_AMOUNTS} ON annotation_entry FOR EACH ROW
+    WHEN ({" OR ".join(f"OLD.{name} <> NEW.{name}" for name in _AMOUNTS.split(", "))})
+    EXECUTE FUNCTION pyramidion_entry_amounts_stay()""",
 ]
 
 

@@ -1,5 +1,6 @@
 """The data model. The rules live in the database: see each model's constraints and `annotation/triggers.py`."""
 
+from .crowds import Entry, Posting, Submission
 from .guidance import Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun
 from .jobs import Job, MetricRun, StoredResult
 from .study import FilterDecision, Membership, Role, Study, User, Worker
@@ -13,6 +14,7 @@ __all__ = [
     "Consent",
     "ContentUnit",
     "Document",
+    "Entry",
     "ExtractedUnit",
     "FilterDecision",
     "GuidanceText",
@@ -20,6 +22,7 @@ __all__ = [
     "Judgment",
     "Membership",
     "MetricRun",
+    "Posting",
     "PracticeItem",
     "PracticePlan",
     "PracticeRun",
@@ -29,6 +32,7 @@ __all__ = [
     "SecondLook",
     "StoredResult",
     "Study",
+    "Submission",
     "Summary",
     "System",
     "Task",

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.contrib.auth.models import AbstractUser
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils.text import slugify
 
 PSEUDONYM = re.compile(r"w-[a-z2-7]{16}")
@@ -49,6 +49,11 @@ class Study(models.Model):
     # sha256 over the imported files, so that importing the same folder again is known to change nothing.
     fingerprint = models.CharField(max_length=64, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
+    # Money, in the currency's cents
+    currency = models.CharField(max_length=3, default="USD")
+    budget_cents = models.PositiveBigIntegerField(null=True, blank=True)  # no cap while empty
+    committed_cents = models.BigIntegerField(default=0, editable=False)  # promised and paid; kept by a trigger
+    minimum_wage_cents = models.PositiveIntegerField(null=True, blank=True)  # per hour
 
     objects = StudyQuerySet.as_manager()
 
@@ -58,6 +63,10 @@ class Study(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["name"], name="study_name_once"),
             models.UniqueConstraint(fields=["slug"], name="study_slug_once"),
+            models.CheckConstraint(
+                condition=Q(budget_cents__isnull=True) | Q(committed_cents__lte=F("budget_cents")),
+                name="study_budget_kept",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -121,6 +130,8 @@ class Worker(models.Model):
     external_id = models.CharField(max_length=200)
     pseudonym = models.CharField(max_length=20)
     user = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="workers")
+    blocked_at = models.DateTimeField(null=True, blank=True)
+    block_reason = models.TextField(blank=True)
 
     class Meta:
         constraints = [

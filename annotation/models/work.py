@@ -34,6 +34,7 @@ class Batch(models.Model):
     scale_min = models.FloatField(default=0)
     scale_max = models.FloatField(default=1)
     options = models.JSONField(default=dict, blank=True)
+    terms: Any = models.JSONField(default=dict, blank=True)  # what a crowd is offered (annotation/crowds/terms.py)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -108,6 +109,10 @@ class Assignment(models.Model):
 
     task = models.ForeignKey(Task, on_delete=models.CASCADE, related_name="assignments")
     worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="assignments")
+    # The worker's turn on a market; empty for people who sign in.
+    submission = models.ForeignKey(
+        "annotation.Submission", on_delete=models.PROTECT, null=True, blank=True, related_name="assignments"
+    )
     key = models.CharField(max_length=200, default=new_key)  # `assignment_id` in tables
     state = models.CharField(max_length=10, choices=State, default=State.LEASED)
     leased_at = models.DateTimeField(null=True, blank=True)

@@ -1,0 +1,148 @@
+"""What a crowd market can do. A market only speaks to the outside: who may spend what is decided around it.
+
+Every method talks to the market and to nothing else: no method writes to our database. The callers (publishing.py,
+collecting.py, paying.py, settling.py) write the ledger before the call and settle it after.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from annotation.errors import Refused
+from annotation.models import Batch, Entry, Posting, Submission, Worker
+
+
+class MarketRefused(Refused):
+    """The market said no, for good: nothing was spent by this call."""
+
+    status = 422
+    sentence = _("The market refused this. Nothing was spent.")
+
+
+class MarketUnreachable(Refused):
+    """The market did not answer, or answered with a fault: whether the call took effect is not known."""
+
+    status = 503
+    sentence = _("The market does not answer. Nothing here was changed; try again later.")
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One submission as the market lists it."""
+
+    market_id: str
+    worker_id: str
+    """The market's own id of the worker: never shown to anybody but admins."""
+    state: str
+    """One of Submission.State."""
+    submitted_at: datetime | None = None
+    auto_approve_at: datetime | None = None
+    decided_at: datetime | None = None
+    answer: dict[str, Any] = field(default_factory=dict)
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Posted:
+    """What the market says of a posting that it has."""
+
+    market_id: str
+    market_type: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+    expires_at: datetime | None = None
+    places: int = 0
+    state: str = Posting.State.OPEN
+
+
+@dataclass(frozen=True)
+class PaidBonus:
+    """A bonus that the market lists as paid."""
+
+    submission_id: str
+    cents: int
+    reason: str
+    paid_at: datetime | None = None
+
+
+class Market(ABC):
+    """One source of workers."""
+
+    name: ClassVar[str]
+    title: ClassVar[str | Promise]
+    pays: ClassVar[bool] = True
+    """Whether money changes hands."""
+    one_posting: ClassVar[bool] = False
+    """One posting serves all tasks of a batch (Prolific, links); otherwise one posting per task."""
+    repeats_bonus_safely: ClassVar[bool] = False
+    """Whether the same bonus asked for twice is paid once; where not, a doubtful one waits for a person."""
+    undoes_rejection: ClassVar[bool] = False
+
+    def check(self) -> None:
+        """Raise MarketRefused or MarketUnreachable, with one sentence, unless the market can be used."""
+
+    def balance_cents(self) -> int | None:
+        """What the account holds; None where the market doesn't tell."""
+        return None
+
+    def fee_cents(self, reward_cents: int, places: int, terms: dict[str, Any]) -> int:
+        """The market's fee for one place of a posting with this many places."""
+        return 0
+
+    def bonus_fee_cents(self, cents: int) -> int:
+        return 0
+
+    @abstractmethod
+    def post(self, posting: Posting) -> Posted:
+        """Put it up. The posting's token makes a repeat harmless, or `find` finds the first."""
+
+    @abstractmethod
+    def find(self, batch: Batch) -> Iterator[tuple[str, Posted]]:
+        """(token, what stands there) for everything of this batch that the market has."""
+
+    @abstractmethod
+    def listed(self, posting: Posting) -> Iterator[Listed]:
+        """Every submission of a posting."""
+
+    def extend(self, posting: Posting, places: int, token: str) -> None:
+        """More places on a posting that stands."""
+        raise MarketRefused
+
+    def expire(self, posting: Posting) -> None:
+        """Nobody new can take it; who holds a place may finish."""
+
+    def pause(self, posting: Posting) -> None:
+        raise MarketRefused(_("This market knows no pause. Expire the postings, and top up later."))
+
+    def resume(self, posting: Posting) -> None:
+        raise MarketRefused(_("This market knows no pause, so there is nothing to go on with."))
+
+    def close(self, posting: Posting) -> None:
+        """Take it down for good, once everything is judged."""
+
+    def approve(self, submission: Submission, *, undo_rejection: bool = False) -> None:
+        """Pay the reward."""
+
+    def reject(self, submission: Submission, reason: str) -> None:
+        raise MarketRefused
+
+    def bonus(self, entry: Entry) -> str:
+        """Pay `entry.reward_cents` beside the reward; the market's id of the payment, where it has one."""
+        raise MarketRefused
+
+    def bonuses(self, posting: Posting) -> Iterator[PaidBonus]:
+        """Every bonus the market lists as paid for a posting."""
+        yield from ()
+
+    def block(self, worker: Worker, reason: str) -> None:
+        """Keep a worker from this requester's work."""
+
+    def unblock(self, worker: Worker) -> None: ...
+
+    def message(self, workers: Sequence[Worker], subject: str, text: str) -> Iterable[str]:
+        """Write to workers; the ids of those whom it could not reach."""
+        raise MarketRefused
