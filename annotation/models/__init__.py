@@ -5,10 +5,12 @@ from .guidance import Consent, GuidanceText, PracticeItem, PracticePlan, Practic
 from .jobs import Job, MetricRun, StoredResult
 from .study import FilterDecision, Membership, Role, Study, User, Worker
 from .texts import ContentUnit, Document, Reference, Score, Summary, System
+from .tokens import ApiToken, RateCount, Scope
 from .units import ExtractedUnit, SecondLook, UnitList
 from .work import Assignment, Batch, Judgment, Task
 
 __all__ = [
+    "ApiToken",
     "Assignment",
     "Batch",
     "Consent",
@@ -26,8 +28,10 @@ __all__ = [
     "PracticeItem",
     "PracticePlan",
     "PracticeRun",
+    "RateCount",
     "Reference",
     "Role",
+    "Scope",
     "Score",
     "SecondLook",
     "StoredResult",

@@ -24,6 +24,7 @@ class Document(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["study", "doc_id"], name="document_id_once")]
+        indexes = [models.Index(fields=["study", "id"], name="document_in_order")]
 
     def __str__(self) -> str:
         return self.doc_id
@@ -149,6 +150,7 @@ class Score(models.Model):
                 name="score_once_per_system",
             ),
         ]
+        indexes = [models.Index(fields=["study", "id"], name="score_in_order")]
 
     def __str__(self) -> str:
         return f"{self.metric} {self.value}"

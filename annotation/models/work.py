@@ -85,6 +85,7 @@ class Task(models.Model):
         ]
         indexes = [
             models.Index(fields=["batch", "id"], condition=Q(live__lt=F("quota")), name="task_with_free_places"),
+            models.Index(fields=["batch", "id"], name="task_in_order"),
         ]
 
     def __str__(self) -> str:
