@@ -1,6 +1,7 @@
 """The data model. The rules live in the database: see each model's constraints and `annotation/triggers.py`."""
 
 from .crowds import Entry, Posting, Submission
+from .exports import Export, ExportFile
 from .guidance import Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun
 from .jobs import Job, MetricRun, StoredResult
 from .study import FilterDecision, Membership, Role, Study, User, Worker
@@ -17,6 +18,8 @@ __all__ = [
     "ContentUnit",
     "Document",
     "Entry",
+    "Export",
+    "ExportFile",
     "ExtractedUnit",
     "FilterDecision",
     "GuidanceText",
