@@ -82,6 +82,7 @@ class Market(ABC):
     """Whether the same bonus asked for twice is paid once; where not, a doubtful one waits for a person."""
     undoes_rejection: ClassVar[bool] = False
 
+    @abstractmethod
     def check(self) -> None:
         """Raise MarketRefused or MarketUnreachable, with one sentence, unless the market can be used."""
 
@@ -112,6 +113,7 @@ class Market(ABC):
         """More places on a posting that stands."""
         raise MarketRefused
 
+    @abstractmethod
     def expire(self, posting: Posting) -> None:
         """Nobody new can take it; who holds a place may finish."""
 
@@ -121,9 +123,11 @@ class Market(ABC):
     def resume(self, posting: Posting) -> None:
         raise MarketRefused(_("This market knows no pause, so there is nothing to go on with."))
 
+    @abstractmethod
     def close(self, posting: Posting) -> None:
         """Take it down for good, once everything is judged."""
 
+    @abstractmethod
     def approve(self, submission: Submission, *, undo_rejection: bool = False) -> None:
         """Pay the reward."""
 
@@ -138,10 +142,13 @@ class Market(ABC):
         """Every bonus the market lists as paid for a posting."""
         yield from ()
 
+    @abstractmethod
     def block(self, worker: Worker, reason: str) -> None:
         """Keep a worker from this requester's work."""
 
-    def unblock(self, worker: Worker) -> None: ...
+    @abstractmethod
+    def unblock(self, worker: Worker) -> None:
+        """Let a blocked worker in again."""
 
     def message(self, workers: Sequence[Worker], subject: str, text: str) -> Iterable[str]:
         """Write to workers; the ids of those whom it could not reach."""
