@@ -77,6 +77,7 @@ class Submission(models.Model):
     submitted_at = models.DateTimeField(null=True, blank=True)  # the market's time
     auto_approve_at = models.DateTimeField(null=True, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)  # of a personal link (annotation/crowds/direct.py)
     reason = models.TextField(blank=True)  # of a rejection, as the worker reads it
     answer: Any = models.JSONField(default=dict, blank=True)  # the fields that came through the market
 

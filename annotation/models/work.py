@@ -96,6 +96,28 @@ def new_key() -> str:
     return secrets.token_hex(12)
 
 
+def counted(prefix: str = "") -> Q:
+    """What counts: submitted work that no market brokered, or that its market confirms (Submission.State).
+
+    The only place that says so: exports, progress, quality and second rounds all ask here.
+    """
+    confirmed = Q(**{f"{prefix}submission__state__in": ["submitted", "approved"]})
+    direct = Q(**{f"{prefix}submission__isnull": True})
+    return Q(**{f"{prefix}state": "submitted"}) & (direct | confirmed)
+
+
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def counted(self) -> "AssignmentQuerySet":
+        """Submitted, and confirmed where a market stands between."""
+        return self.filter(counted())
+
+
+class JudgmentQuerySet(models.QuerySet["Judgment"]):
+    def counted(self) -> "JudgmentQuerySet":
+        """The current answers of the assignments that count."""
+        return self.filter(counted("assignment__"), is_current=True)
+
+
 class Assignment(models.Model):
     """A worker's hold on a task. `leased` and `submitted` take a place in the quota; the others don't."""
 
@@ -124,6 +146,8 @@ class Assignment(models.Model):
     revision_keys: Any = models.JSONField(default=list, blank=True)  # idempotency keys of the accepted revisions
     seed = models.BigIntegerField(default=0)  # grouping and order as this worker saw them follow from it
     signals: Any = models.JSONField(default=dict, blank=True)  # time and attention (annotation/signals.py)
+
+    objects = AssignmentQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -168,6 +192,8 @@ class Judgment(models.Model):
     position = models.PositiveSmallIntegerField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
     extra = models.JSONField(null=True, blank=True)
+
+    objects = JudgmentQuerySet.as_manager()
 
     class Meta:
         constraints = [
