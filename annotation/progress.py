@@ -16,6 +16,7 @@ from .models import (
     User,
     Worker,
 )
+from .models.work import counted
 from .protocols.litepyramid import REFERENCE_GROUP
 
 State = Assignment.State
@@ -26,8 +27,9 @@ class BatchProgress:
     batch: Batch
     tasks: int
     places: int  # answers asked for: the sum of the quotas
-    submitted: int
+    submitted: int  # what counts: confirmed, where a market stands between
     leased: int
+    unconfirmed: int = 0  # answers we have whose market has not confirmed them
 
     @property
     def percent(self) -> int:
@@ -50,12 +52,14 @@ class Card:
 
 def batch_progress(studies: list[Study]) -> dict[int, list[BatchProgress]]:
     """Every batch's progress, by study id: two queries, whatever the number of studies."""
-    # A task's answers: what is live on it minus what is only leased.
-    leased = dict(
-        Assignment.objects.filter(task__batch__study__in=studies, state=State.LEASED)
+    # A task's answers: what is live on it minus what is only leased, or not confirmed by its market.
+    waits = Q(state=State.SUBMITTED, submission__isnull=False) & ~counted()
+    rows = (
+        Assignment.objects.filter(Q(state=State.LEASED) | waits, task__batch__study__in=studies)
         .values_list("task__batch")
-        .annotate(n=Count("pk"))
+        .annotate(held=Count("pk", filter=Q(state=State.LEASED)), waiting=Count("pk", filter=Q(state=State.SUBMITTED)))
     )
+    others = {batch: (held, waiting) for batch, held, waiting in rows}
     batches = (
         Batch.objects.filter(study__in=studies)
         .annotate(tasks_n=Count("tasks"), places=Sum("tasks__quota"), live=Sum("tasks__live"))
@@ -63,9 +67,10 @@ def batch_progress(studies: list[Study]) -> dict[int, list[BatchProgress]]:
     )
     found: dict[int, list[BatchProgress]] = {}
     for batch in batches:
-        held = leased.get(batch.pk, 0)
+        held, waiting = others.get(batch.pk, (0, 0))
+        submitted = (batch.live or 0) - held - waiting
         found.setdefault(batch.study_id, []).append(
-            BatchProgress(batch, batch.tasks_n, batch.places or 0, (batch.live or 0) - held, held)
+            BatchProgress(batch, batch.tasks_n, batch.places or 0, submitted, held, waiting)
         )
     return found
 
@@ -106,9 +111,7 @@ def study_state(study: Study) -> StudyState:
     units = ContentUnit.objects.filter(document__study=study, retired_in=None).aggregate(
         scus=Count("pk", filter=Q(is_check=False)), checks=Count("pk", filter=Q(is_check=True))
     )
-    judgments = Judgment.objects.filter(
-        assignment__task__batch__study=study, assignment__state=State.SUBMITTED, is_current=True
-    )
+    judgments = Judgment.objects.counted().filter(assignment__task__batch__study=study)
     return StudyState(
         documents=study.documents.count(),
         systems=study.systems.exclude(group=REFERENCE_GROUP).count(),
@@ -116,7 +119,7 @@ def study_state(study: Study) -> StudyState:
         scus=units["scus"],
         checks=units["checks"],
         judgments=judgments.count(),
-        workers=Worker.objects.filter(study=study, assignments__state=State.SUBMITTED).distinct().count(),
+        workers=Worker.objects.filter(counted("assignments__"), study=study).distinct().count(),
         metrics=study.scores.values("metric").distinct().count(),
         batches=batch_progress([study]).get(study.pk, []),
     )
@@ -125,7 +128,8 @@ def study_state(study: Study) -> StudyState:
 def system_rows(study: Study) -> list[dict[str, object]]:
     """The study's systems with how much each has been judged: two queries."""
     answers = dict(
-        Judgment.objects.filter(summary__system__study=study, assignment__state=State.SUBMITTED, is_current=True)
+        Judgment.objects.counted()
+        .filter(summary__system__study=study)
         .values_list("summary__system")
         .annotate(n=Count("pk"))
     )

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from .contested import contested_ratings, contested_units
 from .errors import Refused
-from .models import Assignment, Batch, Judgment, SecondLook, Study, Task, Worker
+from .models import Batch, Judgment, SecondLook, Study, Task, Worker
 
 ROUND_OF = "round_of"
 RATINGS = {"gap": 2.0, "near": 1.0}  # SummEval's thresholds
@@ -92,12 +92,11 @@ def answers_frame(batches: list[Batch]) -> pd.DataFrame:
         "value": "value",
         "round": "assignment__task__batch__round",
     }
-    rows = Judgment.objects.filter(
-        assignment__task__batch__in=batches,
-        assignment__state=Assignment.State.SUBMITTED,
-        is_current=True,
-        is_check=False,
-    ).order_by("submitted_at", "pk")
+    rows = (
+        Judgment.objects.counted()
+        .filter(assignment__task__batch__in=batches, is_check=False)
+        .order_by("submitted_at", "pk")
+    )
     frame = pd.DataFrame.from_records(list(rows.values_list(*fields.values())), columns=list(fields))
     frame["system"] = frame["system"].astype(str)
     key = ["round", "doc_id", "system", "unit", "worker_id"]

@@ -45,7 +45,7 @@ def _found(study: Study, name: str, mark: str) -> dict[str, Any] | None:
 def study_mark(study: Study) -> str:
     """What the numbers depend on, in four queries: judgments and scores are only added, a decision changes whole."""
     judgments = Judgment.objects.filter(assignment__task__batch__study=study).aggregate(n=Count("pk"), last=Max("pk"))
-    work = Assignment.objects.filter(task__batch__study=study, state=Assignment.State.SUBMITTED).count()
+    work = Assignment.objects.counted().filter(task__batch__study=study).count()
     scores = study.scores.aggregate(n=Count("pk"), last=Max("pk"))
     decision = FilterDecision.objects.filter(study=study, undone_at__isnull=True).values_list("pk", flat=True).first()
     return hashlib.sha256(repr((VERSION, judgments, work, scores, decision)).encode()).hexdigest()
