@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from .views import collect, home, metrics, quality, study, work, work_api
+from .views import collect, home, metrics, quality, study, tokens, work, work_api
 
 handler400 = "annotation.views.errors.bad_request"
 handler403 = "annotation.views.errors.denied"
@@ -11,6 +11,9 @@ handler500 = "annotation.views.errors.broken"
 
 urlpatterns = [
     path("", include("annotation.urls_preparing")),
+    path("api/", include("annotation.api.urls")),
+    path("tokens/", tokens.tokens, name="tokens"),
+    path("tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke-token"),
     path("", home.home, name="home"),
     path("sign-in/", home.SignIn.as_view(), name="sign-in"),
     path("sign-out/", home.SignOut.as_view(), name="sign-out"),

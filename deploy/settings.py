@@ -120,6 +120,9 @@ TASKS = {
 # Leases
 LEASE_MINUTES = env.number("LEASE_MINUTES", 30, least=1)
 
+# The API
+API_PER_MINUTE = env.number("API_PER_MINUTE", 600, least=1)
+
 # Safety
 HTTPS = env.flag("HTTPS", default=not DEMO)
 SECURE_SSL_REDIRECT = HTTPS

@@ -1,0 +1,71 @@
+"""Who calls: a token, its scopes, and the person's role in the study. Cookies count for nothing here."""
+
+from typing import Any, cast
+
+from django.http import Http404, HttpRequest
+from django.utils.translation import gettext
+from ninja.security import HttpBearer
+
+from annotation import access
+from annotation.models import ApiToken, Role, Scope, Study
+from annotation.tokens import find_token
+
+from .problems import Problem, unauthorized
+from .rates import count_stranger, count_token
+
+
+class BearerToken(HttpBearer):
+    """A living token that has this scope. The person behind it becomes the request's, whatever cookies it carries."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__()
+        self.scope = scope
+
+    def __call__(self, request: HttpRequest) -> Any:
+        return super().__call__(request) or self._refuse(request, gettext("Send “Authorization: Bearer pyr_…”."))
+
+    def authenticate(self, request: HttpRequest, token: str) -> ApiToken:
+        row = find_token(token)
+        if row is None:
+            self._refuse(request, gettext("This token is unknown, revoked or past its end. Make a new one."))
+        row = cast(ApiToken, row)
+        cast(Any, request).rate = count_token(row)
+        if self.scope not in row.scopes:
+            raise Problem(
+                403,
+                gettext("This token may not do that: it lacks the scope “%(scope)s”. Nothing was changed.")
+                % {"scope": self.scope},
+                "scope",
+            )
+        request.user = row.user
+        return row
+
+    def _refuse(self, request: HttpRequest, sentence: str) -> None:
+        count_stranger(request)
+        raise unauthorized(sentence)
+
+
+READ, WRITE, ADMIN = (BearerToken(scope) for scope in (Scope.READ, Scope.WRITE, Scope.ADMIN))
+READERS = access.READERS
+EVERYBODY = tuple(Role.values)
+
+
+def token_of(request: HttpRequest) -> ApiToken:
+    return cast(ApiToken, cast(Any, request).auth)
+
+
+def study_for(request: HttpRequest, slug: str, *roles: str) -> Study:
+    """As on the site: 404 for strangers, 403 for another role; and 404 beyond the study a token is bound to."""
+    bound = token_of(request).study
+    if bound is not None and bound.slug != slug:
+        raise Http404(gettext("There is no such study, or this token does not open it."))
+    return access.study_for(request, slug, *roles)
+
+
+def role_in(request: HttpRequest, study: Study) -> str:
+    return study.role_of(token_of(request).user) or ""
+
+
+def only_own(request: HttpRequest, study: Study) -> bool:
+    """Annotators see their own work, and nothing that would tell them which system or check they judged."""
+    return role_in(request, study) == Role.ANNOTATOR

@@ -1,0 +1,98 @@
+"""Assignments: who works on what, since when. Annotators see their own, without what would tell them whom they judge."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from annotation.models import Assignment, Study, Task, Worker
+from annotation.signals import totals
+
+from .access import EVERYBODY, READ, only_own, study_for, token_of
+from .paging import BIGGEST, Paging, answer, page_by, within
+from .studies import WORD, Slug
+
+router = Router()
+OfBatch = Annotated[int, Query(ge=0, le=BIGGEST, description="Only of the batch with this id; 0: of all")]
+OfWorker = Annotated[str, Query(pattern=WORD, description="Only of the worker with this pseudonym")]
+State = Annotated[
+    str, Query(pattern="^(leased|submitted|expired|released|surplus)?$", description="Only in this state")
+]
+FIELDS = {
+    "assignment_id": "key",
+    "batch": "task__batch_id",
+    "document": "task__document_id",
+    "doc_id": "task__document__doc_id",
+    "system": "task__summary__system__name",
+    "group": "task__summary__system__group",
+    "worker_id": "worker__pseudonym",
+    "state": "state",
+    "leased_at": "leased_at",
+    "submitted_at": "submitted_at",
+}
+
+
+class AssignmentOut(Schema):
+    assignment_id: str
+    batch: int
+    document: int
+    doc_id: str
+    system: str | None = Field(description="Whose summary; null for whole documents, and for annotators")
+    group: str | None
+    worker_id: str = Field(description="A pseudonym")
+    state: str
+    leased_at: datetime | None
+    submitted_at: datetime | None
+    active_seconds: float
+    focus_lost: int
+    pastes: int
+    changes: int
+
+
+class AssignmentPage(Schema):
+    items: list[AssignmentOut]
+    next: str | None
+
+
+@router.get("/assignments", response=AssignmentPage, auth=READ)
+def list_assignments(
+    request: HttpRequest,
+    response: HttpResponse,
+    study: Slug,
+    place: Paging,
+    batch: OfBatch = 0,
+    worker: OfWorker = "",
+    state: State = "",
+) -> dict[str, Any]:
+    """The assignments, task by task."""
+    found_study = study_for(request, study, *EVERYBODY)
+    blind = only_own(request, found_study)
+    rows = assignments_of(found_study, request, batch, worker)
+    rows = rows.filter(state=state) if state else rows
+    fields = ("task_id", "id", "signals", *FIELDS.values())
+    found = page_by(rows.values(*fields), ["task_id", "id"], place)
+    return answer(request, response, found, lambda row: _shaped(row, blind))
+
+
+def assignments_of(study: Study, request: HttpRequest, batch: int, worker: str) -> QuerySet[Assignment]:
+    """The assignments that the caller may see: all for readers, their own for annotators."""
+    rows = Assignment.objects.filter(task__batch__study=study)
+    if only_own(request, study):
+        rows = rows.filter(worker__user=token_of(request).user)
+    if worker:
+        rows = rows.filter(worker__in=Worker.objects.filter(study=study, pseudonym=worker))
+    tasks = Task.objects.filter(batch__study=study)
+    return within(rows, tasks.filter(batch=batch) if batch else tasks, "task_id")
+
+
+def _shaped(row: dict[str, Any], blind: bool) -> dict[str, Any]:
+    sums = totals(row["signals"])
+    hidden = {"system": None, "group": None} if blind else {}
+    return {
+        **{name: row[field] for name, field in FIELDS.items()},
+        **{name: getattr(sums, name) for name in ("active_seconds", "focus_lost", "pastes", "changes")},
+        **hidden,
+    }

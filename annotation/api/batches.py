@@ -1,0 +1,122 @@
+"""Batches of tasks: admins make them and move them on, analysts look."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext
+from ninja import Router, Schema, Status
+from pydantic import ConfigDict, Field
+
+from annotation.batches import create_batch
+from annotation.collecting import set_state
+from annotation.models import Batch, Role, Study
+from annotation.progress import batch_progress
+
+from .access import READ, READERS, WRITE, study_for
+from .door import require_match, tag_of
+from .paging import Id, Paging, answer, page_by
+from .studies import Slug
+
+router = Router()
+FIELDS = ("id", "name", "protocol", "role", "round", "crowd", "state", "options", "created_at")
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
+
+
+class BatchOut(Schema):
+    id: int
+    name: str
+    protocol: str
+    role: str = Field(description="Whom it asks: crowd or expert")
+    round: int
+    crowd: str
+    state: str
+    options: dict[str, Any]
+    created_at: datetime
+
+
+class BatchPage(Schema):
+    items: list[BatchOut]
+    next: str | None
+
+
+class ProgressOut(Schema):
+    tasks: int
+    places: int = Field(description="Answers asked for: the sum of the quotas")
+    submitted: int
+    leased: int
+
+
+class BatchIn(Schema):
+    """A batch of all that the study has to judge by this protocol."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: Name
+    protocol: Literal["litepyramid", "likert", "scu"]
+    quota: int = Field(ge=1, le=100, strict=True, description="Answers per task")
+    role: Literal["crowd", "expert"] = "crowd"
+    options: dict[str, Any] = Field(default={}, description="The protocol's own (docs/protocols)")
+
+
+class StateIn(Schema):
+    model_config = ConfigDict(extra="forbid")
+    state: Literal["open", "paused", "closed"]
+
+
+@router.get("/batches", response=BatchPage, auth=READ)
+def list_batches(request: HttpRequest, response: HttpResponse, study: Slug, place: Paging) -> dict[str, Any]:
+    """The batches. For admins and analysts."""
+    rows = Batch.objects.filter(study=study_for(request, study, *READERS))
+    return answer(request, response, page_by(rows.values(*FIELDS), ["id"], place))
+
+
+@router.post("/batches", response={201: BatchOut}, auth=WRITE)
+def post_batch(request: HttpRequest, response: HttpResponse, study: Slug, data: BatchIn) -> Any:
+    """A new batch, in draft. For admins. Two batches of one name are refused, so that a repeated request makes one."""
+    found = study_for(request, study, Role.ADMIN)
+    made = create_batch(found, data.name, data.protocol, data.quota, data.options, role=data.role)
+    response["Location"] = f"{request.path}/{made.pk}"
+    return Status(201, _row(found, made.pk))
+
+
+@router.get("/batches/{id}", response=BatchOut, auth=READ)
+def get_batch(request: HttpRequest, response: HttpResponse, study: Slug, id: Id) -> dict[str, Any]:
+    """One batch. For admins and analysts."""
+    row = _row(study_for(request, study, *READERS), id)
+    response["ETag"] = _tag(row)
+    return row
+
+
+@router.patch("/batches/{id}", response=BatchOut, auth=WRITE)
+def patch_batch(request: HttpRequest, response: HttpResponse, study: Slug, id: Id, data: StateIn) -> dict[str, Any]:
+    """Open, pause or close a batch. For admins. A closed one stays closed."""
+    found = study_for(request, study, Role.ADMIN)
+    with transaction.atomic():
+        Batch.objects.select_for_update().filter(study=found, pk=id).first()  # nobody comes between look and change
+        require_match(request, _tag(_row(found, id)))
+        set_state(found, id, data.state)
+    row = _row(found, id)
+    response["ETag"] = _tag(row)
+    return row
+
+
+@router.get("/batches/{id}/progress", response=ProgressOut, auth=READ)
+def get_progress(request: HttpRequest, study: Slug, id: Id) -> Any:
+    """How far a batch is. For admins and analysts."""
+    found = study_for(request, study, *READERS)
+    progress = {one.batch.pk: one for one in batch_progress([found]).get(found.pk, [])}
+    if id not in progress:
+        raise Http404(gettext("There is no such batch in this study."))
+    return progress[id]
+
+
+def _row(study: Study, batch_id: int) -> dict[str, Any]:
+    row = Batch.objects.filter(study=study, pk=batch_id).values(*FIELDS).first()
+    if row is None:
+        raise Http404(gettext("There is no such batch in this study."))
+    return dict(row)
+
+
+def _tag(row: dict[str, Any]) -> str:
+    return tag_of(repr(sorted(row.items())).encode())

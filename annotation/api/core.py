@@ -1,0 +1,110 @@
+"""The API as a whole: its routers, its errors, and its OpenAPI document."""
+
+from typing import Any
+
+from ninja import NinjaAPI
+from ninja.openapi.schema import OpenAPISchema
+from ninja.operation import Operation
+
+from .problems import MEDIA_TYPE, ProblemOut, answer_problems
+
+DESCRIPTION = """Studies, their texts, judgments, scores and reports, as the site shows them to the person behind a token.
+
+Every request carries `Authorization: Bearer pyr_…`; tokens are made on the site under “API tokens”. Lists come in pages:
+send `next` back as `after`. Answers carry an ETag; `If-None-Match` saves the transfer and `If-Match` guards a change.
+Every error is an `application/problem+json` document. Workers appear by pseudonym."""
+
+# What may happen at any operation, and what only where something is sent or changed.
+ALWAYS = {
+    401: "No valid token",
+    403: "The token's scope or the person's role does not allow it",
+    404: "There is no such thing, or you have no part in it",
+    405: "The address does not take this method",
+    413: "The body is too large",
+    415: "The body is not application/json",
+    422: "The request does not fit; `errors` says where",
+    429: "Too many requests; `Retry-After` says how long to wait",
+    500: "Something went wrong on our side",
+}
+READING = {304: "You have it already (If-None-Match)"}
+WRITING = {
+    400: "The body is not JSON",
+    409: "It can't be done as things stand; nothing was changed",
+    412: "It has changed since you read it (If-Match)",
+}
+
+
+class Api(NinjaAPI):
+    """django-ninja's API, with readable operation names and every error in the document."""
+
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        return operation.view_func.__name__
+
+    def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
+        document = super().get_openapi_schema(**options)
+        schemas = document["components"]["schemas"]
+        made = ProblemOut.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas.update(made.pop("$defs"))
+        schemas["Problem"] = made
+        for path in document["paths"].values():
+            for method, operation in path.items():
+                _say_errors(method, operation)
+                _say_conditions(method, operation)
+        return document
+
+
+def _say_errors(method: str, operation: dict[str, Any]) -> None:
+    answers = {**ALWAYS, **(READING if method == "get" else WRITING)}
+    operation["responses"] = {str(status): body for status, body in operation["responses"].items()}
+    for status, description in sorted(answers.items()):
+        body = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+        operation["responses"].setdefault(str(status), {"description": description, **({} if status == 304 else body)})
+
+
+def _say_conditions(method: str, operation: dict[str, Any]) -> None:
+    name = "If-None-Match" if method == "get" else "If-Match"
+    if method == "post":
+        return
+    schema = {"type": "string", "pattern": '^"[0-9a-f]{32}"$'}
+    operation.setdefault("parameters", []).append(
+        {"in": "header", "name": name, "required": False, "schema": schema, "description": "An ETag you were given"}
+    )
+
+
+def make_api() -> Api:
+    """The API with all its resources. They are imported here: models must be ready first."""
+    from . import (
+        assignments,
+        batches,
+        documents,
+        filters,
+        jobs,
+        judgments,
+        reports,
+        scores,
+        scus,
+        studies,
+        summaries,
+        workers,
+    )
+
+    api = Api(
+        title="Pyramidion", version="1", description=DESCRIPTION, docs_url=None, openapi_url=None, urls_namespace="api"
+    )
+    answer_problems(api)
+    api.add_router("", studies.router, tags=["studies"])
+    for part in (
+        documents,
+        summaries,
+        scus,
+        batches,
+        assignments,
+        judgments,
+        scores,
+        filters,
+        reports,
+        jobs,
+        workers,
+    ):
+        api.add_router("/studies/{study}", part.router, tags=[part.__name__.rsplit(".", 1)[-1]])
+    return api

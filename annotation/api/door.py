@@ -1,0 +1,92 @@
+"""What every request passes on its way in and out: sizes and types of bodies, methods, entity tags, headers."""
+
+import hashlib
+import logging
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext
+from django.views.decorators.csrf import csrf_exempt
+
+from .problems import Problem, problem_response
+
+logger = logging.getLogger(__name__)
+View = Callable[..., HttpResponseBase]
+WITH_BODY = ("POST", "PUT", "PATCH")
+
+
+def door(view: View) -> View:
+    """No sign-in and no CSRF token is asked for here: a request without a bearer token is nobody's, cookies or not."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            answer = _unreadable(request) or view(request, *args, **kwargs)
+        except Exception:
+            logger.exception("the API failed at %s", request.path)
+            answer = problem_response(500, gettext("Something went wrong on our side. Nothing was changed."))
+        return _leave(request, answer)
+
+    return csrf_exempt(login_not_required(wrapped))
+
+
+def _unreadable(request: HttpRequest) -> HttpResponse | None:
+    """A body that is too large or not JSON is refused before anything reads it."""
+    length = request.headers.get("Content-Length", "")
+    if length.isdigit() and int(length) > (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0):
+        return problem_response(413, gettext("The body is too large. Nothing was changed."), "too-large")
+    if request.method in WITH_BODY and length not in ("", "0") and request.content_type != "application/json":
+        return problem_response(415, gettext("Send the body as application/json. Nothing was changed."), "not-json")
+    return None
+
+
+def _leave(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
+    if answer.status_code == 405:
+        allowed = answer.headers.get("Allow", "")
+        detail = gettext("This address does not take %(method)s. It takes: %(allowed)s.")
+        sentence = detail % {"method": str(request.method)[:20], "allowed": allowed}
+        answer = problem_response(405, sentence, headers={"Allow": allowed})
+    if request.method == "GET" and answer.status_code == 200 and isinstance(answer, HttpResponse):
+        answer = _unless_known(request, answer)
+    answer["Cache-Control"] = "private, no-cache"  # keep it, but ask each time whether it still holds
+    answer["Vary"] = "Authorization, Accept-Language"
+    rate = getattr(request, "rate", None)
+    for name, value in (rate.headers if rate else {}).items():
+        answer.headers.setdefault(name, value)
+    return answer
+
+
+def _unless_known(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
+    """304 when the caller has it already."""
+    answer.headers.setdefault("ETag", tag_of(answer.content))
+    known = request.headers.get("If-None-Match", "")
+    if known and _matches(known, answer["ETag"]):
+        return HttpResponse(status=304, headers={"ETag": answer["ETag"]})
+    return answer
+
+
+def tag_of(content: bytes) -> str:
+    return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+
+
+def _matches(header: str, tag: str) -> bool:
+    tags = [one.strip().removeprefix("W/") for one in header.split(",")]
+    return "*" in tags or tag in tags
+
+
+def require_match(request: HttpRequest, tag: str) -> None:
+    """With If-Match, a write goes through only while the caller's picture of the thing is the present one."""
+    wanted = request.headers.get("If-Match", "")
+    if wanted and not _matches(wanted, tag):
+        sentence = gettext("It has changed since you read it. Nothing was changed: read it again, then decide.")
+        raise Problem(412, sentence, "changed", {"ETag": tag})
+
+
+def nothing_here(request: HttpRequest, rest: str = "") -> HttpResponseBase:
+    """Everything under /api/ that is no address of the API."""
+    return problem_response(404, gettext("There is nothing at this address. /api/v1/openapi.json lists them all."))

@@ -1,0 +1,113 @@
+"""Judgments: one answer of one worker about one unit. Annotators see their own, and neither systems nor checks."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from annotation.models import Assignment, Judgment
+
+from .access import EVERYBODY, READ, only_own, study_for, token_of
+from .assignments import OfBatch, OfWorker, assignments_of
+from .paging import Found, Paging, Position, answer, page_by
+from .studies import Slug
+from .summaries import OfDocument
+
+router = Router()
+PAST = 10**18 - 1  # in a cursor: beyond every judgment of this assignment
+COUNTED = (Assignment.State.SUBMITTED, Assignment.State.SURPLUS)
+FIELDS = {
+    "doc_id": "summary__document__doc_id",
+    "system": "summary__system__name",
+    "group": "summary__system__group",
+    "unit": "unit",
+    "worker_id": "assignment__worker__pseudonym",
+    "value": "value",
+    "assignment_id": "assignment__key",
+    "batch": "assignment__task__batch_id",
+    "protocol": "assignment__task__batch__protocol",
+    "role": "assignment__task__batch__role",
+    "round": "assignment__task__batch__round",
+    "seconds": "seconds",
+    "position": "position",
+    "is_check": "is_check",
+    "submitted_at": "submitted_at",
+    "revision": "revision",
+    "state": "assignment__state",
+}
+
+
+class JudgmentOut(Schema):
+    doc_id: str
+    system: str | None = Field(description="null for annotators")
+    group: str | None
+    unit: str = Field(description="An scu_id, or a dimension such as coherence")
+    worker_id: str = Field(description="A pseudonym")
+    value: float
+    assignment_id: str
+    batch: int
+    protocol: str
+    role: str
+    round: int
+    seconds: float | None
+    position: int | None
+    is_check: bool | None = Field(description="null for annotators")
+    submitted_at: datetime | None
+    revision: int
+    state: str = Field(description="`submitted` counts; `surplus` came too late and does not")
+
+
+class JudgmentPage(Schema):
+    items: list[JudgmentOut]
+    next: str | None
+
+
+@router.get("/judgments", response=JudgmentPage, auth=READ)
+def list_judgments(
+    request: HttpRequest,
+    response: HttpResponse,
+    study: Slug,
+    place: Paging,
+    batch: OfBatch = 0,
+    document: OfDocument = 0,
+    worker: OfWorker = "",
+    revised: Annotated[bool, Query(description="With answers that a revision replaced")] = False,
+) -> dict[str, Any]:
+    """The judgments, task by task. A page may hold fewer than `limit`; the end is where `next` is null."""
+    found_study = study_for(request, study, *EVERYBODY)
+    blind = only_own(request, found_study)
+    rows = Judgment.objects.filter(summary__document__study=found_study)
+    rows = rows if revised else rows.filter(is_current=True)
+    rows = rows.filter(assignment__worker__user=token_of(request).user) if blind else rows
+    if document:
+        rows = rows.filter(summary__document=document, assignment__state__in=COUNTED)
+        rows = rows.filter(assignment__task__batch=batch) if batch else rows
+        rows = rows.filter(assignment__worker__pseudonym=worker) if worker else rows
+        found = page_by(_values(rows), ["assignment__task_id", "assignment_id", "id"], place)
+    else:
+        found = _by_assignment(rows, assignments_of(found_study, request, batch, worker), place)
+    return answer(request, response, found, lambda row: _shaped(row, blind))
+
+
+def _values(rows: QuerySet[Judgment]) -> QuerySet[Any]:
+    return rows.values("id", "assignment_id", "assignment__task_id", *FIELDS.values())
+
+
+def _by_assignment(rows: QuerySet[Judgment], assignments: QuerySet[Assignment], place: Position) -> Found:
+    """The next assignments, then their judgments: each step follows an index, wherever in the study the page is."""
+    task, assignment, last = place.ids(3)
+    begun = assignment if last == PAST else max(assignment - 1, 0)  # the cursor's assignment may hold more rows
+    here = Position(after=f"{task}.{begun}", limit=place.limit)
+    some = page_by(assignments.filter(state__in=COUNTED).values("task_id", "id"), ["task_id", "id"], here)
+    keys = ["assignment__task_id", "assignment_id", "id"]
+    found = page_by(_values(rows.filter(assignment__in=[row["id"] for row in some.rows])), keys, place)
+    # All judgments of these assignments are on the page, but there are more assignments.
+    return found if found.next else Found(found.rows, f"{some.next}.{PAST}" if some.next else "")
+
+
+def _shaped(row: dict[str, Any], blind: bool) -> dict[str, Any]:
+    hidden = {"system": None, "group": None, "is_check": None} if blind else {}
+    return {**{name: row[field] for name, field in FIELDS.items()}, **hidden}

@@ -1,0 +1,98 @@
+"""The report's and the Quality page's numbers. For admins and analysts."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Router, Schema, Status
+from pydantic import Field
+
+from annotation.stored import current
+
+from .access import READ, READERS, study_for, token_of
+from .jobs import JobOut, job_row
+from .studies import Slug
+
+router = Router()
+Cell = str | float | bool | None
+
+
+class FigureOut(Schema):
+    name: str
+    title: str
+    caption: str
+    command: str = Field(description="The command that gives these numbers from an export")
+    columns: list[str]
+    rows: list[list[Cell]]
+
+
+class SectionOut(Schema):
+    name: str
+    heading: str
+    text: str
+    figures: list[FigureOut]
+
+
+class ReportOut(Schema):
+    """Empty while nobody has judged."""
+
+    title: str = ""
+    verdict: str = ""
+    warnings: list[str] = []
+    methods: str = ""
+    command: str = ""
+    sections: list[SectionOut] = []
+
+
+class AgreementOut(Schema):
+    name: str
+    coefficient: str
+    level: str
+    value: float | None
+    n_units: int
+    n_undefined: int
+    low: float | None
+    high: float | None
+
+
+class WorkerFacts(Schema):
+    worker_id: str = Field(description="A pseudonym")
+    answers: float
+    seconds: float | None
+    agreement: float | None
+    checks: int
+    failed: int
+
+
+class ProtocolOut(Schema):
+    name: str
+    level: str
+    agreement: list[AgreementOut]
+    workers: list[WorkerFacts]
+
+
+class QualityOut(Schema):
+    protocols: list[ProtocolOut]
+
+
+@router.get("/report", response={200: ReportOut, 202: JobOut}, auth=READ)
+def get_report(request: HttpRequest, response: HttpResponse, study: Slug) -> Any:
+    """The report's words and numbers; 202 with the job that is making it, when something has changed since."""
+    return _stored("report", request, response, study)
+
+
+@router.get("/quality", response={200: QualityOut, 202: JobOut}, auth=READ)
+def get_quality(request: HttpRequest, response: HttpResponse, study: Slug) -> Any:
+    """Agreement and workers; 202 with the job that is working it out."""
+    return _stored("quality", request, response, study)
+
+
+def _stored(name: str, request: HttpRequest, response: HttpResponse, slug: str) -> Any:
+    study = study_for(request, slug, *READERS)
+    content, job = current(name, study, token_of(request).user)
+    if content is not None:
+        return Status(200, content)
+    if job is None:  # it ended between the two looks: the next request has it
+        raise RuntimeError(f"{name} has neither content nor job")
+    response["Location"] = f"{request.path.rsplit('/', 1)[0]}/jobs/{job.pk}"
+    response["Retry-After"] = "2"
+    return Status(202, job_row(study, job.pk))

@@ -1,0 +1,104 @@
+"""Scores of metrics (and imported human measures), what they were made with, and starting to score. For readers."""
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Query, Router, Schema, Status
+from pydantic import ConfigDict, Field
+
+from annotation.jobs import start_job
+from annotation.metrics import checked_metrics, scored_metrics
+from annotation.models import Job, Score
+from annotation.transfer.folder import WHOLE_SYSTEM
+
+from .access import READ, READERS, WRITE, study_for, token_of
+from .jobs import JobOut, job_row
+from .paging import Paging, answer, page_by
+from .studies import WORD, Slug
+from .summaries import OfDocument
+
+router = Router()
+FIELDS = ("id", "document_id", "document__doc_id", "system__name", "system__group", "metric", "value")
+
+
+class ScoreOut(Schema):
+    document: int | None
+    doc_id: str = Field(description="`*` for a score of a whole system")
+    system: str
+    group: str
+    metric: str
+    value: float | None = Field(description="null: undefined")
+
+
+class ScorePage(Schema):
+    items: list[ScoreOut]
+    next: str | None
+
+
+class MetricOut(Schema):
+    metric: str
+    n: int
+    undefined: int
+    signature: str | None = Field(description="How it was made; null: imported")
+    scored_at: datetime | None
+
+
+class MetricRunIn(Schema):
+    """Metrics by name, with options in brackets: rouge-2-p[stem,stop]."""
+
+    model_config = ConfigDict(extra="forbid")
+    metrics: list[Annotated[str, Field(min_length=1, max_length=300, pattern=r"^[^\x00]*$")]] = Field(
+        min_length=1, max_length=100
+    )
+
+
+@router.get("/scores", response=ScorePage, auth=READ)
+def list_scores(
+    request: HttpRequest,
+    response: HttpResponse,
+    study: Slug,
+    place: Paging,
+    metric: Annotated[str, Query(pattern=WORD, description="Only of this metric")] = "",
+    document: OfDocument = 0,
+) -> dict[str, Any]:
+    """The scores."""
+    rows = Score.objects.filter(study=study_for(request, study, *READERS))
+    rows = rows.filter(metric=metric) if metric else rows
+    rows = rows.filter(document=document) if document else rows
+    return answer(request, response, page_by(rows.values(*FIELDS), ["id"], place), _shaped)
+
+
+def _shaped(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "document": row["document_id"],
+        "doc_id": row["document__doc_id"] or WHOLE_SYSTEM,
+        "system": row["system__name"],
+        "group": row["system__group"],
+        "metric": row["metric"],
+        "value": row["value"],
+    }
+
+
+@router.get("/metrics", response=list[MetricOut], auth=READ)
+def list_metrics(request: HttpRequest, study: Slug) -> list[dict[str, Any]]:
+    """The metrics that have scores, and how each was made."""
+    return [
+        {
+            **row,
+            "signature": row["run"].signature if row["run"] else None,
+            "scored_at": row["run"].scored_at if row["run"] else None,
+        }
+        for row in scored_metrics(study_for(request, study, *READERS))
+    ]
+
+
+@router.post("/metric-runs", response={202: JobOut}, auth=WRITE)
+def post_metric_run(request: HttpRequest, response: HttpResponse, study: Slug, data: MetricRunIn) -> Any:
+    """Score every summary with these metrics, in the background. The same request while it runs changes nothing."""
+    found = study_for(request, study, *READERS)
+    options = {"metrics": checked_metrics("", data.metrics)}
+    under_way = found.jobs.filter(kind="score", state__in=[Job.State.WAITING, Job.State.RUNNING], options=options)
+    job = under_way.first() or start_job(found, "score", options, token_of(request).user)
+    response["Location"] = f"{request.path.removesuffix('metric-runs')}jobs/{job.pk}"
+    return Status(202, job_row(found, job.pk))

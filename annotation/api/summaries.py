@@ -1,0 +1,73 @@
+"""The systems' summaries. For admins and analysts."""
+
+from typing import Annotated, Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from annotation.models import Summary
+
+from .access import READ, READERS, study_for
+from .documents import Text, Texts
+from .paging import BIGGEST, Id, Paging, answer, page_by, within
+from .studies import Slug
+
+router = Router()
+OfDocument = Annotated[int, Query(ge=0, le=BIGGEST, description="Only of the document with this id; 0: of all")]
+FIELDS = ("id", "document_id", "document__doc_id", "system__name", "system__group")
+
+
+class SummaryOut(Schema):
+    id: int
+    document: int
+    doc_id: str
+    system: str
+    group: str
+    summary: Text | None
+    shown_to_workers: Text | None = Field(description="The text as workers see it, where it differs")
+
+
+class SummaryPage(Schema):
+    items: list[SummaryOut]
+    next: str | None
+
+
+@router.get("/summaries", response=SummaryPage, auth=READ)
+def list_summaries(
+    request: HttpRequest,
+    response: HttpResponse,
+    study: Slug,
+    place: Paging,
+    document: OfDocument = 0,
+    texts: Texts = True,
+) -> dict[str, Any]:
+    """The summaries, document by document."""
+    found_study = study_for(request, study, *READERS)
+    rows = Summary.objects.filter(document__study=found_study)
+    rows = rows.filter(document=document) if document else within(rows, found_study.documents.all(), "document_id")
+    fields = [*FIELDS, *(["text", "shown"] if texts else [])]
+    return answer(request, response, page_by(rows.values(*fields), ["document_id", "id"], place), _shaped)
+
+
+def _shaped(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "document": row["document_id"],
+        "doc_id": row["document__doc_id"],
+        "system": row["system__name"],
+        "group": row["system__group"],
+        "summary": row.get("text"),
+        "shown_to_workers": row.get("shown"),
+    }
+
+
+@router.get("/summaries/{id}", response=SummaryOut, auth=READ)
+def get_summary(request: HttpRequest, study: Slug, id: Id) -> dict[str, Any]:
+    """One summary."""
+    rows = Summary.objects.filter(document__study=study_for(request, study, *READERS), pk=id)
+    row = rows.values(*FIELDS, "text", "shown").first()
+    if row is None:
+        raise Http404(gettext("There is no such summary in this study."))
+    return _shaped(row)

@@ -1,0 +1,48 @@
+"""The API's addresses: /api/v1/…"""
+
+from functools import cache
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import URLPattern, path, re_path
+from django.views.decorators.http import require_GET
+
+from .core import make_api
+from .door import door, nothing_here
+from .reference import operations
+
+PREFIX = "/api/v1/"
+api = make_api()
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The OpenAPI document: the code's alone, so it is made once per process."""
+    return dict(api.get_openapi_schema(path_prefix=PREFIX))
+
+
+@require_GET
+def openapi(request: HttpRequest) -> HttpResponse:
+    """Everybody: the OpenAPI document. It holds no data."""
+    return JsonResponse(document())
+
+
+@require_GET
+def reference(request: HttpRequest) -> HttpResponse:
+    """Everybody: the same document as a page to read."""
+    return render(request, "annotation/api/reference.html", {"parts": operations(document())})
+
+
+def _through_the_door(pattern: URLPattern) -> URLPattern:
+    pattern.callback = door(pattern.callback)
+    return pattern
+
+
+app_name = "api"
+urlpatterns = [
+    path("v1/openapi.json", door(openapi), name="openapi"),
+    path("v1/", door(reference), name="reference"),
+    *(path(f"v1/{one.pattern}", _through_the_door(one).callback, name=one.name) for one in api.urls[0][:-1]),
+    re_path(r"^(?P<rest>.*)$", door(nothing_here), name="nothing"),
+]
