@@ -57,6 +57,8 @@ class Posted:
     expires_at: datetime | None = None
     places: int = 0
     state: str = Posting.State.OPEN
+    claimable: int | None = None
+    """Places that somebody holds or can still take; None where the market doesn't tell."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,9 @@ class Market(ABC):
     repeats_bonus_safely: ClassVar[bool] = False
     """Whether the same bonus asked for twice is paid once; where not, a doubtful one waits for a person."""
     undoes_rejection: ClassVar[bool] = False
+    calls_at_once: ClassVar[int] = 1
+    """How many calls may run beside each other, in threads. With more than one, `post`, `listed`, `approve` and the
+    like must not touch the database: what they need is read before (`prepare`, and related rows by the caller)."""
 
     @abstractmethod
     def check(self) -> None:
@@ -96,6 +101,18 @@ class Market(ABC):
 
     def bonus_fee_cents(self, cents: int) -> int:
         return 0
+
+    def problems(self, batch: Batch, terms: dict[str, Any]) -> list[str]:
+        """What speaks against a launch by these terms on this market, a sentence each."""
+        return []
+
+    def exclude(self, batch: Batch, workers: Sequence[Worker]) -> None:
+        """Keep workers of earlier batches from this one, where the market has a way to. Safe to repeat."""
+        return
+
+    def prepare(self, postings: Sequence[Posting]) -> None:
+        """Get ready what `post` will need for these: whatever is read from the database, or asked once for all."""
+        return
 
     @abstractmethod
     def post(self, posting: Posting) -> Posted:
