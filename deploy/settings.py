@@ -123,6 +123,17 @@ LEASE_MINUTES = env.number("LEASE_MINUTES", 30, least=1)
 # The API
 API_PER_MINUTE = env.number("API_PER_MINUTE", 600, least=1)
 
+# Crowds. Amazon's own market closed on 2026-09-30; any address that speaks its API serves, if it is on the list.
+MTURK_ENDPOINT_URL = env.text("MTURK_ENDPOINT_URL", "http://127.0.0.1:8001" if DEMO else "")
+MTURK_ALLOWED_ENDPOINTS = env.words("MTURK_ALLOWED_ENDPOINTS", MTURK_ENDPOINT_URL if DEMO else "")
+MTURK_REGION = env.text("AWS_REGION", "us-east-1")
+MTURK_ACCESS_KEY_ID = env.text("AWS_ACCESS_KEY_ID")
+MTURK_SECRET_ACCESS_KEY = env.text("AWS_SECRET_ACCESS_KEY")
+MTURK_TIMEOUT_SECONDS = env.number("MTURK_TIMEOUT_SECONDS", 20, least=1)
+MTURK_ATTEMPTS = env.number("MTURK_ATTEMPTS", 6, least=1)
+# The demo's marketplace leaves the key of its demo requester here (manage.py marketplace).
+MTURK_DEMO_KEY_FILE = BASE_DIR / "var" / "marketplace-key" if DEMO else None
+
 # Safety
 HTTPS = env.flag("HTTPS", default=not DEMO)
 SECURE_SSL_REDIRECT = HTTPS
