@@ -133,6 +133,16 @@ MTURK_TIMEOUT_SECONDS = env.number("MTURK_TIMEOUT_SECONDS", 20, least=1)
 MTURK_ATTEMPTS = env.number("MTURK_ATTEMPTS", 6, least=1)
 # The demo's marketplace leaves the key of its demo requester here (manage.py marketplace).
 MTURK_DEMO_KEY_FILE = BASE_DIR / "var" / "marketplace-key" if DEMO else None
+# The address workers' browsers reach us at, and the origins that may frame our worker pages and take finished work.
+SITE_URL = env.text("SITE_URL", "http://127.0.0.1:8000" if DEMO else "").rstrip("/")
+MARKET_ORIGINS = env.words("MARKET_ORIGINS", "http://127.0.0.1:8001,http://localhost:8001" if DEMO else "")
+PROLIFIC_URL = env.text("PROLIFIC_URL", "https://api.prolific.com").rstrip("/")
+PROLIFIC_ALLOWED_URLS = env.words("PROLIFIC_ALLOWED_URLS", "https://api.prolific.com")
+PROLIFIC_TOKEN = env.text("PROLIFIC_TOKEN")
+PROLIFIC_WORKSPACE = env.text("PROLIFIC_WORKSPACE")
+PROLIFIC_PROJECT = env.text("PROLIFIC_PROJECT")
+PROLIFIC_FEE_PERCENT = env.number("PROLIFIC_FEE_PERCENT", 43)
+PROLIFIC_TIMEOUT_SECONDS = env.number("PROLIFIC_TIMEOUT_SECONDS", 20, least=1)
 
 # Safety
 HTTPS = env.flag("HTTPS", default=not DEMO)

@@ -16,6 +16,8 @@ from django.utils.translation import gettext_lazy as _
 from annotation.errors import Refused
 from annotation.models import Batch, Entry, Posting, Submission, Worker
 
+OUTCOMES = ("done", "screened_out", "failed_checks")
+
 
 class MarketRefused(Refused):
     """The market said no, for good: nothing was spent by this call."""
@@ -83,6 +85,8 @@ class Market(ABC):
     repeats_bonus_safely: ClassVar[bool] = False
     """Whether the same bonus asked for twice is paid once; where not, a doubtful one waits for a person."""
     undoes_rejection: ClassVar[bool] = False
+    confirms: ClassVar[bool] = True
+    """Whether work counts only once the market confirms it."""
     calls_at_once: ClassVar[int] = 1
     """How many calls may run beside each other, in threads. With more than one, `post`, `listed`, `approve` and the
     like must not touch the database: what they need is read before (`prepare`, and related rows by the caller)."""
@@ -158,6 +162,10 @@ class Market(ABC):
     def bonuses(self, posting: Posting) -> Iterator[PaidBonus]:
         """Every bonus the market lists as paid for a posting."""
         yield from ()
+
+    def way_out(self, submission: Submission, outcome: str) -> str:
+        """Where a browser goes at the end of a sitting, by its outcome (OUTCOMES); empty: our page is the end."""
+        return ""
 
     @abstractmethod
     def block(self, worker: Worker, reason: str) -> None:
