@@ -19,6 +19,7 @@ import pyarrow.parquet
 from analysis.table_bytes import SUFFIXES, read_bytes, suffix_of
 from analysis.table_cells import decode_cells
 from analysis.table_checks import Problems, TableSpec, show
+from analysis.table_formulas import is_defused, undefuse
 from analysis.table_keys import Codes
 
 
@@ -37,20 +38,21 @@ def read_frame(path: Path, spec: TableSpec, problems: Problems) -> tuple[pd.Data
         raise problems.fail(f"a file that can't be read ({error.strerror})", "a readable file") from error
     if not data:
         raise problems.fail("an empty file", f"a {spec.name} table")
-    read = _read_csv if ".csv" in suffix else _read_jsonl
-    return read(data, spec, problems), {}
+    if ".csv" in suffix:
+        return _read_csv(data, spec, problems, is_defused(path)), {}
+    return _read_jsonl(data, spec, problems), {}
 
 
 # CSV
 
 
-def _read_csv(data: bytearray, spec: TableSpec, problems: Problems) -> pd.DataFrame:
+def _read_csv(data: bytearray, spec: TableSpec, problems: Problems, defused: bool) -> pd.DataFrame:
     header = _csv_header(data, problems)
     try:
         frame = _read_csv_fast(data, header, spec)
     except (pa.ArrowInvalid, pa.ArrowKeyError):
         frame = _read_csv_slowly(data, problems)
-    return decode_cells(frame, spec, problems)
+    return decode_cells(undefuse(frame) if defused else frame, spec, problems)
 
 
 def _csv_header(data: bytearray, problems: Problems) -> list[str]:

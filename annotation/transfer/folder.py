@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from analysis.table_cells import decode_cell
 from analysis.tables import Problem, TableError, find_table, read_table
 
 KINDS = ("documents", "summaries", "scus", "judgments", "scores")
@@ -61,6 +62,15 @@ def read_folder(folder: Folder) -> None:
             problems += error.problems
     if problems:
         raise TableError(problems)
+    _decode_shown(folder)
+
+
+def _decode_shown(folder: Folder) -> None:
+    """Sentence splits of the texts as workers saw them, which CSV and Parquet hold as cells like any other text."""
+    summaries, name = folder.tables["summaries"], "shown_to_workers"
+    if name in summaries and ".jsonl" not in folder.name_of("summaries"):
+        cells = [decode_cell(cell) if isinstance(cell, str) else cell for cell in summaries[name]]
+        folder.tables["summaries"] = summaries.assign(**{name: pd.Series(cells, index=summaries.index, dtype=object)})
 
 
 def check_references(folder: Folder) -> None:

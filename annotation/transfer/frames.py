@@ -7,6 +7,7 @@ from annotation.models import Assignment, ContentUnit, Document, Judgment, Refer
 from annotation.signals import totals
 
 from .folder import WHOLE_SYSTEM
+from .judgment_rows import judgments_table
 
 
 def documents_frame(study: Study) -> pd.DataFrame:
@@ -68,57 +69,14 @@ def scus_frame(study: Study) -> pd.DataFrame:
 
 
 def judgments_frame(study: Study, *, raw_workers: bool = False) -> pd.DataFrame:
-    """The current judgments that count: of submitted assignments, one row each.
+    """The current judgments that count (counting.py), one row each.
 
     Workers appear by pseudonym, unless an admin asks for their own ids.
     """
-    fields = {
-        "doc_id": "summary__document__doc_id",
-        "system": "summary__system__name",
-        "group": "summary__system__group",
-        "unit": "unit",
-        "worker_id": "assignment__worker__external_id" if raw_workers else "assignment__worker__pseudonym",
-        "value": "value",
-        "assignment_id": "assignment__key",
-        "protocol": "assignment__task__batch__protocol",
-        "role": "assignment__task__batch__role",
-        "round": "assignment__task__batch__round",
-        "seconds": "seconds",
-        "position": "position",
-        "is_check": "is_check",
-        "submitted_at": "submitted_at",
-    }
-    rows = Judgment.objects.filter(
-        summary__document__study=study, is_current=True, assignment__state=Assignment.State.SUBMITTED
-    ).values_list(*fields.values(), "extra")
-    names = [*fields, "extra"]
-    frame = pd.DataFrame.from_records(rows.iterator(chunk_size=10_000), columns=names)
-    frame = _spread(frame).sort_values(
-        ["doc_id", "system", "worker_id", "assignment_id", "unit"], kind="stable", ignore_index=True
-    )
-    frame["expected"] = _expected_answers(study, frame)
-    frame["retired"] = _of_retired_units(study, frame)
-    frame["submitted_at"] = [time.isoformat() if not pd.isna(time) else "" for time in frame["submitted_at"]]
-    return _without_empty(
-        _whole(frame, ["value", "position", "expected"]),
-        ["group", "seconds", "position", "submitted_at", "expected", "retired"],
-    )
-
-
-def _of_retired_units(study: Study, frame: pd.DataFrame) -> list[int | None]:
-    """1 for judgments of SCUs that a later version of the list left out, 0 for the others; empty if there are none."""
-    units = ContentUnit.objects.filter(document__study=study, retired_in__isnull=False)
-    gone = set(units.values_list("document__doc_id", "scu_id"))
-    pairs = zip(frame["doc_id"], frame["unit"], strict=True)
-    return [int(pair in gone) for pair in pairs] if gone else [None] * len(frame)
-
-
-def _expected_answers(study: Study, frame: pd.DataFrame) -> list[float | None]:
-    """The known answers of check items, empty for real ones."""
-    units = ContentUnit.objects.filter(document__study=study, is_check=True, expected__isnull=False)
-    known = {(doc, unit): value for doc, unit, value in units.values_list("document__doc_id", "scu_id", "expected")}
-    pairs = zip(frame["doc_id"], frame["unit"], frame["is_check"], strict=True)
-    return [known.get((doc, unit)) if is_check else None for doc, unit, is_check in pairs]
+    table = judgments_table(study, raw_workers=raw_workers)
+    frame = pd.DataFrame.from_records(table.rows(), columns=table.names)
+    whole = ["value", "position", "expected", "pastes", "focus_losses"]
+    return _whole(frame, [name for name in whole if name in frame])
 
 
 def scores_frame(study: Study) -> pd.DataFrame:

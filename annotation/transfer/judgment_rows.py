@@ -1,0 +1,184 @@
+"""A study's judgments as a stream: the current ones that count, sorted by document, system, worker and unit."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import BigIntegerField, Count, F, Q
+from django.db.models.functions import Cast
+
+from annotation.models import Assignment, ContentUnit, Judgment, Study, Summary
+from annotation.signals import totals
+
+from .counting import counted
+from .hiding import Hiding
+from .streaming import Column, Row, Table, documents_in_order, extra_cells, extra_columns, in_portions
+
+FIXED = ("doc_id", "system", "group", "unit", "worker_id", "value", "assignment_id", "protocol", "role", "round")
+FIXED += ("seconds", "position", "is_check", "submitted_at")
+# Worked out from other rows; `pastes` and `focus_losses` are what the filter rule `signals` reads.
+DERIVED = ("expected", "retired", "pastes", "focus_losses")
+TYPES = {
+    **dict.fromkeys(("value", "seconds"), "number"),
+    **dict.fromkeys(("round", "position", "retired", "pastes", "focus_losses"), "integer"),
+    "expected": "number",
+    "is_check": "flag",
+}
+
+
+def judgments_table(study: Study, *, raw_workers: bool = False, name: str = "judgments") -> Table:
+    """The table, with the optional columns that hold anything. Workers by pseudonym unless `raw_workers`."""
+    facts = _Facts.of(study)
+    extras = extra_columns(_counted(study), known=(*FIXED, *DERIVED))
+    optional = {"group": facts.groups, "seconds": facts.seconds, "position": facts.positions}
+    optional |= {"submitted_at": facts.times, "expected": facts.expected, "retired": facts.retired}
+    optional |= {"pastes": facts.signals, "focus_losses": facts.signals}
+    fixed, derived = (
+        [Column(one, facts.type_of(one)) for one in names if optional.get(one, True)] for names in (FIXED, DERIVED)
+    )
+    stream = _Stream(study, facts, [*fixed, *extras, *derived], extras, raw_workers)
+    return Table(name, tuple(stream.columns), sum(facts.sizes.values()), stream.chunks)
+
+
+def _counted(study: Study) -> Any:
+    return Judgment.objects.filter(counted("assignment__"), summary__document__study=study, is_current=True)
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What must be known of all rows before the first one is written."""
+
+    sizes: dict[int, int]  # judgments of each document
+    groups: bool
+    seconds: int
+    positions: int
+    times: int
+    signals: bool
+    broken: set[str]  # columns of numbers that are not all whole
+    expected: dict[tuple[str, str], float]
+    retired: set[tuple[str, str]]
+
+    @classmethod
+    def of(cls, study: Study) -> "_Facts":
+        counts = ("seconds", "position", "submitted_at")
+        broken = {f"broken_{name}": Count("pk", filter=_is_broken(name)) for name in ("value", "seconds")}
+        rows = list(
+            _counted(study)
+            .values_list("summary__document")
+            .annotate(n=Count("pk"), **{f"n_{name}": Count(name) for name in counts}, **broken)
+        )
+        total, seconds, positions, times, odd_values, odd_seconds = (sum(row[n] for row in rows) for n in range(1, 7))
+        work = Assignment.objects.filter(counted(), task__batch__study=study)
+        units = ContentUnit.objects.filter(document__study=study)
+        known = units.filter(is_check=True, expected__isnull=False).values_list(
+            "document__doc_id", "scu_id", "expected"
+        )
+        gone = units.filter(retired_in__isnull=False).values_list("document__doc_id", "scu_id")
+        told = _counted(study).filter(Q(extra__has_key="pastes") | Q(extra__has_key="focus_losses"))
+        return cls(
+            sizes={row[0]: row[1] for row in rows},
+            groups=study.systems.exclude(group="").exists(),
+            seconds=seconds,
+            positions=positions,
+            times=times,
+            signals=total > 0 and (work.exclude(signals={}).exists() or told.exists()),
+            # As analysis.tables writes them: a column with an empty or a broken number has decimal points throughout.
+            broken={name for name, odd in (("value", odd_values), ("seconds", odd_seconds or seconds < total)) if odd},
+            expected={(doc, unit): value for doc, unit, value in known} if total else {},
+            retired=set(gone) if total else set(),
+        )
+
+    def type_of(self, name: str) -> str:
+        kind = TYPES.get(name, "string")
+        whole = name in ("value", "seconds") and name not in self.broken
+        if name == "expected":
+            whole = all(float(value).is_integer() for value in self.expected.values())
+        return "integer" if kind == "number" and whole else kind
+
+
+def _is_broken(name: str) -> Q:
+    return Q(**{f"{name}__isnull": False}) & ~Q(**{name: Cast(F(name), BigIntegerField())})
+
+
+@dataclass(frozen=True)
+class _Held:
+    """What an assignment says about each of its judgments."""
+
+    worker: str
+    key: str
+    protocol: str
+    role: str
+    round: int
+    pastes: int | None
+    losses: int | None
+
+
+class _Stream:
+    """The rows, a portion of documents at a time."""
+
+    def __init__(
+        self, study: Study, facts: _Facts, columns: list[Column], extras: list[Column], raw_workers: bool
+    ) -> None:
+        self.study, self.facts, self.columns, self.extras = study, facts, columns, extras
+        self.worker = "worker__external_id" if raw_workers else "worker__pseudonym"
+        self.hide = (lambda value: value) if raw_workers else Hiding(study)
+        names = [column.name for column in columns]
+        every = [*FIXED, *(column.name for column in extras), *DERIVED]
+        self.places = None if names == every else [every.index(name) for name in names]
+        self.whole = [names.index(name) for name in ("value", "seconds", "expected") if self._is_whole(name)]
+
+    def _is_whole(self, name: str) -> bool:
+        return any(column.name == name and column.type == "integer" for column in self.columns)
+
+    def chunks(self) -> Iterator[list[Row]]:
+        for portion in in_portions(documents_in_order(self.study), self.facts.sizes):
+            rows = self._portion(portion)
+            rows.sort(key=lambda row: (row[0], row[1], row[4], row[6], row[3]))
+            yield [self._chosen(row) for row in rows]
+
+    def _chosen(self, row: list[Any]) -> Row:
+        chosen = row if self.places is None else [row[place] for place in self.places]
+        for place in self.whole:
+            if chosen[place] is not None:
+                chosen[place] = int(chosen[place])
+        return tuple(chosen)
+
+    def _portion(self, documents: list[int]) -> list[list[Any]]:
+        summaries = {
+            row[0]: row[1:]
+            for row in Summary.objects.filter(document__in=documents).values_list(
+                "pk", "document__doc_id", "system__name", "system__group"
+            )
+        }
+        held = dict(self._held(documents))
+        fields = ("summary_id", "assignment_id", "unit", "value", "seconds", "position", "is_check", "submitted_at")
+        found = Judgment.objects.filter(summary__document__in=documents, is_current=True)
+        return [
+            self._row(summaries[row[0]], held[row[1]], row)
+            for row in found.values_list(*fields, "extra").iterator(chunk_size=5000)
+            if row[1] in held
+        ]
+
+    def _held(self, documents: list[int]) -> Iterable[tuple[int, _Held]]:
+        batch = "task__batch__"
+        fields = ("pk", self.worker, "key", f"{batch}protocol", f"{batch}role", f"{batch}round", "signals")
+        for key, *facts, signals in Assignment.objects.filter(counted(), task__document__in=documents).values_list(
+            *fields
+        ):
+            found = totals(signals) if signals else None
+            yield key, _Held(*facts, found.pastes if found else None, found.focus_lost if found else None)
+
+    def _row(self, summary: Row, held: _Held, row: Row) -> list[Any]:
+        doc, system, group = summary
+        _, _, unit, value, seconds, position, is_check, submitted, extra = row
+        expected = self.facts.expected.get((doc, unit)) if is_check else None
+        retired = int((doc, unit) in self.facts.retired) if self.facts.retired else None
+        told = extra or {}
+        return [
+            *(doc, system, group, unit, held.worker, value, held.key, held.protocol, held.role, held.round),
+            *(seconds, position, is_check, submitted.isoformat() if submitted else ""),
+            *([self.hide(cell) for cell in extra_cells(extra, self.extras)] if self.extras else ()),
+            *(expected, retired),
+            told.get("pastes") if held.pastes is None else held.pastes,
+            told.get("focus_losses") if held.losses is None else held.losses,
+        ]
