@@ -1,0 +1,86 @@
+"""The MTurk API's documents and errors in our words."""
+
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from annotation import clock
+from annotation.models import Batch, Posting, Submission
+
+from .answers import read_answers
+from .base import Listed, MarketRefused, MarketUnreachable, Posted
+from .ledger import batch_tag
+
+BUSY = {"ThrottlingException", "Throttling", "RequestLimitExceeded", "TooManyRequestsException", "ServiceFault"}
+STATES = {
+    "Submitted": Submission.State.SUBMITTED,
+    "Approved": Submission.State.APPROVED,
+    "Rejected": Submission.State.REJECTED,
+}
+
+
+class TurkRefused(MarketRefused):
+    """The market's refusal, with its TurkErrorCode."""
+
+    def __init__(self, sentence: str = "", code: str = "") -> None:
+        super().__init__(sentence)
+        self.code = code.rpartition(".")[2]
+
+
+def posted_from(hit: dict[str, Any]) -> Posted:
+    available = hit["NumberOfAssignmentsAvailable"] if hit["HITStatus"] == "Assignable" else 0
+    state = Posting.State.EXPIRED if hit["Expiration"] <= clock.now() else Posting.State.OPEN
+    if hit["HITStatus"] == "Disposed":
+        state = Posting.State.CLOSED
+    return Posted(
+        market_id=hit["HITId"],
+        market_type=hit["HITTypeId"],
+        expires_at=hit["Expiration"],
+        places=hit["MaxAssignments"],
+        state=state,
+        claimable=available + hit["NumberOfAssignmentsPending"],
+    )
+
+
+def listed_from(one: dict[str, Any]) -> Listed:
+    return Listed(
+        market_id=one["AssignmentId"],
+        worker_id=one["WorkerId"],
+        state=STATES[one["AssignmentStatus"]],
+        submitted_at=one.get("SubmitTime"),
+        auto_approve_at=one.get("AutoApprovalTime"),
+        decided_at=one.get("ApprovalTime") or one.get("RejectionTime"),
+        answer=read_answers(one.get("Answer") or ""),
+        reason=one.get("RequesterFeedback") or "",
+    )
+
+
+def annotation_of(batch: Batch) -> str:
+    return f"pyramidion:{batch_tag(batch)}:"
+
+
+def refusal_of(error: Any) -> MarketRefused | MarketUnreachable:
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    code = error.response.get("Error", {}).get("Code", "")
+    message = error.response.get("Message") or error.response.get("Error", {}).get("Message", "")
+    if status >= 500 or code in BUSY:
+        return MarketUnreachable(
+            _("The market is out of order or too busy just now (%(code)s). Try again later.") % {"code": code}
+        )
+    if code != "RequestError":
+        return TurkRefused(
+            _("The market does not accept the access key (%(code)s): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.")
+            % {"code": code},
+            code,
+        )
+    return TurkRefused(
+        _("The market says: %(message)s") % {"message": message}, error.response.get("TurkErrorCode", "")
+    )
+
+
+def silence(error: Exception) -> str:
+    return _("The market at %(endpoint)s does not answer (%(error)s). Try again later, or start it.") % {
+        "endpoint": settings.MTURK_ENDPOINT_URL,
+        "error": type(error).__name__,
+    }
