@@ -12,7 +12,7 @@ import pandas as pd
 from django.utils.translation import gettext
 
 from .errors import Refused
-from .models import Study
+from .models import FilterDecision, Study
 from .quality import kept_judgments, of_systems
 from .stored import stored
 from .transfer.frames import scores_frame, scus_frame, summaries_frame
@@ -35,15 +35,14 @@ def report_content(study: Study) -> dict[str, Any]:
 
 def study_report(study: Study, human: str = "") -> "Report | None":
     """The report by one human measure (by default the first of MEASURES that is there)."""
-    from analysis.report import build_report
+    from analysis.report import build_report, judgments_behind
+    from analysis.where import without_checks
 
     judgments, decision = kept_judgments(study)
     if judgments.empty:
         return None
-    measured = _human_scores(study, judgments)
-    measures = sorted(
-        set(measured["metric"]), key=lambda name: (MEASURES.index(name) if name in MEASURES else 99, name)
-    )
+    measured = human_scores(study, judgments)
+    measures = measures_of(measured)
     human = human or measures[0]
     if human not in measures:
         raise Refused(
@@ -55,22 +54,26 @@ def study_report(study: Study, human: str = "") -> "Report | None":
         scores,
         human=human,
         metrics=sorted(set(scores["metric"]) - set(measures)),
-        judgments=_behind(judgments, human),
+        judgments=without_checks(judgments_behind(judgments, human)),
         summaries=of_systems(summaries_frame(study)),
         title=study.name,
         seed=SEED,
         resamples=RESAMPLES,
-        filtered=f"The judgments were filtered by {decision}, seed {decision.seed}." if decision else "",
+        filtered=filter_sentence(decision),
     )
 
 
-def _behind(judgments: pd.DataFrame, human: str) -> pd.DataFrame:
-    """The judgments that a measure was made of: one dimension of a scale, or all SCUs."""
-    rated = judgments[judgments["unit"] == human]
-    return judgments[judgments["protocol"] == "litepyramid"] if rated.empty else rated
+def filter_sentence(decision: FilterDecision | None) -> str:
+    return f"The judgments were filtered by {decision}, seed {decision.seed}." if decision else ""
 
 
-def _human_scores(study: Study, judgments: pd.DataFrame) -> pd.DataFrame:
+def measures_of(human: pd.DataFrame) -> list[str]:
+    """The human measures of a scores table, the leading one first."""
+    return sorted(set(human["metric"]), key=lambda name: (MEASURES.index(name) if name in MEASURES else 99, name))
+
+
+def human_scores(study: Study, judgments: pd.DataFrame) -> pd.DataFrame:
+    """What these judgments give every summary, a row per measure."""
     from analysis.aggregate import aggregate
 
     # SCUs that a later version of the list left out keep their judgments, but no longer make the score.

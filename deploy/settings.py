@@ -117,6 +117,10 @@ TASKS = {
     }
 }
 
+# Exports: where their files lie (all web processes and workers must see the same folder), and for how long
+EXPORT_ROOT = env.text("EXPORT_ROOT", str(BASE_DIR / "var" / "exports"))
+EXPORT_DAYS = env.number("EXPORT_DAYS", 7, least=1)
+
 # Leases
 LEASE_MINUTES = env.number("LEASE_MINUTES", 30, least=1)
 

@@ -11,7 +11,8 @@ import pandas as pd
 from analysis.cli import CommandResult, UsageError, select
 from analysis.commands._metrics import add_metrics, chosen_metrics, join_scores, positive
 from analysis.provenance import provenance
-from analysis.report import build_report, write_report
+from analysis.report import build_report, judgments_behind, write_report
+from analysis.report.exported import Exported
 from analysis.report.write import write_figure
 from analysis.tables import find_table, read_table
 
@@ -38,21 +39,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    scores, judgments, summaries, files, others = _tables(args)
-    human = args.human or _guess(scores)
+    exported = Exported.of(args.scores[0] if args.scores[0].is_dir() else None)
+    scores, judgments, summaries, files, others = _tables(args, exported)
+    human = args.human or exported.human or _guess(scores)
     options = {"human": human, "metrics": args.metrics, "where": list(args.where), "ci": args.ci}
     report = build_report(
         scores,
         human=human,
-        metrics=chosen_metrics(args),
-        judgments=judgments,
-        summaries=summaries,
-        title=args.title,
+        metrics=chosen_metrics(args) or exported.metrics(scores),
+        judgments=None if judgments is None else judgments_behind(judgments, human),
+        summaries=exported.without_references(summaries),
+        title=args.title or exported.title,
         seed=args.seed,
         resamples=args.ci,
         where=args.where,
         source=tuple(map(str, files or args.scores)),
         judgments_source=str(others[0] if others else "judgments.csv"),
+        filtered=exported.filtered,
         command=_command(args, human),
         provenance=provenance("python -m analysis report", [*files, *others], options, args.seed),
     )
@@ -73,10 +76,10 @@ def _command(args: argparse.Namespace, human: str) -> str:
 
 
 def _tables(
-    args: argparse.Namespace,
+    args: argparse.Namespace, exported: Exported
 ) -> tuple[pd.DataFrame, pd.DataFrame | None, pd.DataFrame | None, list[Path], list[Path]]:
     """Scores, judgments and summaries, from files or from one folder, and the files that were read."""
-    folder = args.scores[0] if args.scores[0].is_dir() else None
+    folder = exported.folder
     files: list[Path] = args.scores
     if folder:
         found = find_table(folder, "scores")
@@ -85,9 +88,13 @@ def _tables(
         kind: getattr(args, kind) or (find_table(folder, kind) if folder else None)
         for kind in ("judgments", "summaries")
     }
+    if not args.judgments:
+        paths["judgments"] = exported.path("judgments") or paths["judgments"]
     frames = {kind: _read(args, path, kind) if path else None for kind, path in paths.items()}
     scores, judgments = join_scores(args, files) if files else None, frames["judgments"]
-    if judgments is not None:
+    if measured := exported.path("human_scores"):
+        scores, files = exported.together(join_scores(args, [measured]), scores), [measured, *files]
+    elif judgments is not None:
         scores = _with_human(scores, judgments)
     if scores is None:
         raise UsageError(f"{folder} holds neither a scores nor a judgments table; export the study first.")

@@ -66,6 +66,15 @@ def build_report(
     )
 
 
+def judgments_behind(judgments: pd.DataFrame, human: str) -> pd.DataFrame:
+    """The judgments that a measure was made of: one dimension of a scale, or all SCUs."""
+    rated = judgments[judgments["unit"] == human]
+    if len(rated) or "protocol" not in judgments.columns:
+        return rated if len(rated) else judgments
+    units = judgments[judgments["protocol"] == "litepyramid"]
+    return units if len(units) else judgments
+
+
 def _sections(study: Study, found: draw.Findings) -> list[Section]:
     return [
         Section(

@@ -1,28 +1,116 @@
 """`export_study`: a study becomes a folder that `import_study` and `python -m analysis` read."""
 
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from analysis.tables import write_table
+from analysis.tables import write_atomically
+from analysis.tables import write_table as write_frame
 from annotation.models import Study
 
-from .frames import FRAMES, judgments_frame
+from .filtered import Filtered
+from .judgment_rows import judgments_table
+from .manifest import MANIFEST, Written, manifest
+from .options import ExportOptions
+from .shapes import SHAPES
+from .shapes.source import Source
+from .streaming import Column, Table
+from .text_rows import (
+    assignments_table,
+    document_hashes_table,
+    documents_table,
+    scores_table,
+    scus_table,
+    summaries_table,
+    summary_hashes_table,
+)
+from .writers import write_table
 
-SUFFIXES = {
-    "documents": ".jsonl",
-    "summaries": ".jsonl",
-    "scus": ".csv",
-    "judgments": ".csv",
-    "scores": ".csv",
-}
+Progress = Callable[[int, int], None]
+WHOLE = ("documents", "summaries", "scus", "judgments", "scores")  # what makes a study again
+NEEDED = ("documents", "summaries", "document_hashes", "summary_hashes")  # written even where they are empty
 
 
 def export_study(study: Study, folder: Path, *, raw_workers: bool = False) -> dict[str, int]:
-    """Write the tables that hold anything; returns the number of rows in each."""
+    """Write the five tables that make the study again, without a manifest; returns the number of rows in each."""
+    options = ExportOptions(tables=WHOLE, raw_workers=raw_workers)
+    written = _write_tables(study, folder, options, Filtered(study, raw_workers), _Steps(), defused=False)
+    return {one.table: one.rows or 0 for one in written}
+
+
+def export_folder(
+    study: Study, folder: Path, options: ExportOptions, progress: Progress = lambda done, total: None
+) -> list[Written]:
+    """Write what the options ask for, and a manifest. Memory stays flat, unless the filter or human scores are asked
+    for: rules and scores look at all judgments together."""
+    filtered = Filtered(study, options.raw_workers)
+    steps = _Steps(progress)
+    written = _write_tables(study, folder, options, filtered, steps, defused=True)
+    written += _write_shapes(study, folder, options, filtered, steps)
+    steps.finish()
+    facts = json.dumps(manifest(study, options, filtered, written), ensure_ascii=False, indent=1)
+    write_atomically(folder / MANIFEST, f"{facts}\n".encode())
+    return [*written, Written(folder / MANIFEST, "manifest")]
+
+
+class _Steps:
+    """Rows written so far, of all that there are to write."""
+
+    def __init__(self, progress: Progress = lambda done, total: None) -> None:
+        self.progress, self.done, self.total = progress, 0, 0
+
+    def __call__(self, rows: int) -> None:
+        self.done += rows
+        self.progress(min(self.done, self.total), max(self.total, 1))
+
+    def finish(self) -> None:
+        self.progress(max(self.total, 1), max(self.total, 1))
+
+
+def _write_tables(
+    study: Study, folder: Path, options: ExportOptions, filtered: Filtered, steps: _Steps, *, defused: bool
+) -> list[Written]:
     folder.mkdir(parents=True, exist_ok=True)
-    counts = {}
-    for kind, make in FRAMES.items():
-        frame = judgments_frame(study, raw_workers=raw_workers) if kind == "judgments" else make(study)
-        if len(frame) or kind in {"documents", "summaries"}:
-            write_table(frame, folder / f"{kind}{SUFFIXES[kind]}", kind)
-            counts[kind] = len(frame)
-    return counts
+    tables = [table for table in _tables(study, options, filtered) if table.total or table.name in NEEDED]
+    steps.total = sum(table.total for table in tables) + len(options.shapes) * study.documents.count()
+    written = []
+    for table in tables:
+        path = folder / f"{table.name}{options.suffix(table.name)}"
+        rows = write_table(table, path, defused=defused, step=steps)
+        written.append(Written(path, table.name, rows, table.columns))
+    if "human_scores" in options.tables and not filtered.human_scores.empty:
+        written.append(_write_human_scores(folder, options, filtered))
+    return written
+
+
+def _tables(study: Study, options: ExportOptions, filtered: Filtered) -> Iterator[Table]:
+    raw = options.raw_workers
+    makers: dict[str, Callable[[], Table]] = {
+        "documents": lambda: documents_table(study) if options.texts else document_hashes_table(study),
+        "summaries": lambda: summaries_table(study) if options.texts else summary_hashes_table(study),
+        "scus": lambda: scus_table(study, texts=options.texts),
+        "judgments": lambda: judgments_table(study, raw_workers=raw),
+        "judgments_kept": filtered.kept,
+        "judgments_dropped": filtered.dropped,
+        "scores": lambda: scores_table(study),
+        "assignments": lambda: assignments_table(study, raw_workers=raw),
+    }
+    for name, make in makers.items():
+        if name in options.tables:
+            yield make()
+
+
+def _write_human_scores(folder: Path, options: ExportOptions, filtered: Filtered) -> Written:
+    frame = filtered.human_scores
+    path = folder / f"human_scores{options.suffix('human_scores')}"
+    write_frame(filtered.defused_scores() if path.suffix == ".csv" else frame, path, "scores")
+    strings = {name for name in frame if frame[name].dtype == object or str(frame[name].dtype).startswith("str")}
+    columns = tuple(Column(str(name), "string" if name in strings else "number") for name in frame)
+    return Written(path, "human_scores", len(frame), columns)
+
+
+def _write_shapes(
+    study: Study, folder: Path, options: ExportOptions, filtered: Filtered, steps: _Steps
+) -> list[Written]:
+    source = Source(study, filtered)
+    return [Written(path, name) for name in options.shapes for path in SHAPES[name].module.write(source, folder, steps)]

@@ -1,0 +1,118 @@
+"""What the shapes are written from: one document at a time, with all that belongs to it."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from annotation.models import Study
+from annotation.protocols.litepyramid import REFERENCE_GROUP
+
+from ..filtered import Filtered
+from ..judgment_rows import judgments_table
+from ..streaming import Table
+from ..text_rows import documents_table, scores_table, scus_table, summaries_table
+
+Row = dict[str, Any]
+
+
+@dataclass
+class SummaryFacts:
+    system: str
+    group: str
+    text: Any
+    shown: Any
+    judgments: list[Row] = field(default_factory=list)
+    scores: dict[str, float | None] = field(default_factory=dict)
+
+
+@dataclass
+class DocumentFacts:
+    doc_id: str
+    source: Any
+    references: list[Any]
+    units: list[Row]  # without checks
+    checks: list[Row]
+    summaries: list[SummaryFacts]
+
+
+class Source:
+    """A study's documents in order. Judgments are those that the filter in force keeps, or all of them (`raw`)."""
+
+    def __init__(self, study: Study, filtered: Filtered | None = None) -> None:
+        self.study = study
+        self.filtered = filtered or Filtered(study)
+
+    @property
+    def groups(self) -> list[str]:
+        return sorted(set(self.study.systems.exclude(group=REFERENCE_GROUP).values_list("group", flat=True)))
+
+    def documents(self, *, raw: bool = False) -> Iterator[DocumentFacts]:
+        judgments = judgments_table(self.study, raw_workers=self.filtered.raw_workers) if raw else self.filtered.kept()
+        units, summaries = _Groups(scus_table(self.study)), _Groups(summaries_table(self.study))
+        answers, scores = _Groups(judgments), _Groups(scores_table(self.study))
+        human = self._human_scores()
+        for row in _rows(documents_table(self.study)):
+            doc = row["doc_id"]
+            every = [unit for unit in units.take(doc) if unit.get("retired_in") is None]
+            every.sort(key=lambda unit: (unit.get("order") or 0, unit["scu_id"]))
+            made = {
+                (one["system"], one.get("group", "")): SummaryFacts(
+                    one["system"], one.get("group", ""), one["summary"], one.get("shown_to_workers")
+                )
+                for one in summaries.take(doc)
+                if one.get("group", "") != REFERENCE_GROUP
+            }
+            _add(made, answers.take(doc), scores.take(doc), human.get(doc, ()))
+            yield DocumentFacts(
+                doc,
+                row["source"],
+                row["references"],
+                [unit for unit in every if not unit.get("is_check")],
+                [unit for unit in every if unit.get("is_check")],
+                list(made.values()),
+            )
+
+    def _human_scores(self) -> dict[str, list[Row]]:
+        found: dict[str, list[Row]] = defaultdict(list)
+        frame = self.filtered.human_scores
+        groups = frame["group"] if "group" in frame else [""] * len(frame)
+        for doc, system, group, metric, value in zip(
+            frame["doc_id"], frame["system"], groups, frame["metric"], frame["value"], strict=True
+        ):
+            known = None if value != value else float(value)
+            found[doc].append({"system": system, "group": group, "metric": metric, "value": known})
+        return found
+
+
+def _add(made: dict[tuple[str, str], SummaryFacts], answers: list[Row], scores: list[Row], human: Any) -> None:
+    for row in answers:
+        if summary := made.get((row["system"], row.get("group", ""))):
+            summary.judgments.append(row)
+    for row in (*scores, *human):  # what was worked out here stands for an imported measure of the same name
+        if summary := made.get((row["system"], row.get("group", ""))):
+            summary.scores[row["metric"]] = row["value"]
+
+
+def _rows(table: Table) -> Iterator[Row]:
+    names = table.names
+    for row in table.rows():
+        yield dict(zip(names, row, strict=True))
+
+
+class _Groups:
+    """The rows of one document after the other, from a table that is sorted by document."""
+
+    def __init__(self, table: Table) -> None:
+        self.groups = groupby(_rows(table), key=lambda row: row["doc_id"])
+        self.now: tuple[str, Iterator[Row]] | None = next(self.groups, None)
+
+    def take(self, doc: str) -> list[Row]:
+        while self.now is not None and self.now[0] < doc:
+            self.now = next(self.groups, None)
+        if self.now is None or self.now[0] != doc:
+            return []
+        rows = list(self.now[1])
+        self.now = next(self.groups, None)
+        return rows
