@@ -96,6 +96,25 @@ def _sqlite(path: str) -> dict[str, Any]:
     }
 
 
+def logging_settings(form: str, level: str) -> dict[str, Any]:
+    """Python's logging: lines for people (plain) or one JSON object a line (json), without secrets either way."""
+    forms = {
+        "plain": {"()": "deploy.logs.PlainFormatter", "fmt": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        "json": {"()": "deploy.logs.JsonFormatter"},
+    }
+    if form not in forms:
+        raise ImproperlyConfigured(f"LOG_FORM is {form!r}, but must be plain or json.")
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"line": forms[form]},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "root": {"handlers": ["console"], "level": level},
+        # A line per request is for machines; at a terminal gunicorn's access log does it (ACCESS_LOG).
+        "loggers": {"pyramidion.requests": {"level": level if form == "json" else "WARNING"}},
+    }
+
+
 def demo_secret(file: Path) -> str:
     """A random key for the demo, made once and kept: several web processes must share it."""
     if not file.is_file():

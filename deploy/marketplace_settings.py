@@ -6,7 +6,7 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 
-from deploy.environment import Environment, database, demo_secret
+from deploy.environment import Environment, database, demo_secret, logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment.load(Path(os.environ.get("ENV_FILE", BASE_DIR / "var" / "env")))
@@ -29,11 +29,12 @@ DATABASES: dict[str, dict[str, Any]] = {"default": {"CONN_MAX_AGE": 60, **databa
 
 CSRF_TRUSTED_ORIGINS = env.words("MARKETPLACE_CSRF_TRUSTED_ORIGINS")
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-ROOT_URLCONF = "annotation.marketplace.urls"
+ROOT_URLCONF = "deploy.marketplace_urls"
 WSGI_APPLICATION = "deploy.marketplace_wsgi.application"
 
 INSTALLED_APPS = [
     "annotation.marketplace",
+    "deploy",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.humanize",
@@ -44,6 +45,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "deploy.logs.RequestLog",
     "django.middleware.security.SecurityMiddleware",
     # The requester API answers before sessions, cookies and CSRF come into play: it has none of them.
     "annotation.marketplace.api.door.RequesterApi",
@@ -92,6 +94,7 @@ LOGOUT_REDIRECT_URL = "home"
 
 # Language and time
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English")]
 USE_I18N = True
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
 USE_TZ = True
@@ -113,6 +116,7 @@ MARKETPLACE_ACCEPT_LIMIT = env.number("MARKETPLACE_ACCEPT_LIMIT", 25, least=1)
 # Safety. Cookies have names of their own, because on one host name two ports share their cookies.
 HTTPS = env.flag("HTTPS", default=not DEMO)
 SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]  # a balancer asks from inside, in plain HTTP
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
@@ -136,10 +140,9 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-LOGGING: dict[str, Any] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL", "INFO")},
-}
+# Looking after it, as for the site
+METRICS_TOKEN = env.text("METRICS_TOKEN")
+METERS_DIR = env.text("MARKETPLACE_METERS_DIR")
+BACKUP_DIR = env.text("BACKUP_DIR")
+DOCTOR_FREE_MB = env.number("DOCTOR_FREE_MB", 1000)
+LOGGING = logging_settings(env.text("LOG_FORM", "plain" if DEMO else "json"), env.text("LOG_LEVEL", "INFO"))

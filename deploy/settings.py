@@ -5,7 +5,7 @@ from pathlib import Path
 
 from csp.constants import NONE, SELF
 
-from deploy.environment import Environment, database, demo_secret
+from deploy.environment import Environment, database, demo_secret, logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment.load(Path(os.environ.get("ENV_FILE", BASE_DIR / "var" / "env")))
@@ -31,6 +31,7 @@ WSGI_APPLICATION = "deploy.wsgi.application"
 
 INSTALLED_APPS = [
     "annotation",
+    "deploy",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.humanize",
@@ -44,6 +45,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "deploy.logs.RequestLog",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -151,6 +153,7 @@ PROLIFIC_TIMEOUT_SECONDS = env.number("PROLIFIC_TIMEOUT_SECONDS", 20, least=1)
 # Safety
 HTTPS = env.flag("HTTPS", default=not DEMO)
 SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]  # a balancer asks from inside, in plain HTTP
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
@@ -174,10 +177,9 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL", "INFO")},
-}
+# Looking after it: /metrics, the log, backups, `manage.py doctor`
+METRICS_TOKEN = env.text("METRICS_TOKEN")
+METERS_DIR = env.text("METERS_DIR")
+BACKUP_DIR = env.text("BACKUP_DIR")
+DOCTOR_FREE_MB = env.number("DOCTOR_FREE_MB", 1000)
+LOGGING = logging_settings(env.text("LOG_FORM", "plain" if DEMO else "json"), env.text("LOG_LEVEL", "INFO"))

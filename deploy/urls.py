@@ -4,6 +4,13 @@ from django.urls import include, path
 
 from annotation.urls import handler400, handler403, handler404, handler500
 
+from . import health
+
 __all__ = ["handler400", "handler403", "handler404", "handler500", "urlpatterns"]
 
-urlpatterns = [path("", include("annotation.urls"))]
+urlpatterns = [
+    path("healthz", health.alive, name="alive"),
+    path("readyz", health.ready, name="ready"),
+    path("metrics", health.meters, name="meters"),
+    path("", include("annotation.urls")),
+]

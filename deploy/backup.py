@@ -1,0 +1,257 @@
+"""A copy of the database in one file, taken while people work, and its way back.
+
+The file is a tar with `manifest.json` and the database: SQLite's own online copy, or PostgreSQL's dump. Both see one
+moment in time. The manifest has the number of rows and a digest of the content of every table of that moment, and a
+restore is compared with it. Keep SECRET_KEY apart: a backup holds no key, and opens no session by itself.
+"""
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
+
+FORM = 1
+SQLITE, POSTGRES = "sqlite", "postgresql"
+_PLAIN = "SET TIME ZONE 'UTC'; SET extra_float_digits = 1; SET bytea_output = 'hex'; SET datestyle = 'ISO, YMD'"
+_PART = "('x' || substr(md5(t::text), {start}, 15))::bit(60)::bigint::numeric"
+
+
+class BackupError(Exception):
+    """What went wrong, what was kept, what to do: one sentence."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a backup holds."""
+
+    form: int
+    engine: str
+    made_at: str
+    tables: dict[str, list[str]]
+    """Table name to its number of rows and a digest of its content."""
+    migrations: list[str]
+    sha256: str
+    """Of the database inside."""
+
+    @property
+    def rows(self) -> int:
+        return sum(int(count) for count, _ in self.tables.values())
+
+
+def make_backup(target: Path) -> Manifest:
+    """Write a backup of the database to a new file; the file appears whole or not at all."""
+    if target.exists():
+        raise BackupError(f"{target} is there already. Nothing was written: choose another name.")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+            dump = Path(folder) / "database"
+            tables = _copy_sqlite(dump) if connection.vendor == SQLITE else _dump_postgres(dump)
+            manifest = Manifest(FORM, connection.vendor, timezone.now().isoformat(), tables, _migrations(), _sha(dump))
+            _write_tar(draft, manifest, dump)
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
+    return manifest
+
+
+def restore_backup(source: Path, *, replace: bool = False) -> Manifest:
+    """Put a backup into the database that the settings name, and compare every table with the manifest."""
+    with tempfile.TemporaryDirectory(dir=source.parent) as folder:
+        dump = Path(folder) / "database"
+        manifest = _read_tar(source, dump)
+        if manifest.engine != connection.vendor:
+            raise BackupError(
+                f"{source} holds a {manifest.engine} database, but DATABASE_URL names {connection.vendor}. "
+                "Nothing was changed: restore it to its own kind, or move studies with export_study and import_study."
+            )
+        if not replace and connection.introspection.table_names():
+            raise BackupError(
+                "The database is not empty. Nothing was changed: name an empty one, "
+                "or say --replace to lose what is in this one."
+            )
+        connection.close()
+        if connection.vendor == SQLITE:
+            _restore_sqlite(dump)
+        else:
+            _restore_postgres(dump, manifest)
+    _compare(manifest)
+    return manifest
+
+
+def _compare(manifest: Manifest) -> None:
+    found = table_facts()
+    if different := sorted(name for name in {*found, *manifest.tables} if found.get(name) != manifest.tables.get(name)):
+        raise BackupError(
+            f"The restored database differs from the backup in {', '.join(different[:5])}. "
+            "Don't open the site on it: restore again, from another backup if need be."
+        )
+
+
+def table_facts() -> dict[str, list[str]]:
+    """Every table of the database with its number of rows and a digest of its content, whatever their order."""
+    if connection.vendor == SQLITE:
+        with closing(sqlite3.connect(f"file:{connection.settings_dict['NAME']}?mode=ro", uri=True)) as there:
+            return _facts_sqlite(there)
+    with connection.cursor() as cursor:
+        cursor.execute(_PLAIN)
+        return _facts_postgres(cursor)
+
+
+# SQLite
+
+
+def _copy_sqlite(dump: Path) -> dict[str, list[str]]:
+    with tempfile.NamedTemporaryFile(dir=dump.parent) as plain:
+        with (
+            closing(sqlite3.connect(connection.settings_dict["NAME"], timeout=60)) as live,
+            closing(sqlite3.connect(plain.name)) as copy,
+        ):
+            live.backup(copy)
+            facts = _facts_sqlite(copy)
+        with gzip.open(dump, "wb", compresslevel=3) as packed, open(plain.name, "rb") as whole:
+            shutil.copyfileobj(whole, packed, 1 << 20)
+    return facts
+
+
+def _facts_sqlite(there: sqlite3.Connection) -> dict[str, list[str]]:
+    there.text_factory = bytes
+    names = [
+        name.decode()
+        for (name,) in there.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+        if not name.startswith(b"sqlite_")
+    ]
+    facts = {}
+    for name in names:
+        count, total = 0, 0
+        for row in there.execute(f'SELECT * FROM "{name}"'):  # noqa: S608  a name from the database's own list
+            count += 1
+            total += int.from_bytes(hashlib.blake2b(repr(row).encode(), digest_size=12).digest())
+        facts[name] = [str(count), f"{total % 2**96:024x}"]
+    return facts
+
+
+def _restore_sqlite(dump: Path) -> None:
+    live = Path(connection.settings_dict["NAME"])
+    live.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=dump.parent) as plain:
+        with gzip.open(dump, "rb") as packed, open(plain.name, "wb") as whole:
+            shutil.copyfileobj(packed, whole, 1 << 20)
+        # SQLite's own copy takes the lock that writers respect: a site that still runs waits instead of breaking.
+        with closing(sqlite3.connect(plain.name)) as copy, closing(sqlite3.connect(live, timeout=60)) as there:
+            copy.backup(there)
+
+
+# PostgreSQL
+
+
+def _dump_postgres(dump: Path) -> dict[str, list[str]]:
+    with _snapshot() as (cursor, snapshot):
+        _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--snapshot={snapshot}", f"--file={dump}")
+        return _facts_postgres(cursor)
+
+
+@contextmanager
+def _snapshot() -> Iterator[tuple[Any, str]]:
+    """One moment of the database that this process and pg_dump both see."""
+    with connection.cursor() as cursor:
+        cursor.execute(_PLAIN)
+        cursor.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        try:
+            cursor.execute("SELECT pg_export_snapshot()")
+            yield cursor, cursor.fetchone()[0]
+        finally:
+            cursor.execute("ROLLBACK")
+
+
+def _facts_postgres(cursor: Any) -> dict[str, list[str]]:
+    cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename")
+    names = [name for (name,) in cursor.fetchall()]
+    facts = {}
+    parts = [f"coalesce(sum({_PART.format(start=start)}), 0)" for start in (1, 17)]
+    for name in names:
+        cursor.execute(f'SELECT count(*), {", ".join(parts)} FROM "{name}" t')  # noqa: S608
+        count, *sums = cursor.fetchone()
+        facts[name] = [str(count), "".join(f"{int(total) % 2**60:015x}" for total in sums)]
+    return facts
+
+
+def _restore_postgres(dump: Path, manifest: Manifest) -> None:
+    name = connection.settings_dict["NAME"]
+    options = ["--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error", "--clean", "--if-exists"]
+    _run("pg_restore", *options, f"--dbname={name}", str(dump))
+    others = set(connection.introspection.table_names()) - set(manifest.tables)
+    with connection.cursor() as cursor:  # tables that a newer program had made
+        for table in sorted(others):
+            cursor.execute(f"DROP TABLE {connection.ops.quote_name(table)} CASCADE")
+
+
+def _run(program: str, *arguments: str) -> None:
+    if shutil.which(program) is None:
+        raise BackupError(f"{program} is not installed: apt-get install postgresql-client. Nothing was changed.")
+    there = connection.settings_dict
+    names = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
+    given = {variable: str(there[key]) for variable, key in names.items() if there.get(key)}
+    done = subprocess.run(
+        [program, *arguments], env={**os.environ, **given}, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no reason given"])[0]
+        raise BackupError(f"{program} stopped: {last}. Nothing was kept of it.")
+
+
+# The file
+
+
+def _write_tar(target: Path, manifest: Manifest, dump: Path) -> None:
+    head = json.dumps(asdict(manifest), indent=1, sort_keys=True).encode()
+    with tarfile.open(target, "w") as tar:
+        info = tarfile.TarInfo("manifest.json")
+        info.size, info.mode = len(head), 0o600
+        tar.addfile(info, io.BytesIO(head))
+        tar.add(dump, arcname="database")
+    target.chmod(0o600)  # workers' own ids are inside
+
+
+def _read_tar(source: Path, dump: Path) -> Manifest:
+    try:
+        with tarfile.open(source) as tar:
+            head, body = tar.extractfile("manifest.json"), tar.extractfile("database")
+            if head is None or body is None:
+                raise KeyError("manifest.json")
+            manifest = Manifest(**json.loads(head.read()))
+            with open(dump, "wb") as file:
+                shutil.copyfileobj(body, file, 1 << 20)
+    except FileNotFoundError:
+        raise BackupError(f"There is no file {source}. Nothing was changed.") from None
+    except (tarfile.TarError, KeyError, TypeError, ValueError, EOFError, OSError) as error:
+        raise BackupError(f"{source} is not a backup that can be read ({error}). Nothing was changed.") from None
+    if manifest.form != FORM or manifest.sha256 != _sha(dump):
+        raise BackupError(f"{source} was changed or cut short after it was made. Nothing was restored.")
+    return manifest
+
+
+def _sha(file: Path) -> str:
+    with open(file, "rb") as body:
+        return hashlib.file_digest(body, "sha256").hexdigest()
+
+
+def _migrations() -> list[str]:
+    applied = MigrationRecorder(connection).applied_migrations()
+    return sorted(f"{app}.{name}" for app, name in applied)

@@ -1,0 +1,15 @@
+"""Every address of the marketplace starts here."""
+
+from django.urls import include, path
+
+from annotation.marketplace.urls import handler400, handler403, handler404, handler500
+
+from . import health
+
+__all__ = ["handler400", "handler403", "handler404", "handler500", "urlpatterns"]
+
+urlpatterns = [
+    path("healthz", health.alive, name="alive"),
+    path("readyz", health.ready, name="ready"),
+    path("", include("annotation.marketplace.urls")),
+]
