@@ -11,6 +11,7 @@ handler500 = "annotation.views.errors.broken"
 
 urlpatterns = [
     path("", include("annotation.urls_preparing")),
+    path("w/", include("annotation.urls_crowds_work")),
     path("api/", include("annotation.api.urls")),
     path("tokens/", tokens.tokens, name="tokens"),
     path("tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke-token"),

@@ -73,6 +73,15 @@ class PaidBonus:
     paid_at: datetime | None = None
 
 
+@dataclass(frozen=True)
+class WayOut:
+    """Where a worker's browser goes when a sitting is over."""
+
+    url: str
+    code: str = ""
+    """To type in by hand, should the address fail."""
+
+
 class Market(ABC):
     """One source of workers."""
 
@@ -163,9 +172,9 @@ class Market(ABC):
         """Every bonus the market lists as paid for a posting."""
         yield from ()
 
-    def way_out(self, submission: Submission, outcome: str) -> str:
-        """Where a browser goes at the end of a sitting, by its outcome (OUTCOMES); empty: our page is the end."""
-        return ""
+    def way_out(self, submission: Submission, outcome: str) -> WayOut | None:
+        """Where a browser goes at the end of a sitting, by its outcome (OUTCOMES); None: our page is the end."""
+        return None
 
     @abstractmethod
     def block(self, worker: Worker, reason: str) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -55,7 +54,7 @@ class SCU(Protocol):
             "sentences": sentences(reference.text),
             "reference_text": plain(reference.text),
             "lines": drafted_lines(drafted),
-            "scu": editor_config(max_units(assignment.task.batch), reverse("advice", args=[assignment.key])),
+            "scu": editor_config(max_units(assignment.task.batch)),
         }
 
     def store(self, assignment: Assignment, given: Mapping[str, Any], now: datetime) -> int:
@@ -92,8 +91,11 @@ def drafted_lines(raw: Any) -> str:
         return ""
 
 
-def editor_config(most: int, advice_url: str) -> dict[str, Any]:
-    """Read by static/annotation/scu/editor.js: what it needs to know, and its sentences in the reader's language."""
+def editor_config(most: int, advice_url: str = "") -> dict[str, Any]:
+    """Read by static/annotation/scu/editor.js: what it needs to know, and its sentences in the reader's language.
+
+    On a work page the address of the advice stands among the page's own (views/work_page.py).
+    """
     return {
         "field": FIELD,
         "most": most,

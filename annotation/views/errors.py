@@ -24,8 +24,9 @@ def answers_refusals(view: Callable[..., HttpResponse]) -> Callable[..., HttpRes
     return wrapped
 
 
-def error_page(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
-    return render(request, "annotation/error.html", {"sentence": sentence, "status": status}, status=status)
+def error_page(request: HttpRequest, status: int, sentence: str, extra: dict[str, Any] | None = None) -> HttpResponse:
+    context = {"sentence": sentence, "status": status, **(extra or {})}
+    return render(request, "annotation/error.html", context, status=status)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -1,5 +1,8 @@
 """What workers read and do before their first task: consent, instructions, tutorial, qualification test."""
 
+from dataclasses import dataclass, field
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -29,63 +32,98 @@ from .work import take
 ANSWER = "answer:"
 
 
-def _entered(request: HttpRequest, batch_id: int) -> tuple[Batch, Worker]:
+@dataclass(frozen=True)
+class Steps:
+    """Where the guidance pages lead: for a signed-in person, or for a worker who came with a token."""
+
+    take: str
+    consent: str
+    instructions: str
+    tutorial: str
+    test: str
+    home: str = ""  # where one goes who can't or won't start; empty where only the market can tell
+    extra: dict[str, Any] = field(default_factory=dict)  # for the templates
+
+    @classmethod
+    def of_account(cls, batch: Batch) -> "Steps":
+        names = ("take", "consent", "instructions", "tutorial", "test")
+        return cls(*(reverse(name, args=[batch.pk]) for name in names), home=reverse("home"))
+
+    def page(self, request: HttpRequest, name: str, context: dict[str, Any], status: int = 200) -> HttpResponse:
+        return render(request, f"annotation/work/{name}.html", {**context, "steps": self, **self.extra}, status=status)
+
+
+def _entered(request: HttpRequest, batch_id: int) -> tuple[Batch, Worker, Steps]:
     batch = get_object_or_404(Batch.objects.select_related("study"), pk=batch_id)
     study_for(request, batch.study.slug, Role.ANNOTATOR, Role.ADMIN)
-    return batch, Worker.for_user(batch.study, user_of(request))
+    return batch, Worker.for_user(batch.study, user_of(request)), Steps.of_account(batch)
 
 
 @require_http_methods(["GET", "POST"])
 @answers_refusals
 def consent(request: HttpRequest, batch_id: int) -> HttpResponse:
     """Annotators and admins of the study: read the consent text and agree; then on to the next step."""
-    batch, worker = _entered(request, batch_id)
+    return consent_page(request, *_entered(request, batch_id)) or take(request, batch_id)
+
+
+def consent_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Steps) -> HttpResponse | None:
+    """The page; None once the worker has agreed, so that the caller takes them on."""
     if request.method == "POST":
         give_consent(worker, int(request.POST.get("text") or 0))
-        return take(request, batch_id)
+        return None
     text = newest_text(batch.study, Kind.CONSENT)
-    context = {"batch": batch, "text": text, "given": consent_of(worker, text)}
-    return render(request, "annotation/work/consent.html", context)
+    return steps.page(request, "consent", {"batch": batch, "text": text, "given": consent_of(worker, text)})
 
 
 @require_GET
 def instructions(request: HttpRequest, batch_id: int) -> HttpResponse:
     """Annotators and admins of the study: how to do this batch's tasks."""
-    batch, _worker = _entered(request, batch_id)
+    batch, _worker, steps = _entered(request, batch_id)
+    return instructions_page(request, batch, steps)
+
+
+def instructions_page(request: HttpRequest, batch: Batch, steps: Steps) -> HttpResponse:
     context = {
         "batch": batch,
         "text": newest_text(batch.study, Kind.INSTRUCTIONS, batch.protocol),
         "has_tutorial": bool(practice_items(plan_for(batch.study, batch.protocol), TUTORIAL)),
         "bare": "bare" in request.GET,
     }
-    return render(request, "annotation/work/instructions.html", context)
+    return steps.page(request, "instructions", context)
 
 
 @require_http_methods(["GET", "POST"])
 @answers_refusals
 def tutorial(request: HttpRequest, batch_id: int) -> HttpResponse:
     """Annotators and admins of the study: one real item after the other, each with its answer and the reason."""
-    batch, worker = _entered(request, batch_id)
+    return tutorial_page(request, *_entered(request, batch_id)) or take(request, batch_id)
+
+
+def tutorial_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Steps) -> HttpResponse | None:
+    """The page; None once it is done."""
     plan = plan_for(batch.study, batch.protocol)
     items = practice_items(plan, TUTORIAL)
     if request.method == "POST" and plan:
         finish(plan, worker, TUTORIAL, _given(request.POST))
-        return take(request, batch_id)
+        return None
     context = {"batch": batch, "step": tutorial_step(items, _given(request.GET)), "choices": choices(batch)}
-    return render(request, "annotation/work/tutorial.html", context)
+    return steps.page(request, "tutorial", context)
 
 
 @require_http_methods(["GET", "POST"])
 @answers_refusals
 def test(request: HttpRequest, batch_id: int) -> HttpResponse:
     """Annotators and admins of the study: take the qualification test, and see whether it was passed."""
-    batch, worker = _entered(request, batch_id)
+    return test_page(request, *_entered(request, batch_id))
+
+
+def test_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Steps) -> HttpResponse:
     plan, refusal, given = plan_for(batch.study, batch.protocol), None, {}
     if request.method == "POST" and plan:
         given = _given(request.POST)
         try:
             finish(plan, worker, TEST, given)
-            return redirect(f"{reverse('test', args=[batch_id])}?result")
+            return redirect(f"{steps.test}?result")
         except BadAnswers as error:
             refusal = error
     run = last_test(plan, worker) if plan else None
@@ -98,7 +136,7 @@ def test(request: HttpRequest, batch_id: int) -> HttpResponse:
         "choices": choices(batch),
         "refusal": refusal,
     }
-    return render(request, "annotation/work/test.html", context, status=refusal.status if refusal else 200)
+    return steps.page(request, "test", context, status=refusal.status if refusal else 200)
 
 
 def _given(fields: dict[str, str]) -> dict[str, str]:

@@ -25,7 +25,7 @@ from .errors import answers_refusals
 from .work_api import api
 
 
-def _advised(request: HttpRequest, reference: Reference) -> HttpResponse:
+def advised(request: HttpRequest, reference: Reference) -> HttpResponse:
     try:
         units = [str(text)[:2000] for text in json.loads(request.body)["units"]][:100]
     except (ValueError, KeyError, TypeError):
@@ -38,7 +38,7 @@ def _advised(request: HttpRequest, reference: Reference) -> HttpResponse:
 @require_POST
 def advice(request: HttpRequest, key: str) -> HttpResponse:
     """The holder of the assignment: gentle advice on the SCUs so far; anybody else gets 404."""
-    return _advised(request, reference_of(assignment_of(user_of(request), key).task))
+    return advised(request, reference_of(assignment_of(user_of(request), key).task))
 
 
 def _reference(study: Study, reference_id: int) -> Reference:
@@ -49,7 +49,7 @@ def _reference(study: Study, reference_id: int) -> Reference:
 @api
 def list_advice(request: HttpRequest, slug: str, reference_id: int) -> HttpResponse:
     """Admins: the same advice on a final list."""
-    return _advised(request, _reference(study_for(request, slug, Role.ADMIN), reference_id))
+    return advised(request, _reference(study_for(request, slug, Role.ADMIN), reference_id))
 
 
 @require_GET

@@ -21,7 +21,7 @@ from annotation.review import my_answers, receipt_facts
 from annotation.submits import revise_judgments, submit_judgments
 
 from .errors import answers_refusals
-from .work_page import page_config
+from .work_page import account_urls, page_config
 
 FIELD = "answer:"
 
@@ -66,10 +66,14 @@ def revise(request: HttpRequest, key: str) -> HttpResponse:
     return task_page(request, assignment, {**given, **fresh_answers(assignment)}, mode="revise")
 
 
-def _send(request: HttpRequest, assignment: Assignment, mode: str) -> HttpResponse:
-    """A form sent without script."""
+def form_answers(request: HttpRequest) -> tuple[dict[str, Any], str]:
+    """The answers and the submit key of a form sent without script."""
     given = {name.removeprefix(FIELD): value for name, value in request.POST.items() if name.startswith(FIELD)}
-    submit_key = request.POST.get("submit_key", "")[:64]
+    return given, request.POST.get("submit_key", "")[:64]
+
+
+def _send(request: HttpRequest, assignment: Assignment, mode: str) -> HttpResponse:
+    given, submit_key = form_answers(request)
     send = revise_judgments if mode == "revise" else submit_judgments
     try:
         send(assignment.worker, assignment.key, given, submit_key)
@@ -87,18 +91,23 @@ def task_page(
     mode: str = "work",
     submit_key: str = "",
     refusal: Refused | None = None,
+    urls: dict[str, str] | None = None,
+    extra: dict[str, Any] | None = None,
 ) -> HttpResponse:
-    """The protocol's page with the answers so far."""
+    """The protocol's page with the answers so far; `urls` and `extra` are for workers who came without an account."""
     protocol = protocols.of(assignment.task.batch)
     submit_key = submit_key or secrets.token_hex(16)
+    urls = account_urls(assignment) if urls is None else urls
     context = {
         **protocol.page(assignment, answers),
+        "urls": urls,
         "assignment": assignment,
         "batch": assignment.task.batch,
         "mode": mode,
         "submit_key": submit_key,
         "refusal": refusal,
-        "config": page_config(assignment, answers, mode, submit_key),
+        "config": page_config(assignment, answers, mode, submit_key, urls),
+        **(extra or {}),
     }
     return render(request, protocol.template, context, status=refusal.status if refusal else 200)
 

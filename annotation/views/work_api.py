@@ -32,7 +32,7 @@ def api(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         try:
             return view(request, *args, **kwargs)
         except Refused as refusal:
-            return _refusal(type(refusal).__name__, str(refusal), refusal.status)
+            return refusal_answer(refusal)
 
     return wrapped
 
@@ -41,14 +41,22 @@ def _refusal(error: str, sentence: str, status: int) -> JsonResponse:
     return JsonResponse({"error": error, "sentence": sentence}, status=status)
 
 
+def refusal_answer(refusal: Refused) -> JsonResponse:
+    return _refusal(type(refusal).__name__, str(refusal), refusal.status)
+
+
 @api
 @require_http_methods(["PUT"])
 def draft(request: HttpRequest, key: str) -> HttpResponse:
     """The holder of the assignment: keep changes and signals, renew the lease; anybody else gets 404."""
+    return keep_draft(request, _worker(request, key), key)
+
+
+def keep_draft(request: HttpRequest, worker: Worker | None, key: str) -> HttpResponse:
     body = _body(request)
     seen = body.get("seen")
     state = save_draft(
-        _worker(request, key),
+        worker,
         key,
         [_change(one) for one in _list(body.get("changes"))],
         signals=_mapping(body.get("signals")),
@@ -69,10 +77,14 @@ def draft(request: HttpRequest, key: str) -> HttpResponse:
 @require_POST
 def submit(request: HttpRequest, key: str) -> HttpResponse:
     """The holder of the assignment: submit or revise, once per submit key; anybody else gets 404."""
+    return take_answers(request, _worker(request, key), key, reverse("receipt", args=[key]))
+
+
+def take_answers(request: HttpRequest, worker: Worker | None, key: str, receipt_url: str) -> HttpResponse:
     body = _body(request)
     send = revise_judgments if body.get("mode") == "revise" else submit_judgments
     receipt = send(
-        _worker(request, key),
+        worker,
         key,
         _mapping(body.get("answers")),
         str(body.get("submit_key", ""))[:64],
@@ -80,7 +92,7 @@ def submit(request: HttpRequest, key: str) -> HttpResponse:
     )
     return JsonResponse(
         {
-            "receipt": reverse("receipt", args=[key]),
+            "receipt": receipt_url,
             "state": receipt.assignment.state,
             "judgments": receipt.judgments,
             "repeated": receipt.repeated,

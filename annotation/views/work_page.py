@@ -11,7 +11,23 @@ from annotation.drafts import draft_state, now_ms
 from annotation.models import Assignment
 
 
-def page_config(assignment: Assignment, answers: Mapping[str, Any], mode: str, submit_key: str) -> dict[str, Any]:
+def account_urls(assignment: Assignment) -> dict[str, str]:
+    """Where the page of a signed-in annotator sends and links."""
+    key = assignment.key
+    return {
+        "draft": reverse("draft", args=[key]),
+        "submit": reverse("submit", args=[key]),
+        "receipt": reverse("receipt", args=[key]),
+        "advice": reverse("advice", args=[key]),
+        "release": reverse("release", args=[key]),
+        "instructions": reverse("instructions", args=[assignment.task.batch_id]),
+        "signIn": reverse("sign-in"),
+    }
+
+
+def page_config(
+    assignment: Assignment, answers: Mapping[str, Any], mode: str, submit_key: str, urls: Mapping[str, str]
+) -> dict[str, Any]:
     """Read by static/annotation/work/engine.js. It holds nothing that the page itself doesn't show."""
     state = draft_state(assignment, 0, held=True)
     return {
@@ -23,13 +39,19 @@ def page_config(assignment: Assignment, answers: Mapping[str, Any], mode: str, s
         "version": state.version,
         "secondsLeft": state.seconds_left if mode == "work" else None,
         "answers": answers,
-        "urls": {
-            "draft": reverse("draft", args=[assignment.key]),
-            "submit": reverse("submit", args=[assignment.key]),
-            "receipt": reverse("receipt", args=[assignment.key]),
-            "signIn": reverse("sign-in"),
-        },
-        "texts": texts(),
+        "urls": urls,
+        "texts": texts() if "signIn" in urls else {**texts(), **market_texts()},
+    }
+
+
+def market_texts() -> dict[str, str]:
+    """Sentences that read otherwise for somebody whom a market sent."""
+    return {
+        "expired": _(
+            "Your place was given to somebody else while you were away. Nothing is lost: hand in as usual, and if the "
+            "market confirms it, it counts."
+        ),
+        "released": _("You stopped here. What you saved is kept, and you can go on with it."),
     }
 
 

@@ -145,6 +145,11 @@ export class Editor {
     this.desk.undo();
   }
 
+  // In a preview everything can be read and nothing changed.
+  switchOff() {
+    for (const button of document.querySelectorAll("#editor button:not([data-fold])")) button.disabled = true;
+  }
+
   // Keys
 
   onKey(event) {
@@ -258,7 +263,7 @@ export class Editor {
     const place = document.getElementById("selected-words");
     place.textContent = words || this.texts.nothingSelected;
     place.classList.toggle("quiet", !words);
-    for (const id of ["make-unit", "clear-words"]) document.getElementById(id).disabled = !words;
+    for (const id of ["make-unit", "clear-words"]) document.getElementById(id).disabled = !words || this.desk.preview;
   }
 
   shade() {
@@ -299,6 +304,7 @@ export class Editor {
   }
 
   async fetchAdvice() {
+    if (!this.adviceUrl) return;
     const texts = this.units.map(({ text }) => text);
     const asked = JSON.stringify({ units: texts });
     if (asked === this.asked) return;

@@ -9,7 +9,8 @@ const engine = start();
 const config = JSON.parse(document.getElementById("scu-config").textContent);
 document.getElementById("plain-units").hidden = true;
 document.getElementById("editor").hidden = false;
-const editor = new Editor(engine, { ...config, token: () => engine.courier.token() });
+const adviceUrl = engine.config.urls.advice;
+const editor = new Editor(engine, { ...config, adviceUrl, token: () => engine.courier.token() });
 engine.signals.at(config.field);
 engine.on("submit", () => {
   const units = read(engine.get(config.field)?.value ?? "").filter(({ text }) => text.trim());
@@ -19,5 +20,6 @@ engine.on("submit", () => {
 help();
 folds(engine);
 // Everything by keyboard: the first word has the focus, unless there is a draft to go on with.
-if (!read(engine.get(config.field)?.value ?? "").length) editor.picker.focus();
+if (engine.preview) editor.switchOff();
+else if (!read(engine.get(config.field)?.value ?? "").length) editor.picker.focus();
 else editor.focus(editor.units.length - 1);

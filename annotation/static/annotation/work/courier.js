@@ -9,6 +9,15 @@ export class Trouble extends Error {
   }
 }
 
+// In a market's frame there are none, and asking may be an error.
+function cookies() {
+  try {
+    return document.cookie.split("; ");
+  } catch {
+    return [];
+  }
+}
+
 export class Courier {
   constructor(config) {
     this.urls = config.urls;
@@ -31,7 +40,7 @@ export class Courier {
 
   // The token is read from the cookie each time: it survives an idle night and a new sign-in in another tab.
   token() {
-    const found = document.cookie.split("; ").find((one) => one.startsWith(`${this.cookie}=`));
+    const found = cookies().find((one) => one.startsWith(`${this.cookie}=`));
     return found ? decodeURIComponent(found.slice(this.cookie.length + 1)) : "";
   }
 
@@ -49,11 +58,12 @@ export class Courier {
     }
     if (response.ok) return response.json();
     if (response.status >= 500 || response.status === 429) throw new Trouble("offline", { again: true });
-    if (response.status === 401 || response.status === 403 || response.type === "opaqueredirect") {
+    const byAccount = this.urls.signIn !== undefined; // otherwise a token in the address decides
+    if (byAccount && (response.status === 401 || response.status === 403 || response.type === "opaqueredirect")) {
       throw new Trouble("signed-out", { again: true });
     }
     const { error = "", sentence = "" } = await response.json().catch(() => ({}));
-    if (response.status === 404) throw new Trouble("not-yours", { again: true, error, sentence });
+    if (byAccount && response.status === 404) throw new Trouble("not-yours", { again: true, error, sentence });
     throw new Trouble("refused", { error, sentence });
   }
 }

@@ -15,20 +15,31 @@ export function start() {
   return new Engine(config);
 }
 
+// To other tabs of this browser; some refuse it inside a frame, as they refuse storage.
+function channel(name) {
+  try {
+    return new BroadcastChannel(name);
+  } catch {
+    return null;
+  }
+}
+
 class Engine {
   constructor(config) {
     this.config = config;
+    this.preview = config.mode === "preview"; // to look at: nothing is kept, sent or renewed
     this.texts = config.texts;
     this.clock = config.now - Date.now(); // the server's clock decides which change is later
     this.version = config.version;
     this.answers = new Map(Object.entries(config.answers));
     this.listeners = new Map();
-    this.keeper = new Keeper(`${config.mode}:${config.key}`);
+    this.keeper = new Keeper(this.preview ? null : `${config.mode}:${config.key}`);
     this.courier = new Courier(config);
     this.signals = new Signals();
     this.status = new StatusLine(config);
     this.undoable = [];
     this.tries = 0;
+    if (this.preview) return;
     this.pick();
     this.listen();
     this.status.saved();
@@ -46,7 +57,7 @@ class Engine {
   }
 
   listen() {
-    this.channel = "BroadcastChannel" in window ? new BroadcastChannel(`pyramidion:${this.config.key}`) : null;
+    this.channel = channel(`pyramidion:${this.config.key}`);
     this.channel?.addEventListener("message", (event) => this.hear(event.data));
     window.addEventListener("online", () => this.soon(0));
     window.addEventListener("focus", () => this.status.troubled && this.soon(0));
@@ -72,6 +83,7 @@ class Engine {
   }
 
   set(field, content, { undo = true } = {}) {
+    if (this.preview) return;
     const before = this.answers.get(field) ?? null;
     if (undo) this.undoable.push({ field, before });
     const change = { ...content, at: Date.now() + this.clock };

@@ -1,13 +1,13 @@
 // Keeps changes on this device until the server has them: they outlive a reload, a crash, a dead battery.
 export class Keeper {
   constructor(name) {
-    this.name = `pyramidion:${name}`;
-    const kept = this.read();
+    this.name = name && `pyramidion:${name}`;
+    const kept = name ? this.read() : {};
     this.changes = kept.changes ?? {};
     this.submit = kept.submit ?? null;
   }
 
-  // Private windows may refuse storage: then this tab's memory is all there is.
+  // Private windows and frames of another site may refuse storage: then this tab's memory is all there is.
   read() {
     try {
       return JSON.parse(localStorage.getItem(this.name)) ?? {};

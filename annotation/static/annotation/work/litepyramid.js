@@ -12,7 +12,7 @@ const answer = (value) => (question) => Boolean(question) && moves.answer(questi
 Object.assign(moves.keys, { p: answer("1"), n: answer("0"), 1: answer("1"), 0: answer("0") });
 
 const text = document.querySelector("[data-words]");
-if (text) {
+if (text && !engine.preview) {
   const evidence = new Evidence(engine, text, questions, moves);
   moves.keys.e = (question) => Boolean(question) && evidence.enter(question);
 }

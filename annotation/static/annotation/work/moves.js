@@ -55,12 +55,14 @@ export class Moves {
   }
 
   record(question, value) {
+    if (this.engine.preview) return;
     question.classList.remove("missing");
     const { field } = question.dataset;
     this.engine.set(field, { ...this.engine.get(field), value });
   }
 
   answer(question, value) {
+    if (this.engine.preview) return false;
     const radio = question.querySelector(`input[type=radio][value="${CSS.escape(value)}"]`);
     if (!radio) return false;
     radio.checked = true;
