@@ -1,32 +1,38 @@
 """ROUGE-1.5.5, digit for digit: what the Perl program computes, with every text taken apart once.
 
-Each reference is counted once and serves all summaries of its document. A summary's n-grams are only looked up in
-those counts, so those that match nothing cost one look-up each.
+All summaries of a document are compared with a reference together: its units are numbered once, and what the summaries
+have of them is counted in one sweep. Scores come as arrays with a row per summary and a column per count.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import reduce
-from itertools import compress, pairwise
-from itertools import count as count_up
+from collections.abc import Sequence
+from functools import lru_cache, reduce
 from operator import or_
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from scoring.lcs import MARKS, WEIGHT, WEIGHTED_MARKS, Pattern, weight
-from scoring.rouge_texts import SKIP, Gram, Reference, Words
+from scoring.rouge_grams import SKIP
+from scoring.rouge_texts import Reference, Words
+from scoring.texts import Memo
 
 COUNTS = ("1", "2", "3", "4", "l", "w", "s4", "su4")
+PARTS = ("p", "r", "f")
+
+Floats = npt.NDArray[np.float64]
 
 
 class Hits(NamedTuple):
     """Matched units, and units in the reference and in the summary (weighted for ROUGE-W)."""
 
-    matched: float
-    reference: float
-    summary: float
-    unweighted: float = 0.0
+    matched: Floats
+    reference: Floats
+    summary: Floats
+    unweighted: Floats
     """ROUGE-W: the reference's base before it is weighted a second time; the best reference is chosen by it."""
 
 
@@ -38,135 +44,90 @@ class Score(NamedTuple):
     f: float
 
 
-def compare(reference: Reference, summary: Words, counts: Sequence[str]) -> Mapping[str, Hits]:
-    """Compare one summary with one reference by several counts.
+def compare(reference: Reference, summaries: Sequence[Words], counts: Sequence[str]) -> Hits:
+    """Compare summaries with one reference by several counts."""
+    matched = _matched(reference, summaries, counts)
+    length, weighted = len(reference.flat), reference.weighted_length if "w" in counts else 0.0
+    theirs = [weighted**WEIGHT if count == "w" else base(length, count) for count in counts]
+    ours = [[base(len(summary.flat), count) for count in counts] for summary in summaries]
+    one = np.ones_like(matched)
+    return Hits(matched, one * theirs, np.array(ours, dtype=np.float64), one * weighted)
 
-    Hits depend only on where the summary's words stand in the reference, not on which words they are. That is mostly
-    the same for systems that copy the same sentences, and often with and without stemming, so it is remembered.
-    """
-    if not summary.is_split and not {"l", "w"} & set(counts):
-        return _compare(reference, summary, counts)  # sentences that nobody asks for need not be found
-    key = (reference.layout.patterns(summary.sentences), tuple(counts))
-    found = _COMPARED.get(key)
-    if found is None:
-        if len(_COMPARED) >= _REMEMBERED:
-            _COMPARED.clear()
-        found = _COMPARED[key] = _compare(reference, summary, counts)
-    return found
+
+@lru_cache(maxsize=20_000)
+def base(length: int, count: str) -> float:
+    """How many units a text of that many words has."""
+    if count == "l":
+        return length
+    if count == "w":
+        return weight(length)
+    if count == "su4":  # without the unigram of the last word, which the Perl program leaves out
+        return base(length, "s4") + max(length - 1, 0)
+    if count == "s4":
+        return sum(range(max(length - SKIP - 1, 0), length))
+    return max(length - int(count) + 1, 0)
+
+
+def _matched(reference: Reference, summaries: Sequence[Words], counts: Sequence[str]) -> Floats:
+    units = {count: ("s4", "su1") if count == "su4" else (count,) for count in counts if count not in "lw"}
+    wanted = sorted({unit for found in units.values() for unit in found})
+    grams = reference.grams.matched([summary.flat for summary in summaries], wanted) if wanted else {}
+    columns = {count: sum(grams[unit] for unit in found) for count, found in units.items()}
+    walks = [count for count in counts if count in "lw"]
+    if walks:
+        rows = [_walked(reference, summary, walks) for summary in summaries]
+        columns |= {count: np.array([row[place] for row in rows]) for place, count in enumerate(walks)}
+    return np.stack([columns[count] for count in counts], axis=1).astype(np.float64)
 
 
 _REMEMBERED = 2_000
-_COMPARED: dict[tuple[tuple[Pattern, ...], tuple[str, ...]], Mapping[str, Hits]] = {}
+_WALKED: dict[tuple[tuple[Pattern, ...], tuple[str, ...]], list[float]] = {}
 
 
-def _compare(reference: Reference, summary: Words, counts: Sequence[str]) -> dict[str, Hits]:
-    """N-grams share their work, and so do S4 and SU4."""
-    found = _ngram_hits(reference, summary, [int(count) for count in counts if count.isdigit()])
-    for count in counts:
-        if count == "l":
-            found[count] = _lcs_hits(reference, summary)
-        elif count == "w":
-            found[count] = _weighted_hits(reference, summary)
-        elif count == "s4":
-            found[count] = _skip_hits(reference, summary)
-        elif count == "su4":
-            pairs = found.get("s4") or _skip_hits(reference, summary)
-            found[count] = pooled([pairs, _single_hits(reference, summary, found.get("1"))])
+def _walked(reference: Reference, summary: Words, counts: Sequence[str]) -> list[float]:
+    """Matches by ROUGE-L and ROUGE-W.
+
+    They depend only on where the summary's words stand in the reference, not on which words they are. That is mostly
+    the same for systems that copy the same sentences, and often with and without stemming, so it is remembered.
+    """
+    patterns = reference.layout.patterns(summary.sentences)
+    key = (patterns, tuple(counts))
+    found = _WALKED.get(key)
+    if found is None:
+        if len(_WALKED) >= _REMEMBERED:
+            _WALKED.clear()
+        walk = {"l": _lcs_matched, "w": _weighted_matched}
+        found = _WALKED[key] = [walk[count](reference, summary, patterns) for count in counts]
     return found
 
 
-def _ngram_hits(reference: Reference, summary: Words, orders: Sequence[int]) -> dict[str, Hits]:
-    """A longer n-gram can only match where the two shorter ones in it do."""
-    words = summary.flat
-    hits: dict[str, Hits] = {}
-    starts: list[int] = []
-    found: list[Gram] = []
-    for n in range(1, max(orders, default=0) + 1):
-        count = str(n)
-        known = reference.counts(count)
-        if n == 1:
-            found = list(filter(known.__contains__, words))
-        elif n == 2:
-            starts = list(compress(count_up(), map(known.__contains__, pairwise(words)))) if found else []
-        elif starts:
-            before = set(starts)
-            starts = [i for i in starts if i + 1 in before and words[i : i + n] in known]
-        if n > 1:
-            found = [words[i : i + n] for i in starts]
-        if n in orders:
-            matched = clipped(found, reference.doubled(count)) if found else 0
-            hits[count] = Hits(matched, reference.total(count), summary.total(count))
-    return hits
-
-
-def _skip_hits(reference: Reference, summary: Words) -> Hits:
-    """Most words start no pair of the reference; only those that do are looked at with the words behind them."""
-    words, followers = summary.flat, reference.followers
-    found: list[Gram] = []
-    append = found.append
-    for place, first in enumerate(map(followers.get, words), start=1):
-        if first is not None:
-            for second in words[place : place + SKIP + 1]:
-                if second in first:
-                    append((words[place - 1], second))
-    return Hits(clipped(found, reference.doubled("s4")), reference.total("s4"), summary.total("s4"))
-
-
-def _single_hits(reference: Reference, summary: Words, unigrams: Hits | None) -> Hits:
-    """Unigrams of SU4: those of ROUGE-1 without each text's last word, which the Perl program leaves out."""
-    ours, theirs = summary.flat, reference.flat
-    if not ours or not theirs:
-        return Hits(0, reference.total("su1"), summary.total("su1"))
-    matched = (unigrams or _ngram_hits(reference, summary, [1])["1"]).matched
-    known = reference.counts("1")
-    for word in {ours[-1], theirs[-1]}:
-        here, there = ours.count(word), known.get(word, 0)
-        matched += min(here - (word == ours[-1]), there - (word == theirs[-1])) - min(here, there)
-    return Hits(matched, reference.total("su1"), summary.total("su1"))
-
-
-def clipped(found: list[Gram], doubled: Mapping[Gram, int]) -> int:
-    """Matches, each unit at most as often as it stands in the reference; `doubled` are those it has more than once."""
-    distinct = set(found)
-    matched = len(distinct)
-    if matched < len(found):
-        for gram in doubled.keys() & distinct:
-            matched += min(found.count(gram), doubled[gram]) - 1
-    return matched
-
-
-def united_marks(reference: Reference, summary: Words, weighted: bool) -> int:
+def _united(marks: Memo[Pattern, int], patterns: Sequence[Pattern]) -> int:
     """The positions of the reference that any sentence of the summary marks."""
-    find = WEIGHTED_MARKS if weighted else MARKS
-    patterns = reference.layout.patterns(summary.sentences)
-    return reduce(or_, map(find.__getitem__, patterns), 0)
+    return reduce(or_, map(marks.__getitem__, patterns), 0)
 
 
 def _excess(reference: Reference, summary: Words, marks: int) -> int:
     """Marked words beyond what the summary has of their kind; only words that stand twice in the reference can be."""
     at = reference.layout.at
     beyond = 0
-    for word in reference.doubled("1"):
-        marked = (marks & at[word]).bit_count()  # type: ignore[index]
+    for word in reference.doubled:
+        marked = (marks & at[word]).bit_count()
         if marked > 1:
             beyond += max(marked - summary.flat.count(word), 0)
     return beyond
 
 
-def _lcs_hits(reference: Reference, summary: Words) -> Hits:
+def _lcs_matched(reference: Reference, summary: Words, patterns: Sequence[Pattern]) -> float:
     # A marked word counts while the summary has one of its kind left. The Perl program also counts down the
     # reference's words, but a reference cannot mark a word more often than it has it.
-    marks = united_marks(reference, summary, False)
-    matched = marks.bit_count() - _excess(reference, summary, marks)
-    return Hits(matched, len(reference.flat), len(summary.flat))
+    marks = _united(MARKS, patterns)
+    return marks.bit_count() - _excess(reference, summary, marks)
 
 
-def _weighted_hits(reference: Reference, summary: Words) -> Hits:
-    marks = united_marks(reference, summary, True)
-    clip = _excess(reference, summary, marks)
-    matched = _clipped_runs(reference, summary, marks) if clip else _runs(marks)
-    base = reference.weighted_length
-    return Hits(matched, base**WEIGHT, weight(len(summary.flat)), base)
+def _weighted_matched(reference: Reference, summary: Words, patterns: Sequence[Pattern]) -> float:
+    marks = _united(WEIGHTED_MARKS, patterns)
+    is_clipped = _excess(reference, summary, marks) > 0
+    return _clipped_runs(reference, summary, marks) if is_clipped else _runs(marks)
 
 
 def _runs(marks: int) -> float:
@@ -208,61 +169,76 @@ def _clipped_runs(reference: Reference, summary: Words, marks: int) -> float:
 def score(
     references: Sequence[Reference], summary: Words, counts: Sequence[str], best: bool = False
 ) -> dict[str, Score]:
-    """Several counts against all references: hits and bases pooled (`-f A`), or those of the best one (`-f B`)."""
-    if len(references) == 1:
-        return {count: to_score(found, count) for count, found in compare(references[0], summary, counts).items()}
-    tables = [compare(reference, summary, counts) for reference in references]
-    scores = {}
-    for count in counts:
-        hits = [table[count] for table in tables]
-        scores[count] = to_score(hits[best_of(hits, count)] if best else pooled(hits), count)
-    return scores
+    """One summary's scores by several counts."""
+    (row,) = score_all(references, [summary], counts, best).tolist()
+    return {count: Score(*parts) for count, parts in zip(counts, row, strict=True)}
+
+
+def score_all(
+    references: Sequence[Reference], summaries: Sequence[Words], counts: Sequence[str], best: bool = False
+) -> Floats:
+    """Summary × count × (P, R, F): hits and bases pooled over references (`-f A`), or those of the best (`-f B`)."""
+    found = [compare(reference, summaries, counts) for reference in references]
+    return to_scores(best_of(found, counts) if best else pooled(found), counts)
 
 
 def pooled(found: Sequence[Hits]) -> Hits:
     """Hits and bases of several references together."""
-    return Hits(
-        sum(one.matched for one in found),
-        sum(one.reference for one in found),
-        sum(one.summary for one in found),
-    )
+    return found[0] if len(found) == 1 else Hits(*(np.sum(parts, axis=0) for parts in zip(*found, strict=True)))
 
 
-def best_of(found: Sequence[Hits], count: str) -> int:
+def best_of(found: Sequence[Hits], counts: Sequence[str]) -> Hits:
+    """For each summary and count the hits against the reference that `which_best` finds."""
+    chosen = which_best(found, counts)[None]
+    return Hits(*(np.take_along_axis(np.stack(parts), chosen, axis=0)[0] for parts in zip(*found, strict=True)))
+
+
+def which_best(found: Sequence[Hits], counts: Sequence[str]) -> npt.NDArray[np.intp]:
     """Which reference the Perl program's `-f B` takes: the first of those with the highest recall."""
-    ranks = [_rank(one, count) for one in found]
-    return ranks.index(max(ranks))
+    ranks = np.stack([_ranks(one, counts) for one in found])
+    best: npt.NDArray[np.intp] = ranks.argmax(axis=0)
+    return best
 
 
-def to_score(found: Hits, count: str) -> Score:
+def _ranks(found: Hits, counts: Sequence[str]) -> Floats:
+    """Recall as the Perl program compares references by it."""
+    recall = _divided(found.matched, found.reference)
+    ranks = round_to_five(recall)
+    for column, count in enumerate(counts):
+        if count == "l":
+            ranks[:, column] = recall[:, column]
+        elif count == "w":
+            ranks[:, column] = _root(_divided(found.matched[:, column], found.unweighted[:, column]))
+    return ranks
+
+
+def to_scores(found: Hits, counts: Sequence[str]) -> Floats:
     """P and R are rounded first, then F is made of the rounded ones."""
-    matched, reference, summary, _ = found
-    if not matched:
-        return _NOTHING
-    recall = matched / reference
-    precision = matched / summary
-    if count == "w":
-        recall, precision = recall ** (1 / WEIGHT), precision ** (1 / WEIGHT)
+    recall = _divided(found.matched, found.reference)
+    precision = _divided(found.matched, found.summary)
+    if "w" in counts:
+        column = counts.index("w")
+        recall[:, column], precision[:, column] = _root(recall[:, column]), _root(precision[:, column])
     recall, precision = round_to_five(recall), round_to_five(precision)
     middle = 0.5 * precision + 0.5 * recall
-    return Score(precision, recall, round_to_five(precision * recall / middle) if middle > 0 else 0.0)
+    return np.stack([precision, recall, round_to_five(_divided(precision * recall, middle))], axis=2)
 
 
-_NOTHING = Score(0.0, 0.0, 0.0)
+def _divided(above: Floats, below: Floats) -> Floats:
+    """0 where there is nothing above."""
+    return np.divide(above, below, out=np.zeros_like(above), where=above > 0)
 
 
-def round_to_five(value: float) -> float:
-    """What `round(value, 5)` gives, without its way over decimal text wherever the value is not near a tie."""
-    scaled = value * 100_000.0
-    whole = int(scaled + 0.5)
-    return whole / 100_000.0 if abs(scaled - whole) < 0.4999 else round(value, 5)
+def _root(values: Floats) -> list[float]:
+    # By the C library as Perl does it; numpy's power differs in the last bit.
+    return [value ** (1 / WEIGHT) for value in values.tolist()]
 
 
-def _rank(found: Hits, count: str) -> float:
-    """Recall as the Perl program compares references by it."""
-    if not found.reference:
-        return 0.0
-    if count == "w":
-        return float((found.matched / found.unweighted) ** (1 / WEIGHT))
-    recall = found.matched / found.reference
-    return recall if count == "l" else round(recall, 5)
+def round_to_five(values: Floats) -> Floats:
+    """What `round(value, 5)` gives, without its way over decimal text wherever a value is not near a tie."""
+    scaled = values * 100_000.0
+    whole = np.floor(scaled + 0.5)
+    rounded = whole / 100_000.0
+    for place in np.argwhere(np.abs(scaled - whole) >= 0.4999):
+        rounded[tuple(place)] = round(float(values[tuple(place)]), 5)
+    return rounded

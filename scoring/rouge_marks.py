@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from scoring.lcs import weight
 from scoring.marks import Passage, Span, Unit, merge
-from scoring.rouge155 import Hits, to_score
+from scoring.rouge155 import Hits, Score, to_scores
 from scoring.rouge155 import compare as compare_words
-from scoring.rouge_texts import SKIP, Reference, Words
+from scoring.rouge_grams import SKIP
+from scoring.rouge_texts import Reference, Words
 from scoring.texts import Text, sentences
 from scoring.wordlists import smart_stop_words, stemmer
 
@@ -82,7 +83,7 @@ class Compared:
 
 def compare(count: str, summary: Located, reference: Located, plain: tuple[Words, Reference], title: str) -> Compared:
     """Matches of one count between two located texts; the number itself comes from the scorer."""
-    found = compare_words(plain[1], plain[0], [count])[count]
+    found = compare_words(plain[1], [plain[0]], [count])
     if count in "lw":
         ours, theirs = _lcs_places(summary, reference, count == "w")
         spans = [merge([_span(text, (i,), "lcs") for i in places])
@@ -100,13 +101,12 @@ def compare(count: str, summary: Located, reference: Located, plain: tuple[Words
 
 def arithmetic(count: str, part: str, found: Hits, how: str) -> list[str]:
     """The way from hits to the score, in sentences."""
-    score = to_score(found, count)
+    score = Score(*to_scores(found, [count])[0, 0].tolist())
+    matched, theirs, ours = (float(numbers[0, 0]) for numbers in found[:3])
     root = ", to the power 1/1.2" if count == "w" else ""
-    recall = f"Recall = {found.matched:g} / {found.reference:g}{root} = {score.r:.5f}."
-    precision = f"Precision = {found.matched:g} / {found.summary:g}{root} = {score.p:.5f}."
-    steps = [
-        f"{how}: {found.matched:g} matched, {found.reference:g} in the reference, {found.summary:g} in the summary."
-    ]
+    recall = f"Recall = {matched:g} / {theirs:g}{root} = {score.r:.5f}."
+    precision = f"Precision = {matched:g} / {ours:g}{root} = {score.p:.5f}."
+    steps = [f"{how}: {matched:g} matched, {theirs:g} in the reference, {ours:g} in the summary."]
     if part in "rf":
         steps.append(recall)
     if part in "pf":

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import chain, filterfalse
 from operator import add
 
 from scoring.lcs import Pattern, positions, weight
+from scoring.rouge_grams import Grams
 from scoring.texts import Text, joined, rouge_words, sentences
 from scoring.wordlists import smart_stop_words, stemmer
-
-SKIP = 4
-"""How many words may stand between the two of a skip bigram."""
-
-Gram = tuple[str, ...] | str
 
 
 class Words:
@@ -26,7 +22,6 @@ class Words:
         self._text, self._split = text, split
         self._stem = None if stem == "no" else stemmer(stem)
         self._stop = smart_stop_words() if stop else None
-        self._counts: dict[str, Mapping[Gram, int]] = {}
         self._sentences: list[tuple[str, ...]] | None = None
         self.is_split = not isinstance(text, str)
         """Whether its sentences were given."""
@@ -47,48 +42,18 @@ class Words:
             self._sentences = [self._select(rouge_words(text)) for text in sentences(self._text, self._split)]
         return self._sentences
 
-    def grams(self, count: str) -> Iterable[Gram]:
-        """The units that a count compares."""
-        words = self.flat
-        if count == "1":
-            return words
-        if count == "s4":
-            return chain.from_iterable(zip(words, words[k:], strict=False) for k in range(1, SKIP + 2))
-        return zip(*(words[k:] for k in range(int(count))), strict=False)
-
-    def total(self, count: str) -> int:
-        """How many units there are."""
-        n = len(self.flat)
-        if count == "s4":
-            return sum(range(max(n - SKIP - 1, 0), n))
-        return max(n - (1 if count == "su1" else int(count) - 1), 0)
-
-    def counts(self, count: str) -> Mapping[Gram, int]:
-        if count not in self._counts:
-            self._counts[count] = Counter(self.grams(count))
-        return self._counts[count]
-
 
 class Reference(Words):
     """A reference, with what its sentences need for the LCS counts and the marks found so far."""
 
-    def __init__(self, text: Text, stem: str = "no", stop: bool = False, split: str = "auto") -> None:
-        super().__init__(text, stem, stop, split)
-        self._doubled: dict[str, Mapping[Gram, int]] = {}
-
-    def doubled(self, count: str) -> Mapping[Gram, int]:
-        """The units that stand more than once, with their counts."""
-        if count not in self._doubled:
-            self._doubled[count] = {gram: n for gram, n in self.counts(count).items() if n > 1}
-        return self._doubled[count]
+    @cached_property
+    def grams(self) -> Grams:
+        return Grams(self.flat)
 
     @cached_property
-    def followers(self) -> dict[str, set[str]]:
-        """For each word, those that stand behind it in a skip bigram."""
-        found: dict[str, set[str]] = {}
-        for pair in self.counts("s4"):
-            found.setdefault(pair[0], set()).add(pair[1])
-        return found
+    def doubled(self) -> list[str]:
+        """The words that stand more than once."""
+        return [word for word, count in Counter(self.flat).items() if count > 1]
 
     @cached_property
     def layout(self) -> Layout:

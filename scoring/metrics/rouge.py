@@ -9,7 +9,7 @@ from scoring.base import Family, library_version
 from scoring.marks import Explanation
 from scoring.options import Option
 from scoring.registry import group, metric
-from scoring.rouge155 import COUNTS, best_of, pooled, score
+from scoring.rouge155 import COUNTS, PARTS, pooled, score_all, which_best
 from scoring.rouge_marks import arithmetic, compare, locate, passage
 from scoring.rouge_texts import Reference, Words
 from scoring.texts import Document, Text
@@ -62,14 +62,13 @@ class Rouge(Family):
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         stem, stop, split = self.options["stem"], self.options["stop"] == "smart", self.options["split"]
         best = self.options["multi"] == "best"
-        wanted = [(count, "prf".index(part)) for _, count, part in (column.split("-") for column in columns)]
+        wanted = [(count, PARTS.index(part)) for _, count, part in (column.split("-") for column in columns)]
         counts = [count for count in COUNTS if any(count == one for one, _ in wanted)]
         references = [Reference(text, stem, stop, split) for text in document.references]
-        rows = []
-        for text in summaries:
-            summary = Words(text, stem, stop, split)
-            found = score(references, summary, counts, best)
-            rows.append([found[count][place] for count, place in wanted])
+        found = score_all(references, [Words(text, stem, stop, split) for text in summaries], counts, best)
+        rows: list[list[float]] = found[
+            :, [counts.index(count) for count, _ in wanted], [part for _, part in wanted]
+        ].tolist()
         return rows
 
     def explain(self, name: str, document: Document, summary: Text) -> Explanation:
@@ -86,7 +85,7 @@ class Rouge(Family):
         chosen = [one.hits for one in found]
         how = "All references pooled" if len(found) > 1 else "Compared with the reference"
         if self.options["multi"] == "best" and len(found) > 1:
-            best = best_of(chosen, count)
+            best = int(which_best(chosen, [count])[0, 0])
             how = f"{titles[best]} is the best"
             chosen = [chosen[best]]
         passages = [passage("Summary", ours, [span for one in found for span in one.summary])]

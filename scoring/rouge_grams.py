@@ -1,0 +1,128 @@
+"""Clipped matches of n-grams and skip bigrams, for all summaries of a document at once.
+
+Words become their numbers in the reference, and an n-gram becomes the number of a pair of shorter ones, so that one
+look-up per reference serves every summary. Words that the reference lacks drop out at the first step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import chain, repeat
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Numbers = npt.NDArray[np.int64]
+
+SKIP = 4
+"""How many words may stand between the two of a skip bigram."""
+_REACH = np.arange(1, SKIP + 2)
+_LACKING = -1
+
+
+class Shelf(NamedTuple):
+    """The distinct pairs of a reference in the order of their codes, and how often each stands there."""
+
+    codes: Numbers
+    counts: Numbers
+    places: Numbers
+    """The reference's own pairs, as places on the shelf."""
+
+    def find(self, codes: Numbers) -> tuple[Numbers, npt.NDArray[np.bool_]]:
+        """For each code its place on the shelf, and whether it is there at all."""
+        if not len(self.codes):
+            return codes, np.zeros(len(codes), dtype=bool)
+        places = np.searchsorted(self.codes, codes)
+        places[places == len(self.codes)] = 0
+        return places, self.codes[places] == codes
+
+
+def _shelve(codes: Numbers) -> Shelf:
+    distinct, places, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    return Shelf(distinct, counts, places)
+
+
+class Grams:
+    """The units of a reference."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._numbers = {word: number for number, word in enumerate(dict.fromkeys(words))}
+        self._size = len(self._numbers)
+        found = np.fromiter(map(self._numbers.__getitem__, words), np.int64, len(words))
+        self._orders = [Shelf(np.arange(self._size), np.bincount(found, minlength=self._size), found)]
+
+    def _order(self, n: int) -> Shelf:
+        """N-grams as pairs of those one word shorter."""
+        while len(self._orders) < n:
+            before = self._orders[-1]
+            self._orders.append(_shelve(before.places[:-1] * len(before.codes) + before.places[1:]))
+        return self._orders[n - 1]
+
+    @cached_property
+    def _skips(self) -> Shelf:
+        words = self._orders[0].places
+        pairs = [words[:-k] * self._size + words[k:] for k in _REACH.tolist() if k < len(words)]
+        return _shelve(np.concatenate(pairs) if pairs else words[:0])
+
+    def matched(self, summaries: Sequence[Sequence[str]], counts: Sequence[str]) -> dict[str, Numbers]:
+        """Matches of each summary by each count, every unit at most as often as the reference has it.
+
+        `su1` are the unigrams of SU4: the Perl program leaves out each text's last word.
+        """
+        rows = _Rows(self._numbers, summaries)
+        found: dict[str, Numbers] = {}
+        places, grams = rows.places, rows.words[rows.places]
+        for n in range(1, max([int(count) for count in counts if count.isdigit()], default=0) + 1):
+            shelf = self._order(n)
+            if n > 1:
+                follow = np.flatnonzero(places[1:] == places[:-1] + 1)
+                codes = grams[follow] * len(self._order(n - 1).codes) + grams[follow + 1]
+                grams, there = shelf.find(codes)
+                places, grams = places[follow[there]], grams[there]
+            found[str(n)] = rows.clip(places, grams, shelf.counts)
+        if "su1" in counts:
+            found["su1"] = self._without_last(rows)
+        if "s4" in counts:
+            found["s4"] = self._skipping(rows)
+        return found
+
+    def _without_last(self, rows: _Rows) -> Numbers:
+        places = np.setdiff1d(rows.places, rows.lasts, assume_unique=True)
+        shelf = self._orders[0]
+        counts = shelf.counts.copy()
+        counts[shelf.places[-1:]] -= 1
+        return rows.clip(places, rows.words[places], counts)
+
+    def _skipping(self, rows: _Rows) -> Numbers:
+        seconds = rows.words[rows.places[:, None] + _REACH]
+        starts, steps = np.nonzero(seconds != _LACKING)
+        codes = rows.words[rows.places[starts]] * self._size + seconds[starts, steps]
+        grams, there = self._skips.find(codes)
+        return rows.clip(rows.places[starts[there]], grams[there], self._skips.counts)
+
+
+class _Rows:
+    """Several summaries in one row, so far apart that no unit reaches from one into the next."""
+
+    def __init__(self, numbers: dict[str, int], summaries: Sequence[Sequence[str]]) -> None:
+        gap = [""] * (SKIP + 1)
+        self._size = len(summaries)
+        lengths = np.fromiter(map(len, summaries), np.int64, self._size)
+        row = list(chain.from_iterable(chain.from_iterable(zip(summaries, repeat(gap)))))
+        self.words = np.fromiter(map(numbers.get, row, repeat(_LACKING)), np.int64, len(row))
+        """The number of each word in the reference."""
+        self.places = np.flatnonzero(self.words != _LACKING)
+        """Where words stand that the reference has."""
+        self._owners = np.repeat(np.arange(self._size), lengths + len(gap))
+        ends = np.cumsum(lengths + len(gap)) - len(gap)
+        self.lasts = (ends - 1)[lengths > 0]
+        """Where the last word of each summary stands."""
+
+    def clip(self, places: Numbers, grams: Numbers, counts: Numbers) -> Numbers:
+        """Per summary, its units that match, each at most as often as the reference has it."""
+        keys, times = np.unique(self._owners[places] * len(counts) + grams, return_counts=True)
+        owners, grams = np.divmod(keys, max(len(counts), 1))
+        matched = np.bincount(owners, np.minimum(times, counts[grams]), self._size)
+        return matched.astype(np.int64)
