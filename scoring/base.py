@@ -14,6 +14,9 @@ from functools import lru_cache
 from math import fsum
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
 from scoring.errors import MissingInput, NotReady
 from scoring.options import Option, Options, render
 from scoring.texts import Document, Text, as_references, as_text
@@ -101,6 +104,23 @@ class Family(ABC):
         """How one score came about, or None where there is nothing to show but the number."""
         return None
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What it must be given or find on the machine."""
+        return self.card.needs
+
+    def ingredients(self) -> tuple[Metric, ...]:
+        """Scores of other families that it is made of; a run computes each of them once and combines them."""
+        return ()
+
+    def made_of(self, families: Mapping[str, Family]) -> Family:
+        """The same family with its ingredients, by their names, as a run has fitted them."""
+        return self
+
+    def combine(self, values: npt.NDArray[np.float64], columns: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Its columns from its ingredients', one row per summary; only for families that have ingredients."""
+        raise NotImplementedError
+
     def signature(self, name: str) -> str:
         """How a score was made: options, word lists, libraries, models, our version."""
         facts = {option.name: self.options[option.name] for option in self.card.options if option.keyed}
@@ -124,7 +144,7 @@ class Metric:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        return self.family.card.needs
+        return self.family.needs
 
     @property
     def signature(self) -> str:

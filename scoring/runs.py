@@ -86,6 +86,7 @@ class Run:
         self._columns = [step.columns for step in self.plan]
         self._needs = needed_inputs(plan)
         self._pick = self._picker()
+        self._recipes = self._find_recipes()
 
     def _picker(self) -> list[int]:
         """The column of each metric among the columns of all steps, in the order of the names."""
@@ -95,6 +96,19 @@ class Run:
             found |= {name: before + at for at, name in step.shown}
             before += len(columns)
         return [found[name] for name in self.names]
+
+    def _find_recipes(self) -> dict[int, list[tuple[int, int]]]:
+        """For each step that combines others: the step and the column of every ingredient."""
+        places = {
+            one.name: (number, columns.index(one.base))
+            for number, (step, columns) in enumerate(zip(self.plan, self._columns, strict=True))
+            for one in (*step.metrics, *step.for_others)
+        }
+        return {
+            number: [places[part.name] for part in step.family.ingredients()]
+            for number, step in enumerate(self.plan)
+            if step.combines
+        }
 
     def scores(self, tasks: Iterable[Task]) -> Iterator[Scored]:
         """Scores of each document, in the order in which the documents come."""
@@ -113,6 +127,7 @@ class Run:
                 batch = pending.popleft()
                 for one, found in zip(batch, results, strict=True):
                     _fill(one, found, self._columns)
+                    self._combine(one)
                 if cache and any(one.piece.parts for one in batch):
                     with cache.writing():
                         _keep(batch, shelves, self._columns)
@@ -133,7 +148,7 @@ class Run:
                 found = step.family.pool(by_name, [one.base for one in step.metrics])
                 names = {one.base: one.name for one in step.metrics}
                 group = self.tally.groups.get(system, "")
-                rows += [(system, group, names[base], value) for base, value in found.items()]
+                rows += [(system, group, names[base], value) for base, value in found.items() if base in names]
         return sorted(rows, key=lambda row: (row[0], row[2]))
 
     def _shelf(self, cache: Cache, step: Step) -> Shelf:
@@ -148,7 +163,10 @@ class Run:
         key_lists: list[list[bytes]] = []
         parts: list[Part] = []
         for number, columns in enumerate(self._columns):
-            if shelves:
+            if number in self._recipes:
+                key_lists.append([])
+                blocks.append(np.empty((len(task.systems), len(columns))))
+            elif shelves:
                 key_lists.append(keys.of(self.plan[number].family.card.needs))
                 block = shelves[number].get(key_lists[-1], columns)
                 blocks.append(block.values)
@@ -158,6 +176,12 @@ class Run:
                 parts.append(Part(number, columns, tuple(range(len(task.systems)))))
         document = task.document if "source" in self._needs else replace(task.document, source=None)
         return _Pending(task, tuple(blocks), tuple(key_lists), Piece(document, task.summaries, tuple(parts)))
+
+    def _combine(self, one: _Pending) -> None:
+        """Scores made of other scores, which are known by now."""
+        for number, places in self._recipes.items():
+            values = np.column_stack([one.blocks[step][:, column] for step, column in places])
+            one.blocks[number][:] = self.plan[number].family.combine(values, self._columns[number])
 
     def _note_empty(self, task: Task) -> None:
         doc_id = task.document.doc_id

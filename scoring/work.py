@@ -16,11 +16,19 @@ class Step:
 
     family: Family
     metrics: tuple[Metric, ...]
+    for_others: tuple[Metric, ...] = ()
+    """Scores that nobody asked for but that scores of other families are made of."""
 
     @property
     def columns(self) -> tuple[str, ...]:
         """What to compute, hidden columns included."""
-        return self.family.columns([one.base for one in self.metrics])
+        names = dict.fromkeys(one.base for one in (*self.metrics, *self.for_others))
+        return self.family.columns(list(names))
+
+    @property
+    def combines(self) -> bool:
+        """Whether its columns come from those of other steps, which stand before it."""
+        return bool(self.family.ingredients())
 
     @property
     def shown(self) -> tuple[tuple[int, str], ...]:
@@ -64,17 +72,33 @@ def make_plan(metrics: Sequence[Metric]) -> tuple[Step, ...]:
     missing = {one.name: state.missing for one in metrics if not (state := one.ready()).ok}
     if missing:
         raise NotReady(" ".join(f"{name} cannot run here: {reason}" for name, reason in missing.items()))
-    members: dict[int, list[Metric]] = {}
+    asked: dict[int, list[Metric]] = {}
+    for_others: dict[int, list[Metric]] = {}
     families: dict[int, Family] = {}
-    for one in metrics:
-        families[id(one.family)] = one.family
+
+    def add(one: Metric, members: dict[int, list[Metric]]) -> None:
+        for part in one.family.ingredients():
+            add(part, for_others)
+        families.setdefault(id(one.family), one.family)
         members.setdefault(id(one.family), []).append(one)
-    return tuple(Step(families[key], tuple(found)) for key, found in members.items())
+
+    for one in metrics:
+        add(one, asked)
+    return tuple(
+        Step(family, tuple(asked.get(key, ())), tuple(for_others.get(key, ()))) for key, family in families.items()
+    )
 
 
 def fit(plan: Sequence[Step], documents: Callable[[], Iterable[Document]]) -> tuple[Step, ...]:
     """Show all documents to the families that must see them before they score one; each reads them once."""
-    return tuple(replace(step, family=step.family.fitted(documents())) if step.family.fits else step for step in plan)
+    fitted = []
+    known: dict[str, Family] = {}
+    for step in plan:
+        family = step.family.fitted(documents()) if step.family.fits else step.family
+        family = family.made_of(known) if step.combines else family
+        known |= {one.name: family for one in (*step.metrics, *step.for_others)}
+        fitted.append(replace(step, family=family))
+    return tuple(fitted)
 
 
 def needed_inputs(plan: Sequence[Step]) -> dict[str, str]:
@@ -83,7 +107,7 @@ def needed_inputs(plan: Sequence[Step]) -> dict[str, str]:
     for step in plan:
         for need in step.family.card.needs:
             if need in INPUTS:
-                found.setdefault(need, step.metrics[0].name)
+                found.setdefault(need, (*step.metrics, *step.for_others)[0].name)
     return found
 
 
