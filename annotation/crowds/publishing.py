@@ -92,12 +92,16 @@ def _posting(batch: Batch, planned: Planned) -> Posting:
 
 
 def put_up(
-    batch: Batch, market: Market, progress: Progress | None = None
+    batch: Batch,
+    market: Market,
+    progress: Progress | None = None,
+    standing: dict[str, Posted] | None = None,
 ) -> tuple[int, int, MarketRefused | MarketUnreachable | None]:
     """Call for every planned posting; how many stand now, for how many cents, and what stopped it, if anything did."""
     waiting = planned_posts(batch)
     total, done, cents = waiting.count(), 0, 0
-    standing = dict(market.find(batch)) if waiting.exclude(called_at=None).exists() else {}
+    if standing is None:  # the market's tokens are forgotten after a day, its list is not
+        standing = dict(market.find(batch)) if waiting.exclude(called_at=None).exists() else {}
     for replies in ask(market, _in_order(waiting), _posted(market, standing), _ready(market)):
         with transaction.atomic():
             stood = [_keep(reply) for reply in replies]

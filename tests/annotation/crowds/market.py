@@ -77,9 +77,9 @@ def answer_accept(hit_id: str, worker_id: str) -> str:
 
 def answer_submit(assignment_id: str, answers: dict[str, str]) -> None:
     from annotation.marketplace import work
-    from annotation.marketplace.answers import build_answers
+    from annotation.marketplace.answers import Given, build_answers
 
-    work.submit_assignment(assignment_id, build_answers({name: [text] for name, text in answers.items()}))
+    work.submit_assignment(assignment_id, build_answers([Given(name, text=text) for name, text in answers.items()]))
 
 
 def answer_work(hit_id: str, worker_id: str, answers: dict[str, str]) -> str:
@@ -145,10 +145,8 @@ def answer_question(hit_id: str) -> str:
 
 
 def serve() -> None:
-    from wsgiref.simple_server import WSGIRequestHandler
-
     import django
-    from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler as Handler
+    from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler
     from django.core.wsgi import get_wsgi_application
 
     django.setup()
@@ -156,13 +154,12 @@ def serve() -> None:
 
     call_command("migrate", verbosity=0)
 
-    class Quiet(Handler):
+    class Quiet(WSGIRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    assert issubclass(Quiet, WSGIRequestHandler)
     server = ThreadedWSGIServer(("127.0.0.1", 0), Quiet)
     server.set_app(get_wsgi_application())
     threading.Thread(target=server.serve_forever, daemon=True).start()
