@@ -1,7 +1,6 @@
 """How gunicorn serves the site: `gunicorn --config deploy/gunicorn.py deploy.wsgi`."""
 
 import os
-from typing import Any
 
 bind = os.environ.get("BIND", "127.0.0.1:8000")
 workers = int(os.environ.get("WEB_PROCESSES", "2"))
@@ -12,10 +11,3 @@ graceful_timeout = 20
 keepalive = 5
 accesslog = os.environ.get("ACCESS_LOG") or None
 control_socket_disable = True  # nothing here needs gunicorn to listen on a socket file
-
-
-def child_exit(server: Any, worker: Any) -> None:
-    """A process has ended: /metrics keeps its counts."""
-    from deploy.meters import forget_process
-
-    forget_process(worker.pid)

@@ -34,14 +34,6 @@ def observe(route: str, method: str, status: int, seconds: float) -> None:
     _histogram().labels(route, method, f"{status // 100}xx").observe(seconds)
 
 
-def forget_process(pid: int) -> None:
-    """A web process has ended: its counts stay, its gauges go."""
-    if settings.METERS_DIR:
-        from prometheus_client import multiprocess
-
-        multiprocess.mark_process_dead(pid)
-
-
 def exposition() -> bytes:
     """Everything, in Prometheus's text form."""
     from prometheus_client import CollectorRegistry, generate_latest

@@ -9,6 +9,7 @@ command -v chromium > /dev/null || missing="$missing chromium chromium-driver"
 perl -MXML::DOM -e 1 2> /dev/null || missing="$missing libxml-dom-perl"
 [ -d /usr/share/wordnet ] || missing="$missing wordnet-base"
 command -v msgfmt > /dev/null || missing="$missing gettext"
+command -v caddy > /dev/null || missing="$missing caddy"
 .venv/bin/python -m tests.postgres > /dev/null 2>&1 || missing="$missing postgresql"
 
 if [ -n "$missing" ]; then

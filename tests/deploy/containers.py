@@ -1,0 +1,248 @@
+"""Runs what deploy/Containerfile and deploy/compose.yaml say, in fresh folders instead of containers.
+
+`python -m tests.deploy.containers` also runs the steps that change the machine (apt-get, pip into a new environment),
+as root; the test suite leaves those out, because its own set-up has done them.
+"""
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+import yaml
+
+from tests import postgres
+
+ROOT = Path(__file__).resolve().parents[2]
+DEPLOY = ROOT / "deploy"
+MACHINE = ("apt-get", "rm -rf /var/lib/apt", "pip install", "useradd", "chown")
+
+
+def instructions(text: str) -> list[tuple[str, str]]:
+    """The Containerfile's (word, rest) pairs, continued lines joined."""
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    joined = "\n".join(lines).replace("\\\n", " ")
+    return [(line.split(" ", 1)[0], " ".join(line.split(" ", 1)[1].split())) for line in joined.splitlines() if line]
+
+
+def build(folder: Path, *, whole: bool) -> list[str]:
+    """Do the Containerfile's COPY and RUN steps in a folder; returns the commands that ran."""
+    ran: list[str] = []
+    python = Path(sys.executable).parent
+    if whole:
+        subprocess.run([sys.executable, "-m", "venv", folder / ".venv"], check=True)
+        python = folder / ".venv" / "bin"
+    clean = {name: value for name, value in os.environ.items() if name in ("HOME", "LANG", "TMPDIR")}
+    there = {**clean, "PATH": f"{python}:{os.environ['PATH']}", "PIP_ARGUMENTS": ""}
+    for word, rest in instructions((DEPLOY / "Containerfile").read_text()):
+        if word == "COPY":
+            *sources, target = rest.split()
+            for source in sources:
+                _copy(ROOT / source, folder / target)
+        elif word == "RUN":
+            for command in rest.split(" && "):
+                if whole or not command.startswith(MACHINE):
+                    subprocess.run(["/bin/sh", "-c", command], cwd=folder, env=there, check=True)
+                    ran.append(command)
+    return ran
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    else:
+        shutil.copy(source, target)
+
+
+def services() -> dict[str, dict]:
+    """The services of the compose file, with what they share filled in."""
+    found: dict[str, dict] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    return found
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+@dataclass
+class Site:
+    """The services of compose.yaml, running here."""
+
+    folder: Path
+    web: list[int] = field(default_factory=list)
+    https: int = 0
+    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def get(self, host: str, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+        """An answer through the proxy, over TLS."""
+        there = socket.create_connection(("127.0.0.1", self.https), timeout=20)
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        with context.wrap_socket(there, server_hostname=host) as secure:
+            lines = [f"GET {path} HTTP/1.1", f"Host: {host}", "Connection: close"]
+            lines += [f"{name}: {value}" for name, value in headers.items()]
+            secure.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+            whole = b"".join(iter(lambda: secure.recv(65536), b""))
+        head, _, body = whole.partition(b"\r\n\r\n")
+        first, *rest = head.decode().split("\r\n")
+        return int(first.split()[1]), {k.lower(): v for k, v in (line.split(": ", 1) for line in rest)}, body
+
+    def stop(self) -> dict[str, int]:
+        """TERM to all, the proxy last; their exit codes."""
+        order = sorted(self.running, key=lambda name: name == "proxy")
+        for name in order:
+            self.running[name].send_signal(signal.SIGTERM)
+        return {name: self.running[name].wait(30) for name in order}
+
+
+@contextmanager
+def databases() -> Iterator[tuple[str, str]]:
+    """What the database service would hold: the site's database, and by first-start.sql the marketplace's."""
+    url = postgres.find()
+    if url is None:
+        raise RuntimeError("No PostgreSQL answers on 127.0.0.1:5432.")
+    mark = uuid.uuid4().hex[:8]
+    names = [f"pyramidion_{mark}", f"marketplace_{mark}"]
+    first = (DEPLOY / "first-start.sql").read_text().replace("marketplace;", f"{names[1]};")
+    with psycopg.connect(url.replace("postgres:", "postgresql:", 1), autocommit=True) as there:
+        there.execute(f"CREATE DATABASE {names[0]}")
+        there.execute(first)
+        try:
+            server = url.rpartition("/")[0]
+            yield f"{server}/{names[0]}", f"{server}/{names[1]}"
+        finally:
+            for name in names:
+                there.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
+def compose(folder: Path, *, whole: bool = False) -> Iterator[Site]:
+    """Every service of compose.yaml, each replica in a folder of its own."""
+    replicas = [folder / f"host-{n}" for n in (1, 2)]
+    for replica in replicas:
+        replica.mkdir(parents=True)
+    build(replicas[0], whole=whole)
+    shutil.copytree(replicas[0], replicas[1], symlinks=True, dirs_exist_ok=True)
+    with databases() as (site_url, market_url):
+        site = Site(folder, [free_port(), free_port()], free_port())
+        site.environment = _environment(site, site_url, market_url, replicas[0])
+        try:
+            _start(site, replicas)
+            yield site
+        finally:
+            for process in site.running.values():
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+
+
+def _environment(site: Site, site_url: str, market_url: str, replica: Path) -> dict[str, str]:
+    python = replica / ".venv" / "bin"
+    path = f"{python if python.is_dir() else Path(sys.executable).parent}:{os.environ['PATH']}"
+    clean = {name: value for name, value in os.environ.items() if name in ("HOME", "LANG", "TMPDIR")}
+    market = free_port()
+    return {
+        **clean,
+        "PATH": path,
+        "ENV_FILE": os.devnull,
+        "DEMO": "no",
+        "SECRET_KEY": uuid.uuid4().hex * 2 + "-aXbYcZ",
+        "MARKETPLACE_SECRET_KEY": uuid.uuid4().hex * 2 + "-dEfGhI",
+        "ALLOWED_HOSTS": "pyramidion.lab.edu",
+        "MARKETPLACE_ALLOWED_HOSTS": "market.lab.edu",
+        "DATABASE_URL": site_url,
+        "MARKETPLACE_DATABASE_URL": market_url,
+        "BEHIND_PROXY": "yes",
+        "BACKGROUND": "worker",
+        "SITE_URL": "https://pyramidion.lab.edu",
+        "WEB_PROCESSES": "1",
+        "MARKETPLACE_WEB_PROCESSES": "1",
+        "MARKETPLACE_BIND": f"127.0.0.1:{market}",
+        "SITE_NAME": "pyramidion.lab.edu",
+        "MARKETPLACE_NAME": "market.lab.edu",
+        "TLS_MODE": "internal",
+        "HTTP_PORT": str(free_port()),
+        "HTTPS_PORT": str(site.https),
+        "SITE_UPSTREAM": " ".join(f"127.0.0.1:{port}" for port in site.web),
+        "MARKETPLACE_UPSTREAM": f"127.0.0.1:{market}",
+        "XDG_DATA_HOME": str(site.folder / "caddy"),
+        "XDG_CONFIG_HOME": str(site.folder / "caddy"),
+    }
+
+
+def _start(site: Site, replicas: list[Path]) -> None:
+    known = services()
+    for name in ("migrate", "migrate-marketplace"):
+        subprocess.run(
+            known[name]["command"], cwd=replicas[0], env=site.environment, check=True, stdout=subprocess.DEVNULL
+        )
+    for n, replica in enumerate(replicas):
+        _spawn(site, f"web-{n + 1}", known["web"]["command"], replica, BIND=f"127.0.0.1:{site.web[n]}")
+        _spawn(site, f"worker-{n + 1}", known["worker"]["command"], replica)
+    _spawn(site, "marketplace", known["marketplace"]["command"], replicas[0])
+    proxy = [
+        str(DEPLOY / "Caddyfile") if word == "/etc/caddy/Caddyfile" else word for word in known["proxy"]["command"]
+    ]
+    _spawn(site, "proxy", proxy, site.folder)
+    probe = known["marketplace"]["healthcheck"]["test"][1:]
+    checks = [["python", "-m", "deploy.probe", str(port)] for port in site.web]
+    checks.append(
+        [site.environment["MARKETPLACE_BIND"].rpartition(":")[2] if word == "8001" else word for word in probe]
+    )
+    for check in checks:
+        _until(
+            lambda check=check: (
+                subprocess.run(check, cwd=replicas[0], env=site.environment, check=False).returncode == 0
+            )
+        )
+    _until(lambda: site.get("pyramidion.lab.edu", "/readyz")[0] == 200)
+
+
+def _spawn(site: Site, name: str, command: list[str], folder: Path, **more: str) -> None:
+    log = open(site.folder / f"{name}.log", "wb")  # noqa: SIM115  the process keeps it
+    site.running[name] = subprocess.Popen(
+        command, cwd=folder, env={**site.environment, **more}, stdout=log, stderr=subprocess.STDOUT
+    )
+
+
+def _until(good: object, seconds: float = 90) -> None:
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            if good():  # type: ignore[operator]
+                return
+        except OSError:
+            pass
+        if time.monotonic() > end:
+            raise TimeoutError("A service did not become ready; its log is in the folder.")
+        time.sleep(0.3)
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as name, compose(Path(name), whole=True) as site:
+        for host in ("pyramidion.lab.edu", "market.lab.edu"):
+            status, headers, _ = site.get(host, "/readyz")
+            print(json.dumps({"host": host, "status": status, "hsts": headers.get("strict-transport-security")}))
+        codes = site.stop()
+        print(shlex.join(f"{service}={code}" for service, code in codes.items()))
+    return max(codes.values())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
