@@ -101,6 +101,8 @@ class Composite(Family):
 
     def signature(self, name: str) -> str:
         """The model by its content, the training data, and the signature of every ingredient."""
+        if not self.ready().ok:
+            return f"{name}|model:none|version:{VERSION}"
         model = self.model
         parts = " + ".join(f"({part.signature})" for part in self.ingredients())
         facts = [

@@ -61,7 +61,8 @@ def _system(metrics: Values, human: Values, coefficient: str) -> Values:
     counts = np.maximum(there.sum(axis=0), 1)
     means = np.where(there, metrics, 0.0).sum(axis=1) / counts
     target = np.where(there, human, 0.0).sum(axis=0) / counts
-    return correlate(means, target, there.any(axis=0), coefficient)
+    judged: npt.NDArray[np.bool_] = np.any(there, axis=0)
+    return correlate(means, target, judged, coefficient)
 
 
 def _summary(metrics: Values, human: Values, coefficient: str) -> Values:
@@ -73,7 +74,8 @@ def _mean(values: Values) -> Values:
     defined = np.isfinite(values)
     counts = defined.sum(axis=1)
     sums = np.where(defined, values, 0.0).sum(axis=1)
-    return np.divide(sums, counts, out=np.full(len(values), np.nan), where=counts > 0)
+    means: Values = np.divide(sums, counts, out=np.full(len(values), np.nan), where=counts > 0)
+    return means
 
 
 def correlate(x: Values, z: Values, there: npt.NDArray[np.bool_], coefficient: str) -> Values:
@@ -87,7 +89,8 @@ def correlate(x: Values, z: Values, there: npt.NDArray[np.bool_], coefficient: s
         dx, dz = _centred(x, there), _centred(z, there)
     norm = np.sqrt((dx * dx).sum(axis=-1) * (dz * dz).sum(axis=-1))
     dot = (dx * dz).sum(axis=-1)
-    return np.divide(dot, norm, out=np.full(dot.shape, np.nan), where=norm > 1e-18)
+    found: Values = np.divide(dot, norm, out=np.full(dot.shape, np.nan), where=norm > 1e-18)
+    return found
 
 
 def _centred(x: Values, there: npt.NDArray[np.bool_]) -> Values:

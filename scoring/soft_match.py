@@ -76,14 +76,15 @@ class Words:
         starts = np.array(list(first.values()), dtype=np.intp)
         rows = starts[:, None] + np.arange(n)
         words = self._rows[rows] if len(starts) else np.empty((0, n), dtype=np.intp)
-        has_vector = (words < len(self._table) - 1).all(axis=1)
+        has_vector: npt.NDArray[np.bool_] = np.all(words < len(self._table) - 1, axis=1)
         return Grams(tuple(first), np.array(list(times.values()), dtype=np.int64), has_vector, self._unit(words))
 
     def _unit(self, words: npt.NDArray[np.intp]) -> Matrix:
         """The sum of each n-gram's words, scaled to length one."""
         sums: Matrix = self._table[words].sum(axis=1)
         lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        return np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
+        unit: Matrix = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
+        return unit
 
 
 @dataclass(frozen=True, eq=False)

@@ -101,6 +101,8 @@ def fingerprint(option: str) -> str:
     where = place(option)
     if where == DEFAULT:
         return _glove_fingerprint()
+    if not ready(option).ok:
+        return "missing"
     path = Path(where)
     beside = _words_beside(path) if path.suffix == ".npy" else None
     return path.name.partition(".")[0] + "-" + "-".join(_digest(*_state(one)) for one in (path, beside) if one)

@@ -75,6 +75,8 @@ class Flow:
 class MoversSimilarity(VectorFamily):
     """Words: alphabetic, lower-cased, no stop words, with a vector. A text without any has no distance to another."""
 
+    tells = True
+
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         vectors, split = self.vectors(), self.options["split"]
         references = [content(text, vectors, split) for text in document.references]

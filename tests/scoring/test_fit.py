@@ -269,6 +269,7 @@ def test_a_model_by_its_name(study: Study, model: Path, monkeypatch: pytest.Monk
 def test_what_is_missing_is_said(model: Path, tmp_path: Path) -> None:
     told = registry.get("learned").ready().missing
     assert "it has to be trained: python -m scoring fit --summaries S" in told
+    assert registry.signature("learned") == "learned|model:none|version:0.1.0"
     (tmp_path / "bad.json").write_text("[1]")
     assert "is not a model" in registry.get(f"learned[model={tmp_path / 'bad.json'}]").ready().missing
     found = read_model(model)

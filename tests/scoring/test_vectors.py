@@ -73,6 +73,7 @@ def test_the_setting_changes_the_default_and_travels_with_the_metric(
 
 def test_missing_vectors_are_told_before_any_work(tmp_path: Path) -> None:
     gone = tmp_path / "gone.txt"
+    assert "vectors:missing" in registry.signature(f"sms[vectors={gone}]")
     with pytest.raises(NotReady, match=r"there is no file .*gone.txt; name a file of word vectors with vectors="):
         registry.get(f"sms[vectors={gone}]").evaluate_example("a", "b")
     np.save(tmp_path / "alone.npy", np.eye(2))
