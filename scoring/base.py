@@ -7,21 +7,24 @@ so that texts are taken apart once for all of them. One file per family lives un
 from __future__ import annotations
 
 import importlib.metadata
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import fsum
+from math import fsum, isnan
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from scoring.errors import MissingInput, NotReady
+from scoring.errors import MissingInput, NotReady, UndefinedWarning
 from scoring.options import Option, Options, render
 from scoring.texts import Document, Text, as_references, as_text
 
 if TYPE_CHECKING:
+    from scoring.encoder import Ask
     from scoring.marks import Explanation
 
 VERSION = "0.1.0"
@@ -68,6 +71,10 @@ class Family(ABC):
     """Whether it also scores a whole system (`doc_id` `*`) from sums of its hidden columns."""
     fits: ClassVar[bool] = False
     """Whether it must see all documents before it scores one (document frequencies)."""
+    sees: ClassVar[bool] = False
+    """Whether it must see all summaries of the run as well (frequencies in summaries)."""
+    tells: ClassVar[bool] = False
+    """Whether a run reports its `remarks` and the summaries for which its scores are undefined."""
 
     def __init__(self, options: Options) -> None:
         self.options = dict(options)
@@ -99,6 +106,22 @@ class Family(ABC):
     def fitted(self, documents: Iterable[Document]) -> Family:
         """The same family after it has seen all documents."""
         return self
+
+    def seen(self, summaries: Iterable[Text]) -> Family:
+        """The same family after it has seen all summaries."""
+        return self
+
+    def kept(self, folder: Path) -> Family:
+        """The same family, with what is costly to make (embeddings) kept below this folder."""
+        return self
+
+    def asks(self, document: Document, summaries: Sequence[Text]) -> Iterable[Ask]:
+        """The encoded texts that `score` is going to need, so that a batch is encoded once for all families."""
+        return ()
+
+    def remarks(self, sums: Mapping[str, float], count: int) -> Sequence[str]:
+        """What a run of so many summaries should say, from the sums of the hidden columns."""
+        return ()
 
     def explain(self, name: str, document: Document, summary: Text) -> Explanation | None:
         """How one score came about, or None where there is nothing to show but the number."""
@@ -168,6 +191,8 @@ class Metric:
         """
         document = self.document(references, source, reference)
         (row,) = self.family.score(document, [as_text(summary)], [self.base])
+        if isnan(row[0]):
+            warnings.warn(f"{self.name} is undefined for this summary.", UndefinedWarning, stacklevel=2)
         return {self.name: row[0]}
 
     def evaluate_batch(
@@ -184,7 +209,7 @@ class Metric:
         none: list[object] = [None] * len(summaries)
         rows = zip(summaries, references or none, sources or none, strict=True)
         pairs = [(as_text(summary), self.document(refs, source)) for summary, refs, source in rows]
-        family = self.family.fitted([document for _, document in pairs])
+        family = self.family.fitted([document for _, document in pairs]).seen([summary for summary, _ in pairs])
         wanted = family.columns([self.base])
         table = [family.score(document, [summary], wanted)[0] for summary, document in pairs]
         if not aggregate:

@@ -16,8 +16,9 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Protocol
 
+from scoring import threads
 from scoring.errors import NotReady, ScoringError
-from scoring.work import Piece, Step, compute
+from scoring.work import Piece, Step, compute_batch
 
 Batch = Sequence[Piece]
 Results = list[list[list[list[float]]]]
@@ -41,7 +42,7 @@ class InProcess:
     def run(self, batches: Iterable[Batch]) -> Iterator[Results]:
         for batch in batches:
             with _collector_at_rest():
-                found = [compute(self._plan, piece) for piece in batch]
+                found = compute_batch(self._plan, batch)
             yield found
 
 
@@ -55,7 +56,8 @@ class Pool:
     def run(self, batches: Iterable[Batch]) -> Iterator[Results]:
         # A fork server, because a fork of a process with threads (a web worker, torch) may hang.
         context = get_context("forkserver")
-        pool = ProcessPoolExecutor(self._jobs, context, initializer=_take_plan, initargs=(tuple(self._plan),))
+        given = (tuple(self._plan), threads.share(self._jobs))
+        pool = ProcessPoolExecutor(self._jobs, context, initializer=_take_plan, initargs=given)
         waiting: deque[Future[Results] | Results] = deque()
         try:
             for batch in batches:
@@ -93,8 +95,9 @@ def open_engine(name: str, plan: Sequence[Step], jobs: int) -> Engine:
 _plan: tuple[Step, ...] = ()
 
 
-def _take_plan(plan: tuple[Step, ...]) -> None:
+def _take_plan(plan: tuple[Step, ...], cores: int) -> None:
     global _plan
+    threads.use(cores)
     # Ctrl-C reaches every process of a terminal; the one that waits for the others answers it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _plan = plan
@@ -102,7 +105,7 @@ def _take_plan(plan: tuple[Step, ...]) -> None:
 
 def _compute_batch(batch: Batch) -> Results:
     with _collector_at_rest():
-        return [compute(_plan, piece) for piece in batch]
+        return compute_batch(_plan, batch)
 
 
 @contextmanager

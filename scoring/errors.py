@@ -38,6 +38,14 @@ class EmptyTextWarning(UserWarning):
     """An empty summary or reference was scored: 0 where the metric defines it, else undefined."""
 
 
+class UndefinedWarning(UserWarning):
+    """A score doesn't exist for some texts: it is NaN."""
+
+
+class LongTextWarning(UserWarning):
+    """Texts were longer than a model reads at once."""
+
+
 def nearest(name: str, known: Sequence[str]) -> str:
     """Names a person may have meant, or the first of all where none is close."""
     close = get_close_matches(name, known, n=5, cutoff=0.5)

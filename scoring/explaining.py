@@ -18,15 +18,18 @@ def explain(
     source: object = None,
     *,
     corpus: Iterable[Document] | None = None,
+    summaries: Iterable[Text] | None = None,
 ) -> Explanation:
     """Marks, counts and steps behind one score. Each text is a string or a list of sentences.
 
-    A metric of a corpus (CIDEr) gives the score that it has among the documents of `corpus`.
+    A metric of a corpus (CIDEr, MoverScore) gives the score that it has among the documents of `corpus` and the
+    summaries of a run.
     """
     one = registry.get(metric) if isinstance(metric, str) else metric
     text = as_text(summary)
     document = one.document(references, source)
     family = one.family if corpus is None else one.family.fitted(corpus)
+    family = family if summaries is None else family.seen(summaries)
     ((value,),) = family.score(document, [text], [one.base])
     found = family.explain(one.base, document, text) or _plain(one, document, text)
     return replace(found, metric=one.name, value=value, signature=family.signature(one.base))

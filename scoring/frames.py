@@ -39,7 +39,7 @@ def evaluate(
     checked = check_table(summaries, "summaries")
     check_pairing(checked["doc_id"].tolist(), found)
     run = Run(
-        fit(plan, lambda: (found[key] for key in sorted(found))),
+        fit(plan, lambda: (found[key] for key in sorted(found)), lambda: map(as_text, checked["summary"])),
         jobs=jobs,
         cache=None if cache is None else Path(cache),
         engine=engine,
@@ -47,7 +47,7 @@ def evaluate(
         total=len(checked),
     )
     scored = list(run.scores(_tasks(checked, found)))
-    run.tally.warn()
+    run.warn()
     frame = assemble(run, scored, "group" in checked.columns)
     frame.attrs["signatures"] = signatures(run)
     return frame

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from scoring.cache import Cache, Keys, Shelf
 from scoring.engines import open_engine
-from scoring.errors import EmptyTextWarning
+from scoring.errors import EmptyTextWarning, LongTextWarning, UndefinedWarning
 from scoring.texts import is_empty
 from scoring.work import Part, Piece, Step, Task, check_document, needed_inputs
 
@@ -42,6 +42,10 @@ class Tally:
     groups: dict[str, str] = field(default_factory=dict)
     empty: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Summary or reference: where the first empty one is, and how many there are."""
+    hidden: dict[int, npt.NDArray[np.float64]] = field(default_factory=dict)
+    """Sums of all columns of the steps that tell something about a run."""
+    undefined: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """By metric: the first summary without a score, and how many there are."""
 
     def note_empty(self, what: str, where: str) -> None:
         first, count = self.empty.get(what, (where, 0))
@@ -78,7 +82,7 @@ class Run:
         progress: Progress | None = None,
         total: int = 0,
     ) -> None:
-        self.plan = tuple(plan)
+        self.plan = tuple(plan if cache is None else (replace(s, family=s.family.kept(Path(cache))) for s in plan))
         self.names = sorted(name for step in plan for _, name in step.shown)
         self.tally = Tally()
         self._engine = open_engine(engine, self.plan, jobs)
@@ -87,6 +91,7 @@ class Run:
         self._needs = needed_inputs(plan)
         self._pick = self._picker()
         self._recipes = self._find_recipes()
+        self._done = 0
 
     def _picker(self) -> list[int]:
         """The column of each metric among the columns of all steps, in the order of the names."""
@@ -113,7 +118,6 @@ class Run:
     def scores(self, tasks: Iterable[Task]) -> Iterator[Scored]:
         """Scores of each document, in the order in which the documents come."""
         pending: deque[list[_Pending]] = deque()
-        done = 0
         with ExitStack() as stack:
             cache = stack.enter_context(Cache(self._folder)) if self._folder is not None else None
             shelves = [self._shelf(cache, step) for step in self.plan] if cache else []
@@ -133,9 +137,21 @@ class Run:
                         _keep(batch, shelves, self._columns)
                 for one in batch:
                     yield self._finish(one)
-                    done += len(one.task.systems)
+                    self._done += len(one.task.systems)
                 if self._progress:
-                    self._progress(done, self._total or done)
+                    self._progress(self._done, self._total or self._done)
+
+    def warn(self) -> None:
+        """Say which texts were empty or too long, and which scores don't exist."""
+        self.tally.warn()
+        for name, (first, count) in sorted(self.tally.undefined.items()):
+            more = f" and {count - 1} more" if count > 1 else ""
+            warnings.warn(f"{name} is undefined for {first}{more}.", UndefinedWarning, stacklevel=3)
+        for number, sums in self.tally.hidden.items():
+            family = self.plan[number].family
+            by_name = dict(zip(self._columns[number], sums.tolist(), strict=True))
+            for remark in family.remarks(by_name, self._done):
+                warnings.warn(remark, LongTextWarning, stacklevel=3)
 
     def pooled(self) -> list[tuple[str, str, str, float]]:
         """System-level scores: system, group, metric, value, in order."""
@@ -195,8 +211,22 @@ class Run:
         task = one.task
         if any(step.family.pooled for step in self.plan):
             self._add_up(one)
+        self._note_tellers(one)
         values = np.concatenate(one.blocks, axis=1)[:, self._pick]
         return Scored(task.document.doc_id, task.systems, task.groups, values)
+
+    def _note_tellers(self, one: _Pending) -> None:
+        """Sums and undefined scores of the families that tell of them."""
+        for number, step in enumerate(self.plan):
+            if not step.family.tells:
+                continue
+            block = one.blocks[number]
+            self.tally.hidden[number] = self.tally.hidden.get(number, 0.0) + np.nansum(block, axis=0)
+            for at, name in step.shown:
+                for row in np.flatnonzero(np.isnan(block[:, at])).tolist():
+                    where = f"document {one.task.document.doc_id}, system {one.task.systems[row]}"
+                    first, count = self.tally.undefined.get(name, (where, 0))
+                    self.tally.undefined[name] = (first, count + 1)
 
     def _add_up(self, one: _Pending) -> None:
         for row, system in enumerate(one.task.systems):

@@ -64,6 +64,11 @@ class Spool:
         for row in self._base.execute("SELECT doc_id, refs, source FROM documents ORDER BY doc_id"):
             yield _document(row)
 
+    def summaries(self) -> Iterator[Text]:
+        """All summaries, in no order that matters."""
+        for (text,) in self._base.execute("SELECT summary FROM summaries"):
+            yield _load(text)
+
     def tasks(self) -> Iterator[Task]:
         """Each document with its summaries, documents and systems in order of their ids."""
         query = "SELECT doc_id, system, grp, summary FROM summaries ORDER BY doc_id, system"

@@ -46,7 +46,7 @@ def score_files(
     plan = make_plan(registry.parse(metrics))
     with Sink(out) as sink, Spool() as spool:
         spool.load(summaries, documents)
-        fitted = fit(plan, spool.documents)
+        fitted = fit(plan, spool.documents, spool.summaries)
         run = Run(fitted, jobs=jobs, cache=cache, engine=engine, progress=progress, total=spool.size)
         totals = np.zeros((2, len(run.names)))
         waiting: list[Scored] = []
@@ -64,7 +64,7 @@ def score_files(
         if len(pooled):
             sink.add(pooled, place=1)
         sink.finish()
-        run.tally.warn()
+        run.warn()
         return _lines(run, totals, spool.size)
 
 

