@@ -66,6 +66,20 @@ def money(cents: int) -> str:
     return f"{'-' if cents < 0 else ''}{abs(cents) // 100}.{abs(cents) % 100:02d}"
 
 
+def set_budget(study: Study, budget_cents: int | None) -> None:
+    """Cap what the study may promise and pay; None lifts the cap. Refused below what is committed already."""
+    try:
+        with transaction.atomic():
+            Study.objects.filter(pk=study.pk).update(budget_cents=budget_cents)
+    except IntegrityError:
+        study.refresh_from_db(fields=["committed_cents"])
+        raise Refused(
+            _("%(committed)s %(currency)s are committed already, so the budget can't be lower. Nothing was changed.")
+            % {"committed": money(study.committed_cents), "currency": study.currency}
+        ) from None
+    study.refresh_from_db(fields=["budget_cents"])
+
+
 # Lines
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from annotation import clock
 from annotation.errors import Refused
-from annotation.models import Batch, Entry, Study, Submission, User
+from annotation.models import Batch, Entry, Study, Submission
 
 from . import market_for
 from .audit import check_bonuses, check_postings
@@ -21,8 +21,9 @@ from .base import Market, MarketRefused, Posted
 from .bonuses import carry_out_bonus
 from .closing import release_places
 from .collecting import collect
+from .deciding import decide
 from .extending import carry_out_extensions
-from .ledger import Kind, State, fail_entry, settle_entry
+from .ledger import Kind, State, fail_entry
 from .outcomes import Outcome
 from .paying import carry_out_approvals
 from .publishing import earlier_workers, keep_posted, put_up
@@ -129,15 +130,4 @@ def _finish_bonuses(batch: Batch, market: Market) -> None:
             carry_out_bonus(market, entry, Outcome())
 
 
-def decide(entry: Entry, paid: bool, asked_by: User | None, note: str = "") -> Entry:
-    """A person's word on a doubtful line: it was paid, or it was not."""
-    fresh = Entry.objects.get(pk=entry.pk)
-    if fresh.state != State.DOUBTFUL:
-        raise Refused(_("This line is %(state)s, not doubtful. Nothing was changed.") % {"state": fresh.state})
-    who = asked_by.get_username() if asked_by else _("somebody")
-    words = f"{who}: {'paid' if paid else 'not paid'}. {note}".strip()
-    if paid:
-        settle_entry(fresh, note=words)
-    else:
-        fail_entry(fresh, words)
-    return fresh
+__all__ = ["Settled", "decide", "settle"]

@@ -1,0 +1,32 @@
+"""Fetch what workers handed in."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotation.crowds.collecting import collect
+from annotation.crowds.naming import batch_named, study_named
+from annotation.errors import Refused
+
+
+class Command(BaseCommand):
+    help = "Fetch submissions from the market: of one batch, or of all that stand on one. Safe to repeat."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", help="its name, or its word in addresses")
+        parser.add_argument("batch", nargs="?", help="its name or number; default: all on a market")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            study = study_named(options["study"])
+            named = [batch_named(study, options["batch"])] if options["batch"] else []
+            for batch in named or study.batches.filter(postings__isnull=False).distinct().order_by("pk"):
+                done = collect(batch)
+                self.stdout.write(
+                    f"{batch}: {done.submissions:,} submissions ({done.new:,} new), {done.confirmed:,} counted, "
+                    f"{done.unmatched:,} without answers."
+                )
+                for problem in done.problems:
+                    self.stdout.write(f"Look at this: {problem}")
+        except Refused as refusal:
+            raise CommandError(str(refusal), returncode=2) from None

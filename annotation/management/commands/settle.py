@@ -1,0 +1,36 @@
+"""Bring the ledger in line with the market."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotation.crowds.deciding import decide_line
+from annotation.crowds.ledger import money
+from annotation.crowds.naming import study_named
+from annotation.crowds.settling import settle
+from annotation.errors import Refused
+
+
+class Command(BaseCommand):
+    help = "Compare the ledger with what the market lists, and finish what was begun. Safe at any time, and twice."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", help="its name, or its word in addresses")
+        parser.add_argument("--paid", metavar="LINE", type=int, help="a doubtful line that was paid, by its number")
+        parser.add_argument("--not-paid", metavar="LINE", type=int, help="a doubtful line that was not paid")
+        parser.add_argument("--note", default="", help="how you know")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            study = study_named(options["study"])
+            for name, paid in (("paid", True), ("not_paid", False)):
+                if options[name] is not None:
+                    decide_line(study, options[name], paid, None, options["note"])
+            done = settle(study)
+        except Refused as refusal:
+            raise CommandError(str(refusal), returncode=2) from None
+        self.stdout.write(f"{done.checked:,} open lines: {done.finished:,} settled, {done.failed:,} refused.")
+        for entry in done.doubtful:
+            self.stdout.write(f"In doubt: line {entry.pk}, {money(entry.paid_cents)} {study.currency}. {entry.note}")
+        for difference in done.differences:
+            self.stdout.write(f"Look at this: {difference}")
