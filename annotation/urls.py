@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from .views import collect, home, metrics, quality, study, tokens, work, work_api
+from .views import collect, exports, home, metrics, quality, study, tokens, work, work_api
 
 handler400 = "annotation.views.errors.bad_request"
 handler403 = "annotation.views.errors.denied"
@@ -38,6 +38,10 @@ urlpatterns = [
     path("studies/<slug:slug>/report/", study.report, name="report"),
     path("studies/<slug:slug>/report/folder/", study.report_folder, name="report-folder"),
     path("studies/<slug:slug>/report/<str:name>", study.report_file, name="report-file"),
+    path("studies/<slug:slug>/exports/", exports.exports, name="exports"),
+    path("studies/<slug:slug>/exports/<str:key>/<str:name>", exports.export_file, name="export-file"),
+    path("studies/<slug:slug>/datasheet/", exports.datasheet_page, name="datasheet"),
+    path("studies/<slug:slug>/datasheet/<str:name>", exports.datasheet_file, name="datasheet-file"),
     path("studies/<slug:slug>/metrics/", metrics.metrics, name="metrics"),
     path("studies/<slug:slug>/metrics/<str:name>/", metrics.metric, name="metric"),
     path("studies/<slug:slug>/metrics/<str:name>/explain/", metrics.explanation, name="explain"),

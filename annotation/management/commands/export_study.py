@@ -1,20 +1,46 @@
-"""Write a study back into a folder of tables."""
+"""Write a study into a folder of tables and shapes, with a manifest."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from annotation.errors import Refused
 from annotation.models import Study
-from annotation.transfer.exporter import export_study
+from annotation.transfer.exporter import export_folder
+from annotation.transfer.options import TABLES, USUAL, ExportOptions
+from annotation.transfer.shapes import SHAPES
+from annotation.transfer.writers import FORMS
+
+
+def words(given: list[str] | None) -> list[str]:
+    """Names from options that may be repeated or hold commas."""
+    return [name.strip() for text in given or () for name in text.split(",") if name.strip()]
+
+
+def named_study(name: str) -> Study:
+    study = Study.objects.filter(name=name).first() or Study.objects.filter(slug=name).first()
+    if study is None:
+        names = ", ".join(repr(name) for name in Study.objects.values_list("name", flat=True)[:20]) or "none yet"
+        raise CommandError(f"There is no study named {name!r}. Studies here: {names}.", returncode=2)
+    return study
 
 
 class Command(BaseCommand):
-    help = "Write a study's tables into a folder. Workers appear by pseudonym."
+    help = "Write a study's tables into a folder, with a manifest. Workers appear by pseudonym."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", type=Path)
         parser.add_argument("--name", required=True, help="the study's name")
+        parser.add_argument(
+            "--tables", action="append", metavar="A,B", help=f"of {', '.join(TABLES)}; default: {', '.join(USUAL)}"
+        )
+        parser.add_argument("--shape", action="append", metavar="A,B", help=f"as others read it: {', '.join(SHAPES)}")
+        parser.add_argument(
+            "--format", default="", choices=("", *FORMS), help="of all tables; default: texts JSON lines, the rest CSV"
+        )
+        parser.add_argument("--no-texts", action="store_true", help="hashes instead of texts that may not be passed on")
         parser.add_argument(
             "--raw-workers",
             action="store_true",
@@ -22,14 +48,25 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.filter(name=options["name"]).first()
-        if study is None:
-            names = ", ".join(repr(name) for name in Study.objects.values_list("name", flat=True)[:20]) or "none yet"
-            raise CommandError(f"There is no study named {options['name']!r}. Studies here: {names}.", returncode=2)
+        study, folder = named_study(options["name"]), options["folder"]
         try:
-            counts = export_study(study, options["folder"], raw_workers=options["raw_workers"])
+            asked = ExportOptions.given(
+                words(options["tables"]),
+                words(options["shape"]),
+                options["format"],
+                not options["no_texts"],
+                options["raw_workers"],
+            )
+            written = export_folder(study, folder, asked, self.progress)
+        except (Refused, ValueError) as error:
+            raise CommandError(str(error), returncode=2) from None
         except OSError as error:
             raise CommandError(f"The folder can't be written: {error}. The study is unchanged.", returncode=2) from None
-        for kind, count in counts.items():
-            self.stdout.write(f"{count:>10,} {kind}")
-        self.stdout.write(f"Exported to {options['folder']}.")
+        for one in written:
+            count = "" if one.rows is None else f"{one.rows:,}"
+            self.stdout.write(f"{count:>10} {one.table if count else one.path.name}")
+        self.stdout.write(f"Exported to {folder}.")
+
+    def progress(self, done: int, total: int) -> None:
+        if sys.stderr.isatty():
+            self.stderr.write(f"\r{done:,} of {total:,} rows   ", ending="\n" if done == total else "")

@@ -1,6 +1,7 @@
-"""Import a folder of tables as a study."""
+"""Import a folder of tables, or files in somebody else's shape, as a study."""
 
 import sys
+import tempfile
 from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from analysis.tables import TableError
 from annotation.errors import Refused
 from annotation.transfer.importer import Imported, import_study
+from annotation.transfer.shapes import SHAPES
+from annotation.transfer.shapes.reading import read_shape
 from annotation.transfer.shown import UNKNOWN_SYMBOL, UNKNOWN_TOKENS, Showing
+
+READABLE = [shape.name for shape in SHAPES.values() if shape.readable]
 
 
 def scale(text: str) -> tuple[float, float]:
@@ -27,7 +32,8 @@ class Command(BaseCommand):
     help = "Import a folder (documents.*, summaries.*, and where present scus.*, judgments.*, scores.*) as a study."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("folder", type=Path)
+        parser.add_argument("folder", type=Path, nargs="+", help="a folder of tables; with --shape one or more files")
+        parser.add_argument("--shape", choices=READABLE, help="read files that have this shape")
         parser.add_argument("--name", required=True, help="the study's name")
         parser.add_argument("--dry-run", action="store_true", help="check and report, change nothing")
         parser.add_argument("--scale", type=scale, default=(1.0, 5.0), help="of Likert judgments, default 1-5")
@@ -45,18 +51,26 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        paths = options["folder"] if isinstance(options["folder"], list) else [options["folder"]]
+        if len(paths) > 1 and not options["shape"]:
+            raise CommandError("Give one folder, or files with --shape. Nothing was imported.", returncode=2)
         try:
-            result = import_study(
-                options["folder"],
-                options["name"],
-                dry_run=options["dry_run"],
-                scale=options["scale"],
-                showing=Showing.given(options["truecase"], options["unknown_symbol"], options["unknown_token"]),
-                progress=self.progress,
-            )
+            with tempfile.TemporaryDirectory() as place:
+                folder = read_shape(options["shape"], paths, Path(place)) if options["shape"] else paths[0]
+                result = self.import_from(folder, options)
         except (TableError, Refused) as error:
             raise CommandError(f"{error}\nNothing was imported.", returncode=2) from None
         self.report(result, options["dry_run"])
+
+    def import_from(self, folder: Path, options: dict[str, Any]) -> Imported:
+        return import_study(
+            folder,
+            options["name"],
+            dry_run=options["dry_run"],
+            scale=options["scale"],
+            showing=Showing.given(options["truecase"], options["unknown_symbol"], options["unknown_token"]),
+            progress=self.progress,
+        )
 
     def progress(self, label: str, done: int, total: int) -> None:
         if sys.stderr.isatty():
