@@ -28,6 +28,7 @@ OPTION = Option(
 class Composite(Family):
     """A family whose one score is a weighted sum of other families' scores."""
 
+    tells = True
     kinds: ClassVar[tuple[str, ...]]
     """The kinds of model that it can take."""
     how: ClassVar[str]

@@ -106,7 +106,7 @@ def _read(path: Path, _size: int, _time: int) -> Model:
 
 def find_model(named: str) -> Path:
     """The file that a path or a name stands for; names are looked up in the folder of the setting."""
-    folder = os.environ.get(SETTING)
+    folder = os.environ.get(SETTING) or None
     if Path(named).is_file() or folder is None or "/" in named:
         return Path(named)
     beside = Path(folder) / f"{named}.json"

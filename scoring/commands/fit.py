@@ -64,5 +64,8 @@ def train_files(args: argparse.Namespace, metrics: list[str], name: str, kind: s
         return
     shown = [{key: float("nan") if value is None else value for key, value in row.items()} for row in rows]
     print_table(shown, ["metric", "level", "coefficient", "value", "low", "high", "difference", "is_best"])
-    print(f"{found.verdict} All from predictions for documents that were held out, in {args.folds} folds.")
+    folds = found.model.cross_validation["folds"]
+    print(f"{found.verdict} All from predictions for documents that were held out, in {folds} folds.")
+    if examples.dropped:
+        print(f"{examples.dropped} judged summaries lack a metric and were left out.")
     print(f"The model is {args.out}: --metrics '{kind}[model={args.out}]' scores with it.")
