@@ -1,0 +1,339 @@
+"""Prolific over HTTP, against a server that follows the documented API: a batch’s way, and each way to go wrong."""
+
+import logging
+import os
+
+import pytest
+
+if os.environ.get("DJANGO_SETTINGS_MODULE") == "tests.marketplace_settings":
+    pytest.skip("runs in the site's pass", allow_module_level=True)
+
+from annotation.crowds import market_for
+from annotation.crowds.base import MarketRefused, MarketUnreachable
+from annotation.crowds.prolific_words import codes_of
+from annotation.models import Batch, Entry, Posting, Submission
+from tests.contract.prolific_server import PROJECT, TOKEN, WORKSPACE, ProlificServer
+from tests.factories import make_batch, make_study
+
+pytestmark = pytest.mark.django_db
+REASON = "FAILED_CHECK: " + "Both attention checks were answered wrong, and the whole task took eleven seconds. " * 2
+TERMS = {"title": "Judge summaries", "description": "Read and mark.", "minutes": 2, "tasks_per_participant": 3}
+
+
+@pytest.fixture(scope="module")
+def running():
+    server = ProlificServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def server(running, settings, monkeypatch):
+    running.reset()
+    settings.PROLIFIC_URL = running.url
+    settings.PROLIFIC_ALLOWED_URLS = [running.url]
+    settings.PROLIFIC_TOKEN = TOKEN
+    settings.PROLIFIC_WORKSPACE, settings.PROLIFIC_PROJECT = WORKSPACE, PROJECT
+    settings.SITE_URL = "https://site.example.org"
+    settings.PROLIFIC_TIMEOUT_SECONDS = 2
+    monkeypatch.setattr("annotation.crowds.prolific_api._pause", lambda answer, attempt: 0)
+    return running
+
+
+@pytest.fixture
+def market(server):
+    return market_for("prolific")
+
+
+@pytest.fixture
+def posting() -> Posting:
+    batch = make_batch(make_study(units=1))
+    Batch.objects.filter(pk=batch.pk).update(crowd="prolific", terms=TERMS)
+    batch.refresh_from_db()
+    return Posting.objects.create(batch=batch, token="t" * 40, places=4, reward_cents=150, fee_cents=65)
+
+
+@pytest.fixture
+def posted(market, posting) -> Posting:
+    stands = market.post(posting)
+    posting.market_id, posting.details, posting.state = stands.market_id, stands.details, stands.state
+    posting.save()
+    return posting
+
+
+def handed_in(server, posted, name="P1") -> Submission:
+    session = server.contract.take_part(posted.market_id, name)
+    server.contract.complete(session, posted.details["codes"]["done"])
+    worker = posted.batch.study.workers.create(crowd="prolific", external_id=name, pseudonym=f"w-{name}")
+    return Submission.objects.create(posting=posted, worker=worker, market_id=session, state="submitted")
+
+
+def bonus_of(submission: Submission, cents: int = 425) -> Entry:
+    batch = submission.posting.batch
+    return Entry.objects.create(
+        study=batch.study,
+        batch=batch,
+        posting=submission.posting,
+        submission=submission,
+        kind="bonus",
+        token=f"bonus {cents}",
+        reward_cents=cents,
+        paid_cents=cents,
+        reason="Careful work",
+    )
+
+
+def test_a_study_is_drafted_with_codes_and_address_and_then_published(server, posted):
+    [study] = server.contract.studies.values()
+    assert (study["status"], study["total_available_places"], study["reward"]) == ("ACTIVE", 4, 150)
+    assert (study["estimated_completion_time"], study["project"]) == (6, PROJECT)  # three tasks of two minutes
+    assert study["external_study_url"] == (
+        f"https://site.example.org/w/prolific/{posted.token}/"
+        "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+    )
+    kinds = {one["code"]: one["code_type"] for one in study["completion_codes"]}
+    codes = codes_of(posted)
+    assert len(set(codes.values())) == 3
+    assert [kinds[codes[name]] for name in ("done", "screened_out", "failed_checks")] == [
+        "COMPLETED",
+        "OTHER",
+        "FAILED_ATTENTION_CHECK",
+    ]
+    assert all(one["actions"][0]["action"] != "AUTOMATICALLY_APPROVE" for one in study["completion_codes"])
+
+
+def test_posting_again_after_a_crash_finds_what_stands_and_a_draft_is_published(server, market, posting):
+    server.fail("POST", "/studies/\\w+/transition/")  # the draft is made, publishing never answered
+    with pytest.raises(MarketUnreachable):
+        market.post(posting)
+    assert dict(market.find(posting.batch)) == {}  # a draft does not stand
+    for _ in range(3):
+        assert market.post(posting).state == "open"
+    assert len(server.contract.studies) == 1
+    assert server.contract.balance == 100_00 - 4 * 150
+    [(token, stands)] = market.find(posting.batch)
+    assert (token, stands.places) == (posting.token, 4)
+
+
+def test_a_draft_whose_answer_was_lost_is_not_made_twice(server, market, posting):
+    server.fail("POST", "/studies/", after=True)
+    with pytest.raises(MarketUnreachable, match="not known"):
+        market.post(posting)
+    market.post(posting)
+    assert len(server.contract.studies) == 1
+
+
+def test_pause_start_stop_are_harmless_when_repeated(server, market, posted):
+    [study] = server.contract.studies.values()
+    for action, state in ((market.pause, "PAUSED"), (market.resume, "ACTIVE"), (market.expire, "AWAITING REVIEW")):
+        action(posted)
+        action(posted)
+        assert study["status"] == state
+    market.close(posted)
+
+
+def test_places_are_set_and_not_added_to(server, market, posted):
+    market.extend(posted, 3, "token")
+    market.extend(posted, 3, "token")
+    [study] = server.contract.studies.values()
+    assert study["total_available_places"] == 7
+
+
+def test_submissions_come_over_all_pages_in_our_words(server, market, posted):
+    words = {
+        "RESERVED": "started",
+        "ACTIVE": "started",
+        "AWAITING REVIEW": "submitted",
+        "APPROVED": "approved",
+        "REJECTED": "rejected",
+        "RETURNED": "returned",
+        "TIMED-OUT": "returned",
+        "SCREENED OUT": "returned",
+        "SOMETHING NEW": "started",
+    }
+    for status in words:
+        server.contract.take_part(posted.market_id, f"by {status}", status)
+    found = {one.worker_id: one.state for one in market.listed(posted)}
+    assert found == {f"by {status}": state for status, state in words.items()}
+
+
+def test_approve_and_reject_reach_the_participant(server, market, posted):
+    good, bad = handed_in(server, posted, "P1"), handed_in(server, posted, "P2")
+    market.approve(good)
+    market.approve(good)
+    with pytest.raises(MarketRefused, match="at least 100 characters, and this one has 4"):
+        market.reject(bad, "LOW_EFFORT: Bad.")
+    market.reject(bad, REASON)
+    states = [server.contract.submissions[one.market_id]["status"] for one in (good, bad)]
+    assert states == ["APPROVED", "REJECTED"]
+    with pytest.raises(MarketRefused, match="takes no rejection back"):
+        market.approve(bad, undo_rejection=True)
+
+
+def test_an_approval_whose_answer_was_lost_is_looked_up(server, market, posted):
+    mine = handed_in(server, posted)
+    server.fail("POST", f"/submissions/{mine.market_id}/transition/", 502, after=True)
+    market.approve(mine)
+    server.contract.submissions[mine.market_id]["status"] = "AWAITING REVIEW"
+    server.fail("POST", f"/submissions/{mine.market_id}/transition/", 502)
+    with pytest.raises(MarketUnreachable):
+        market.approve(mine)
+
+
+def test_a_submission_that_is_not_handed_in_is_not_approved(server, market, posted):
+    mine = handed_in(server, posted)
+    server.contract.submissions[mine.market_id]["status"] = "ACTIVE"
+    with pytest.raises(MarketRefused, match="that is ACTIVE can't become APPROVED"):
+        market.approve(mine)
+
+
+def test_a_bonus_is_set_up_and_paid_once(server, market, posted):
+    mine = handed_in(server, posted)
+    assert market.bonus(bonus_of(mine)) in server.contract.bulk
+    assert server.contract.submissions[mine.market_id]["bonus_payments"] == [425]
+    assert [(one.submission_id, one.cents) for one in market.bonuses(posted)] == [(mine.market_id, 425)]
+
+
+@pytest.mark.parametrize(
+    ("path", "how", "error", "paid"),
+    [
+        ("/submissions/bonus-payments/", {"status": 0}, MarketRefused, 0),  # not set up: nothing can be paid
+        ("/submissions/bonus-payments/", {"status": 500, "after": True}, MarketRefused, 0),  # set up, and not paid
+        ("/bulk-bonus-payments/\\w+/pay/", {"status": 0, "after": True}, MarketUnreachable, 1),
+        ("/bulk-bonus-payments/\\w+/pay/", {"status": 0}, MarketUnreachable, 0),
+        ("/bulk-bonus-payments/\\w+/pay/", {"status": 500, "after": True}, MarketUnreachable, 1),
+        ("/bulk-bonus-payments/\\w+/pay/", {"status": 200, "after": True, "body": '{"half'}, MarketUnreachable, 1),
+    ],
+)
+def test_a_bonus_in_doubt_is_never_asked_for_again_by_itself(server, market, posted, path, how, error, paid):
+    """Asked twice, Prolific pays twice; so after silence only a person can tell."""
+    mine = handed_in(server, posted)
+    server.fail("POST", path, **how)
+    with pytest.raises(error):
+        market.bonus(bonus_of(mine))
+    assert len(server.contract.submissions[mine.market_id]["bonus_payments"]) == paid
+    assert sum(path.endswith("/pay/") for _method, path in server.contract.calls) <= 1
+
+
+def test_the_contract_pays_a_bonus_twice_when_asked_twice(server, market, posted):
+    """The trap is real: without it the test above would prove nothing."""
+    mine = handed_in(server, posted)
+    bulk = market.bonus(bonus_of(mine))
+    market.api.post(f"/bulk-bonus-payments/{bulk}/pay/")
+    assert server.contract.submissions[mine.market_id]["bonus_payments"] == [425, 425]
+
+
+def test_a_bonus_for_a_stranger_is_refused_and_nothing_paid(server, market, posted):
+    mine = handed_in(server, posted)
+    Submission.objects.update(market_id="nobody")
+    mine.refresh_from_db()
+    with pytest.raises(MarketRefused, match="Not in this study: nobody"):
+        market.bonus(bonus_of(mine))
+
+
+def test_groups_keep_blocked_and_earlier_workers_out(server, market, posting):
+    worker = posting.batch.study.workers.create(crowd="prolific", external_id="P9", pseudonym="w-9")
+    other = posting.batch.study.workers.create(crowd="mturk", external_id="A9", pseudonym="w-8")
+    allowed = server.contract.post_group({"name": "Panel", "workspace_id": WORKSPACE})["id"]
+    posting.batch.terms = {**TERMS, "groups_allow": [allowed]}
+    market.block(worker, "random answers")
+    market.block(worker, "again")
+    market.exclude(posting.batch, [worker, other])
+    market.post(posting)
+    [study] = server.contract.studies.values()
+    groups = {one["name"]: one for one in server.contract.groups.values()}
+    blocked, excluded = groups["Pyramidion: blocked"], groups[f"Pyramidion: excluded from batch {posting.batch_id}"]
+    assert study["filters"] == [
+        {"filter_id": "participant_group_allowlist", "selected_values": [allowed]},
+        {"filter_id": "participant_group_blocklist", "selected_values": [blocked["id"], excluded["id"]]},
+    ]
+    assert (blocked["participants"], excluded["participants"]) == ({"P9"}, {"P9"})
+    market.unblock(worker)
+    assert blocked["participants"] == set()
+
+
+def test_a_message_goes_to_those_who_took_part(server, market, posted):
+    mine = handed_in(server, posted)
+    stranger = posted.batch.study.workers.create(crowd="prolific", external_id="P7", pseudonym="w-7")
+    assert list(market.message([mine.worker, stranger], "Thanks", "Well done.")) == ["P7"]
+    assert server.contract.messages == [{"ids": ["P1"], "body": "Thanks\n\nWell done.", "study_id": posted.market_id}]
+
+
+def test_money_is_told_with_the_fee_rounded_up(server, market, settings):
+    settings.PROLIFIC_FEE_PERCENT = 43
+    assert (market.fee_cents(150, 4, {}), market.bonus_fee_cents(1)) == (65, 1)  # 64.5 and 0.43
+    assert market.balance_cents() == 100_00
+    settings.PROLIFIC_WORKSPACE = ""
+    assert market.balance_cents() is None
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "words"),
+    [
+        (400, MarketRefused, "It went wrong"),
+        (401, MarketRefused, "does not accept our token"),
+        (403, MarketRefused, "does not accept our token"),
+        (404, MarketRefused, "It went wrong"),
+        (429, MarketUnreachable, "slow down"),
+        (500, MarketUnreachable, "has a fault"),
+        (0, MarketUnreachable, "does not answer"),
+    ],
+)
+def test_each_error_is_one_sentence(server, market, status, error, words):
+    server.fail("GET", "/users/me/", status, times=9, headers={"Retry-After": "0"})
+    with pytest.raises(error, match=words):
+        market.check()
+
+
+def test_a_busy_market_is_asked_again_and_a_fault_only_where_it_is_safe(server, market, posted):
+    server.fail("GET", "/users/me/", 429, times=3, headers={"Retry-After": "0"})
+    market.check()
+    server.fail("GET", "/users/me/", 500, times=2)
+    market.check()
+    mine = handed_in(server, posted)
+    server.fail("POST", "/submissions/bonus-payments/", 429, times=2)  # turned away unread: may be repeated
+    market.bonus(bonus_of(mine))
+    assert server.contract.submissions[mine.market_id]["bonus_payments"] == [425]
+
+
+def test_what_is_wrong_with_a_study_is_said_by_field(server, market, posting):
+    posting.reward_cents = 0
+    with pytest.raises(MarketRefused, match=r"reward: Ensure this value is greater"):
+        market.post(posting)
+    posting.reward_cents, posting.places = 150, 1000
+    with pytest.raises(MarketRefused, match="not have enough funds"):
+        market.post(posting)
+    assert server.contract.balance == 100_00
+
+
+def test_an_address_that_is_not_on_the_list_is_not_called(server, settings):
+    settings.PROLIFIC_ALLOWED_URLS = ["https://api.prolific.com"]
+    with pytest.raises(MarketRefused, match="PROLIFIC_ALLOWED_URLS"):
+        market_for("prolific").check()
+    assert server.contract.calls == []
+
+
+def test_without_token_or_site_nothing_is_called(server, settings):
+    settings.PROLIFIC_TOKEN = ""
+    with pytest.raises(MarketRefused, match="set PROLIFIC_TOKEN"):
+        market_for("prolific").check()
+    settings.SITE_URL = ""
+    with pytest.raises(MarketRefused, match="set SITE_URL"):
+        market_for("prolific").check()
+    assert server.contract.calls == []
+
+
+def test_a_closed_port_is_said_to_be_unreachable(settings, server):
+    settings.PROLIFIC_URL = "http://127.0.0.1:9"
+    settings.PROLIFIC_ALLOWED_URLS = ["http://127.0.0.1:9"]
+    with pytest.raises(MarketUnreachable, match="can't be reached"):
+        market_for("prolific").check()
+
+
+def test_the_token_is_never_logged_or_shown(server, market, caplog):
+    caplog.set_level(logging.DEBUG)
+    server.fail("GET", "/users/me/", 400)
+    with pytest.raises(MarketRefused) as refusal:
+        market.check()
+    assert "status 400" in caplog.text
+    assert TOKEN not in caplog.text + str(refusal.value) + repr(market.__dict__)
