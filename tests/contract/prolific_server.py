@@ -331,11 +331,8 @@ class ProlificServer:
             found = re.fullmatch(pattern, path)
             if found and method == request.command:
                 call: Callable[..., Any] = getattr(self.contract, name)
-                given = [
-                    *found.groups(),
-                    *([body] if method in ("POST", "PATCH", "DELETE") and name != "post_pay" else []),
-                ]
-                facts = call(*given)
+                takes_body = method in ("POST", "PATCH", "DELETE") and name != "post_pay"
+                facts = call(*found.groups(), *([body] if takes_body else []))
                 return 200, paged(facts, urlsplit(request.path).query) if isinstance(facts, list) else facts or {}
         raise Wrong(404, "Not found.")
 

@@ -68,6 +68,13 @@ def answer_workers(count: int) -> list[str]:
     return [one.worker_id for one in made]
 
 
+def answer_account(name: str, password: str) -> str:
+    """A new worker who can sign in with a browser."""
+    from annotation.marketplace import people
+
+    return people.make_worker(people.make_account(name, password), country="US").worker_id
+
+
 def answer_accept(hit_id: str, worker_id: str) -> str:
     from annotation.marketplace import work
     from annotation.marketplace.models import Worker
