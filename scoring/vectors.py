@@ -182,7 +182,8 @@ def _load_text(path: Path) -> WordVectors:
         try:
             row = np.array(rest.split(), dtype=np.float32)
         except ValueError:
-            raise ScoringError(f"{path}, line {number}: a vector has numbers only; found {rest[:40]!r}.") from None
+            # The text stays out of the message: a path may come from a web page.
+            raise ScoringError(f"{path}, line {number}: a word is followed by numbers only.") from None
         if rows and len(row) != len(rows[0]):
             raise ScoringError(f"{path}, line {number}: {len(row)} numbers where line 1 has {len(rows[0])}.")
         words.append(word)

@@ -85,7 +85,7 @@ def test_missing_vectors_are_told_before_any_work(tmp_path: Path) -> None:
     ("content", "said"),
     [
         ("cat 1 2\ndog 1\n", "line 2: 1 numbers where line 1 has 2"),
-        ("cat 1 x\n", "line 1: a vector has numbers only"),
+        ("cat 1 x\n", "line 1: a word is followed by numbers only"),
         ("", "holds no word vectors"),
     ],
 )
