@@ -20,6 +20,8 @@ SKIP = 4
 """How many words may stand between the two of a skip bigram."""
 _REACH = np.arange(1, SKIP + 2)
 _LACKING = -1
+_SMALL = 200_000
+"""Cells of a table of all units by all summaries that is still cheaper than sorting what was found."""
 
 
 class Shelf(NamedTuple):
@@ -40,8 +42,14 @@ class Shelf(NamedTuple):
 
 
 def _shelve(codes: Numbers) -> Shelf:
-    distinct, places, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    return Shelf(distinct, counts, places)
+    # What np.unique does, without the detours that cost more than the work itself on texts of this size.
+    order = codes.argsort(kind="stable")
+    ranked = codes[order]
+    is_new = np.ones(len(codes), dtype=bool)
+    np.not_equal(ranked[1:], ranked[:-1], out=is_new[1:])
+    places = np.empty_like(codes)
+    places[order] = is_new.cumsum() - 1
+    return Shelf(ranked[is_new], np.bincount(places), places)
 
 
 class Grams:
@@ -89,7 +97,9 @@ class Grams:
         return found
 
     def _without_last(self, rows: _Rows) -> Numbers:
-        places = np.setdiff1d(rows.places, rows.lasts, assume_unique=True)
+        left = rows.words.copy()
+        left[rows.lasts] = _LACKING
+        places = np.flatnonzero(left != _LACKING)
         shelf = self._orders[0]
         counts = shelf.counts.copy()
         counts[shelf.places[-1:]] -= 1
@@ -122,7 +132,11 @@ class _Rows:
 
     def clip(self, places: Numbers, grams: Numbers, counts: Numbers) -> Numbers:
         """Per summary, its units that match, each at most as often as the reference has it."""
-        keys, times = np.unique(self._owners[places] * len(counts) + grams, return_counts=True)
-        owners, grams = np.divmod(keys, max(len(counts), 1))
-        matched = np.bincount(owners, np.minimum(times, counts[grams]), self._size)
-        return matched.astype(np.int64)
+        kinds = max(len(counts), 1)
+        keys = self._owners[places] * kinds + grams
+        if self._size * kinds <= _SMALL:
+            table = np.bincount(keys, minlength=self._size * kinds).reshape(self._size, kinds)
+            return np.minimum(table[:, : len(counts)], counts).sum(axis=1)
+        distinct, times = np.unique(keys, return_counts=True)
+        owners, grams = np.divmod(distinct, kinds)
+        return np.bincount(owners, np.minimum(times, counts[grams]), self._size).astype(np.int64)
