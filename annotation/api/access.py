@@ -1,5 +1,7 @@
 """Who calls: a token, its scopes, and the person's role in the study. Cookies count for nothing here."""
 
+import re
+from functools import cache
 from typing import Any, cast
 
 from django.http import Http404, HttpRequest
@@ -38,11 +40,33 @@ class BearerToken(HttpBearer):
                 "scope",
             )
         request.user = row.user
+        _refuse_unknown(request)
         return row
 
     def _refuse(self, request: HttpRequest, sentence: str) -> None:
         count_stranger(request)
         raise unauthorized(sentence)
+
+
+def _refuse_unknown(request: HttpRequest) -> None:
+    """A misspelt parameter is said, not passed over: `limt=5` would otherwise quietly fetch 100."""
+    known = _parameters(request.resolver_match.route if request.resolver_match else "", str(request.method))
+    unknown = [name for name in request.GET if name not in known]
+    if unknown:
+        raise Problem(
+            422,
+            gettext("There is no parameter “%(name)s” here. There are: %(known)s. Nothing was changed.")
+            % {"name": unknown[0][:60], "known": ", ".join(sorted(known)) or "–"},
+            "invalid",
+        )
+
+
+@cache
+def _parameters(route: str, method: str) -> frozenset[str]:
+    from .urls import document
+
+    operation = document()["paths"]["/" + re.sub(r"<(\w+)>", r"{\1}", route)][method.lower()]
+    return frozenset(one["name"] for one in operation["parameters"] if one["in"] == "query")
 
 
 READ, WRITE, ADMIN = (BearerToken(scope) for scope in (Scope.READ, Scope.WRITE, Scope.ADMIN))
@@ -63,7 +87,11 @@ def study_for(request: HttpRequest, slug: str, *roles: str) -> Study:
 
 
 def role_in(request: HttpRequest, study: Study) -> str:
-    return study.role_of(token_of(request).user) or ""
+    """The caller's role; asked of the database once per request."""
+    known: dict[int, str] = request.__dict__.setdefault("study_roles", {})
+    if study.pk not in known:
+        known[study.pk] = study.role_of(token_of(request).user) or ""
+    return known[study.pk]
 
 
 def only_own(request: HttpRequest, study: Study) -> bool:

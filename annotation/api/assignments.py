@@ -1,4 +1,4 @@
-"""Assignments: who works on what, since when. Annotators see their own, without what would tell them whom they judge."""
+"""Assignments: who works on what, since when. Annotators see their own, and not whose summary it is."""
 
 from datetime import datetime
 from typing import Annotated, Any

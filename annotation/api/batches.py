@@ -17,7 +17,7 @@ from annotation.progress import batch_progress
 from .access import READ, READERS, WRITE, study_for
 from .door import require_match, tag_of
 from .paging import Id, Paging, answer, page_by
-from .studies import Slug
+from .studies import Slug, Whole
 
 router = Router()
 FIELDS = ("id", "name", "protocol", "role", "round", "crowd", "state", "options", "created_at")
@@ -54,7 +54,7 @@ class BatchIn(Schema):
     model_config = ConfigDict(extra="forbid")
     name: Name
     protocol: Literal["litepyramid", "likert", "scu"]
-    quota: int = Field(ge=1, le=100, strict=True, description="Answers per task")
+    quota: Whole = Field(ge=1, le=100, description="Answers per task")
     role: Literal["crowd", "expert"] = "crowd"
     options: dict[str, Any] = Field(default={}, description="The protocol's own (docs/protocols)")
 

@@ -8,10 +8,10 @@ from ninja.operation import Operation
 
 from .problems import MEDIA_TYPE, ProblemOut, answer_problems
 
-DESCRIPTION = """Studies, their texts, judgments, scores and reports, as the site shows them to the person behind a token.
+DESCRIPTION = """Studies, their texts, judgments, scores and reports, as the site shows them to a token's owner.
 
-Every request carries `Authorization: Bearer pyr_…`; tokens are made on the site under “API tokens”. Lists come in pages:
-send `next` back as `after`. Answers carry an ETag; `If-None-Match` saves the transfer and `If-Match` guards a change.
+Every request carries `Authorization: Bearer pyr_…`; tokens are made on the site under “API”. Lists come in pages: send
+`next` back as `after`. Answers carry an ETag; `If-None-Match` saves the transfer and `If-Match` guards a change.
 Every error is an `application/problem+json` document. Workers appear by pseudonym."""
 
 # What may happen at any operation, and what only where something is sent or changed.
@@ -50,6 +50,7 @@ class Api(NinjaAPI):
             for method, operation in path.items():
                 _say_errors(method, operation)
                 _say_conditions(method, operation)
+        _say_links(document["paths"])
         return document
 
 
@@ -62,13 +63,25 @@ def _say_errors(method: str, operation: dict[str, Any]) -> None:
 
 
 def _say_conditions(method: str, operation: dict[str, Any]) -> None:
-    name = "If-None-Match" if method == "get" else "If-Match"
-    if method == "post":
-        return
-    schema = {"type": "string", "pattern": '^"[0-9a-f]{32}"$'}
-    operation.setdefault("parameters", []).append(
-        {"in": "header", "name": name, "required": False, "schema": schema, "description": "An ETag you were given"}
-    )
+    if method == "get":
+        about = {"schema": {"type": "string"}, "description": "An ETag you were given: 304 if it still holds"}
+        operation["parameters"].append({"in": "header", "name": "If-None-Match", "required": False, **about})
+    elif method in ("patch", "delete"):
+        operation["description"] += " With `If-Match` and an ETag, only while nobody has changed it since."
+
+
+def _say_links(paths: dict[str, Any]) -> None:
+    """Where a list's items lead: the document says it, so that programs can follow."""
+    by_address = {address.removeprefix("/api/v1"): methods for address, methods in paths.items()}
+    for address, methods in by_address.items():
+        for operation in methods.values():
+            if "{study}" in address:
+                origin, where = "/studies", {"study": "$response.body#/items/0/slug"}
+                if "{id}" in address:
+                    origin = address.split("/{id}")[0]
+                    where = {"study": "$request.path.study", "id": "$response.body#/items/0/id"}
+                links = by_address[origin]["get"]["responses"]["200"].setdefault("links", {})
+                links[operation["operationId"]] = {"operationId": operation["operationId"], "parameters": where}
 
 
 def make_api() -> Api:

@@ -15,7 +15,7 @@ from annotation.quality import decide_filter, preview_rules, undo_filter
 from .access import READ, READERS, WRITE, study_for, token_of
 from .door import require_match, tag_of
 from .paging import Paging, answer, page_by
-from .studies import Slug
+from .studies import Slug, Whole
 
 router = Router()
 FIELDS = ("id", "rules", "seed", "decided_at", "undone_at", "decided_by__username", "undone_by__username")
@@ -32,7 +32,7 @@ class FilterIn(Schema):
 
     model_config = ConfigDict(extra="forbid")
     rules: list[RuleText] = Field(min_length=1, max_length=10, examples=[["checks", "worker-agreement"]])
-    seed: int = Field(0, ge=0, le=999_999_999, strict=True)
+    seed: Whole = Field(0, ge=0, le=999_999_999)
 
 
 class DecisionOut(Schema):

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Path, Router, Schema
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from annotation.models import Membership, Role, Study
 from annotation.progress import study_state
@@ -14,6 +14,16 @@ from .access import EVERYBODY, READ, READERS, role_in, study_for, token_of
 from .paging import Paging, answer, page_by
 
 router = Router()
+
+
+def _whole(value: object) -> object:
+    """As JSON Schema has it: 50.0 is a whole number, "50" and true are not."""
+    if isinstance(value, bool | str):
+        raise ValueError("a whole number is needed")
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_whole)]
 Slug = Annotated[str, Path(pattern=r"^[-a-zA-Z0-9_]{1,80}$", description="The study's slug, as in its address")]
 # Text that a database takes: PostgreSQL has no place for NUL.
 WORD = r"^[^\x00]{0,200}$"
