@@ -1,0 +1,123 @@
+"""The ways in and out of Prolific and of personal links, in Chromium, without a cookie."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from annotation.batches import create_batch
+from annotation.crowds.collecting import collect
+from annotation.crowds.direct import make_links, withdraw_link
+from annotation.crowds.publishing import publish
+from annotation.crowds.terms import Terms, set_terms
+from annotation.models import Assignment, Batch, Submission
+from annotation.transfer.frames import judgments_frame
+from tests.annotation.crowds.conftest import TERMS
+from tests.browser.conftest import NARROW
+from tests.browser.helpers import ready
+from tests.contract.prolific_server import PROJECT, TOKEN, WORKSPACE, ProlificServer
+from tests.factories import make_study
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def prolific():
+    server = ProlificServer()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def page(browser: Browser):
+    context = browser.new_context(viewport=NARROW)
+    page, faults = context.new_page(), []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    yield page
+    assert [one for one in context.cookies() if "prolific" not in one["domain"]] == []
+    context.close()
+    assert faults == []
+
+
+@pytest.fixture(autouse=True)
+def site(settings, live_server, prolific):
+    settings.SITE_URL = live_server.url
+    settings.PROLIFIC_URL, settings.PROLIFIC_ALLOWED_URLS, settings.PROLIFIC_TOKEN = prolific.url, [prolific.url], TOKEN
+    settings.PROLIFIC_WORKSPACE, settings.PROLIFIC_PROJECT = WORKSPACE, PROJECT
+
+
+def make_work(crowd: str, documents: int, **terms) -> Batch:
+    batch = create_batch(make_study(documents=documents, units=2), "Work", "litepyramid", 1, {}, state=Batch.State.OPEN)
+    set_terms(batch, Terms.parse({**TERMS, **terms}), crowd=crowd)
+    return batch
+
+
+def judge(page: Page) -> None:
+    """One LitePyramid task by keyboard."""
+    ready(page)
+    for key in "jpn":
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")  # on Submit, where the focus went
+
+
+def test_a_participant_comes_from_prolific_does_two_tasks_and_goes_back_with_the_code(page, prolific):
+    contract = prolific.reset()
+    batch = make_work("prolific", documents=3, tasks_per_participant=2, reward_cents=100)
+    publish(batch)
+    [study] = contract.studies.values()
+    session = contract.take_part(study["id"], "P1")
+    who = {"PROLIFIC_PID": "P1", "STUDY_ID": study["id"], "SESSION_ID": session}
+    address = re.sub(r"\{\{%(\w+)%\}\}", lambda found: who[found[1]], study["external_study_url"])
+    arrived = []
+    page.route(
+        "https://app.prolific.com/**",
+        lambda route: (arrived.append(route.request.url), route.fulfill(body="Thank you")),
+    )
+
+    page.goto(address)
+    expect(page.locator("#sitting")).to_have_text("Task 1 of 2")
+    judge(page)
+    expect(page.locator("#sitting")).to_have_text("Task 2 of 2")
+    # Leaving early keeps what was done and what was begun.
+    ready(page)
+    page.keyboard.press("j")
+    page.keyboard.press("p")
+    ready(page)
+    page.get_by_role("button", name="Stop here").click()
+    expect(page.get_by_text("1 of 2 tasks are done")).to_be_visible()
+    page.get_by_role("button", name="Go on").click()
+    expect(page.locator("#progress")).to_have_text("1 of 2")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("n")
+    ready(page)
+    page.locator("#submit").click()
+
+    page.get_by_role("link", name="Finish on Prolific").click()
+    page.wait_for_url("https://app.prolific.com/**")
+    [code] = parse_qs(urlsplit(arrived[0]).query)["cc"]
+    assert len(judgments_frame(batch.study)) == 0
+    contract.complete(session, code)
+    assert collect(batch).confirmed == 1
+    assert (Submission.objects.get().state, len(judgments_frame(batch.study))) == ("submitted", 4)
+
+
+def test_a_personal_link_opens_works_goes_on_and_ends(page):
+    batch = make_work("direct", documents=2, reward_cents=0)
+    [link, other] = make_links(batch, ["Ada", "Grace"])
+    page.goto(link.url)
+    expect(page.get_by_role("heading", name=batch.study.name)).to_be_visible()
+    page.keyboard.press("Enter")  # Start has the focus
+    judge(page)
+    expect(page.get_by_text("You have done 1 task.")).to_be_visible()
+    page.keyboard.press("Enter")  # Next task
+    judge(page)
+    expect(page.get_by_text("You have done 2 tasks.")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("This batch is complete")).to_be_visible()
+    assert (Assignment.objects.counted().count(), len(judgments_frame(batch.study))) == (2, 4)
+    page.goto(other.url)
+    withdraw_link(batch, other.id)
+    page.reload()
+    expect(page.get_by_text("This link was withdrawn")).to_be_visible()
