@@ -193,7 +193,7 @@ def _time(facts: Facts) -> str:
 
 def _ethics(facts: Facts) -> Iterator[Question]:
     consent = ""
-    if facts.consent:
+    if facts.consent and facts.consents:
         consent = f" {facts.consents} people agreed to version {facts.consent.version} of the consent text."
     yield Question("5.1", "Did an ethics board approve the experiment? Which one, under which number?")
     yield Question(

@@ -1,0 +1,205 @@
+"""Exports: true to the study, safe to pass on, and enough to make every number again."""
+
+import hashlib
+import json
+import shlex
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from django.core.management import CommandError, call_command
+
+from analysis.cli import main as analysis
+from analysis.tables import read_table
+from annotation import reports
+from annotation.demo import STUDY, load_demo
+from annotation.models import Assignment, FilterDecision, Judgment, Study
+from annotation.transfer import streaming
+from annotation.transfer.exporter import export_folder
+from annotation.transfer.importer import import_study
+from annotation.transfer.options import ExportOptions
+from tests.annotation.test_import import DOCUMENTS, JUDGMENTS, SUMMARIES, write_folder
+
+pytestmark = pytest.mark.django_db
+
+# Three workers on one summary; the third is outvoted on s1.
+THREE = JUDGMENTS + "007,1,s1,THIRD3,1,x3,h1\n007,1,s2,THIRD3,0,x3,h1\n"
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    import_study(write_folder(tmp_path / "in", judgments__csv=THREE), "s")
+    return Study.objects.get(name="s")
+
+
+def export(study: Study, folder: Path, **options: object) -> Path:
+    export_folder(study, folder, ExportOptions.given(**options))
+    return folder
+
+
+def manifest(folder: Path) -> dict:
+    return json.loads((folder / "manifest.json").read_text())
+
+
+def test_the_manifest_tells_the_truth_about_every_file(study, tmp_path):
+    call_command("export_study", tmp_path / "out", name="s")
+    told = manifest(tmp_path / "out")
+    files = {one["name"]: one for one in told["files"]}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {*files, "manifest.json"}
+    for name, one in files.items():
+        content = (tmp_path / "out" / name).read_bytes()
+        assert one["sha256"] == hashlib.sha256(content).hexdigest()
+        assert one["bytes"] == len(content)
+    lines = (tmp_path / "out" / "judgments.csv").read_text().splitlines()
+    assert files["judgments.csv"]["rows"] == len(lines) - 1 == 6
+    assert [column["name"] for column in files["judgments.csv"]["columns"]] == lines[0].split(",")
+    assert (told["format"], told["schema"], told["filter"]) == ("pyramidion-export", 1, None)
+    assert "pandas" in told["versions"]
+
+
+def test_the_salt_never_leaves(study, tmp_path):
+    export(study, tmp_path / "out", shapes=["realsumm", "summeval", "rose", "mturk", "label_studio"])
+    assert not any(study.salt.encode() in path.read_bytes() for path in (tmp_path / "out").iterdir())
+
+
+def test_raw_worker_ids_leave_only_when_an_admin_asks(study, tmp_path):
+    Judgment.objects.filter(unit="s1").update(extra={"hit_id": "h1", "who": "A1B2C3", "url": "task_ZZTOP9#1"})
+    every = {"shapes": ["summeval", "mturk", "label_studio"], "tables": list(ExportOptions().tables)}
+    hidden, raw = export(study, tmp_path / "a", **every), export(study, tmp_path / "b", **every, raw_workers=True)
+    for worker in (b"A1B2C3", b"ZZTOP9", b"THIRD3"):
+        assert not [path.name for path in hidden.iterdir() if worker in path.read_bytes()]
+        assert worker in (raw / "judgments.csv").read_bytes()
+    assert study.pseudonym("import", "ZZTOP9") in (hidden / "judgments.csv").read_text()
+
+
+def test_kept_and_dropped_are_the_filters_with_reasons(study, tmp_path):
+    FilterDecision.objects.create(study=study, rules=["majority-dissent"], seed=3)
+    out = export(study, tmp_path / "out")
+    kept, dropped = (read_table(out / f"judgments_{name}.csv", "judgments") for name in ("kept", "dropped"))
+    # s1 got 1, 0, 1: the worker who said 0 goes. The check s2 is neither kept nor dropped.
+    assert kept["value"].tolist() == [1, 1]
+    assert dropped[["worker_id", "rule"]].values.tolist() == [[study.pseudonym("import", "ZZTOP9"), "majority-dissent"]]
+    assert "Outvoted on 1 of 1 units" in dropped["reason"][0]
+    assert manifest(out)["filter"]["rules"] == ["majority-dissent"]
+    assert manifest(out)["filter"]["seed"] == 3
+    # Raw ids don't change who goes.
+    raw = read_table(export(study, tmp_path / "raw", raw_workers=True) / "judgments_dropped.csv", "judgments")
+    assert raw["worker_id"].tolist() == ["ZZTOP9"]
+
+
+@pytest.fixture
+def demo() -> Study:
+    load_demo()
+    return Study.objects.get(name=STUDY)
+
+
+def test_the_printed_commands_give_the_same_bytes_and_the_sites_numbers(demo, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(reports, "RESAMPLES", 60)  # enough to tell two reports apart
+    out = export(demo, tmp_path / "out")
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    monkeypatch.chdir(out)
+    commands = {one["what"]: shlex.split(one["command"]) for one in manifest(out)["commands"]}
+    for what in ("filter again", "human scores again", "the report"):
+        assert commands[what][:3] == ["python", "-m", "analysis"]
+        assert analysis(commands[what][3:]) == 0, capsys.readouterr()
+    for name in ("judgments_kept.csv", "judgments_dropped.csv", "human_scores.csv"):
+        assert (out / name).read_bytes() == before[name]
+    report = reports.study_report(demo)
+    assert len(report.figures) > 5
+    for figure in report.figures:
+        written = pd.read_csv(out / "report" / "tables" / f"{figure.name}.csv")
+        pd.testing.assert_frame_equal(written, figure.table.reset_index(drop=True), check_dtype=False)
+    assert report.methods in (out / "report" / "methods.txt").read_text()
+    assert [*report.warnings] == (out / "report" / "warnings.txt").read_text().splitlines()
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_every_form_holds_the_same_study(study, tmp_path, form):
+    out = export(study, tmp_path / form, form=form)
+    assert all(path.suffix in (f".{form}", ".json") for path in out.iterdir())
+    import_study(out, form)
+    again = export(Study.objects.get(name=form), tmp_path / "again")
+    first = export(study, tmp_path / "first")
+    for kind in ("documents", "summaries", "scus", "judgments", "scores"):
+        path = next(first.glob(f"{kind}.*"))
+        ours, theirs = read_table(path, kind), read_table(again / path.name, kind)
+        if form == "csv":  # a study's own columns come back from CSV as text
+            ours, theirs = ours.astype(str), theirs.astype(str)
+        pd.testing.assert_frame_equal(ours, theirs)
+
+
+def test_formulas_are_defused_and_come_back_exactly(tmp_path):
+    odd = ["=cmd|' /C calc'!A0", "-x", "'=q", "+1+1", "@SUM(A1)", "-5", "plain", "''-"]
+    rows = [{**row, "system": system} for row in SUMMARIES[:1] for system in odd]
+    scores = "doc_id,system,metric,value\n" + "".join(f'007,"{name}",=m,-1.5\n' for name in odd)
+    texts = {"summaries__jsonl": "\n".join(map(json.dumps, rows)), "scores__csv": scores}
+    import_study(write_folder(tmp_path / "in", **texts, judgments__csv=JUDGMENTS.replace(",1,s", ",plain,s")), "s")
+    study = Study.objects.get(name="s")
+    out = export(study, tmp_path / "out", form="csv")
+    cells = pd.read_csv(out / "scores.csv", dtype=str)
+    assert not cells["system"].str.match(r"[=+@]|-\D").any()
+    assert set(cells["value"]) == {"-1.5"}  # numbers stay numbers
+    assert set(cells["metric"]) == {"'=m"}
+    assert set(read_table(out / "scores.csv", "scores")["system"]) == set(odd)
+    import_study(out, "again")
+    assert set(Study.objects.get(name="again").systems.values_list("name", flat=True)) == set(odd)
+
+
+def test_without_texts_no_text_leaves(study, tmp_path):
+    out = export(study, tmp_path / "out", texts=False)
+    whole = b"".join(path.read_bytes() for path in out.iterdir())
+    texts = [DOCUMENTS[0]["source"], DOCUMENTS[1]["references"][1], SUMMARIES[0]["summary"], "Fact one."]
+    assert not [text for text in texts if text.encode() in whole]
+    hashes = pd.read_csv(out / "summary_hashes.csv", dtype=str)
+    assert hashes["summary_sha256"][0] == hashlib.sha256(SUMMARIES[0]["summary"].encode()).hexdigest()
+    assert analysis(["agreement", str(out / "judgments.csv")]) == 0  # the numbers are all there
+
+
+def test_the_chunks_leave_no_trace(demo, tmp_path, monkeypatch):
+    tables = {"tables": ["documents", "summaries", "scus", "judgments", "judgments_kept", "scores"]}
+    whole = export(demo, tmp_path / "whole", **tables)
+    monkeypatch.setattr(streaming, "CHUNK", 50)
+    pieces = export(demo, tmp_path / "pieces", **tables)
+    for path in whole.iterdir():
+        if path.name != "manifest.json":
+            assert path.read_bytes() == (pieces / path.name).read_bytes()
+
+
+def test_progress_goes_up_to_the_end(study, tmp_path):
+    seen: list[tuple[int, int]] = []
+    export_folder(study, tmp_path, ExportOptions.given(shapes=["rose"]), lambda done, total: seen.append((done, total)))
+    assert seen == sorted(seen)
+    assert seen[-1][0] == seen[-1][1] > 0
+
+
+def test_the_rule_signals_works_on_the_exported_judgments(study, tmp_path, capsys):
+    pasting = Assignment.objects.order_by("pk")[0]
+    Assignment.objects.update(signals={"loads": {"load1": {"active": 9, "focus_lost": 1, "pastes": 0, "items": {}}}})
+    Assignment.objects.filter(pk=pasting.pk).update(
+        signals={"loads": {"load1": {"active": 9, "focus_lost": 2, "pastes": 3, "items": {}}}}
+    )
+    out = export(study, tmp_path / "out")
+    rows = read_table(out / "judgments.csv", "judgments")
+    mine = rows[rows["assignment_id"] == pasting.key]
+    assert set(zip(mine["pastes"].astype(int), mine["focus_losses"].astype(int), strict=True)) == {(3, 2)}
+    capsys.readouterr()
+    assert analysis(["filter", str(out / "judgments.csv"), "--rule", "signals[minimum=1]", "--json"]) == 0
+    assert [row["reason"] for row in json.loads(capsys.readouterr().out)] == ["Pasted text in 1 of 1 assignments."]
+    # There and back: the columns stay, though the imported assignments have no signals of their own.
+    import_study(out, "again")
+    again = export(Study.objects.get(name="again"), tmp_path / "again")
+    assert (again / "judgments.csv").read_bytes() == (out / "judgments.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"tables": ["judgement"]}, "no table “judgement”. Known: documents, summaries"),
+        ({"shape": ["rouge"]}, "no shape “rouge”. Known: realsumm, summeval"),
+        ({"shape": ["rose"], "no_texts": True}, "hold texts"),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_known_ones(study, tmp_path, options, says):
+    with pytest.raises(CommandError, match=says):
+        call_command("export_study", tmp_path / "out", name="s", **options)
+    assert not (tmp_path / "out").exists()
