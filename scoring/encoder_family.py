@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring import models, threads
-from scoring.base import Family, Readiness, library_version
+from scoring.base import Family, Need, Readiness, library_version
 from scoring.embeddings_cache import Vectors
 from scoring.encoder import Ask, Encoder, Want, open_encoder
 from scoring.errors import ScoringError
@@ -66,6 +66,9 @@ class EncoderFamily(Family):
         made = copy.copy(self)
         made._folder = folder
         return made
+
+    def requires(self) -> Sequence[Need]:
+        return (models.need(self.options["model"]),)
 
     def ready(self) -> Readiness:
         state = models.readiness(self.options["model"])

