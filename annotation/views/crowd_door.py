@@ -113,8 +113,7 @@ def handin_texts() -> dict[str, str]:
         "refused": _("The market did not take it. Your answers are saved here; keep the receipt code."),
         "waiting": _("Waiting for the market…"),
         "silent": _(
-            "The market does not answer. Your answers are safe here under the receipt code below; note it down. This "
-            "page goes on trying by itself, or press the button. If the time runs out, send the code to the requester: "
-            "it finds your work."
+            "The market does not answer. Note the receipt code: your answers are safe under it. This page keeps trying; "
+            "if the time runs out, send the code to the requester."
         ),
     }
