@@ -1,16 +1,11 @@
 """Where workers come from: one file per crowd, each a `Market` (base.py). The money rules stand around them, once."""
 
-from importlib import import_module
-
 from .base import Market
+from .direct import Direct
+from .mturk import MTurk
+from .prolific import Prolific
 
-_FILES = {"direct": "Direct", "mturk": "MTurk", "prolific": "Prolific"}
-MARKETS: dict[str, type[Market]] = {}
-for _name, _class in _FILES.items():
-    try:
-        MARKETS[_name] = getattr(import_module(f".{_name}", __name__), _class)
-    except ModuleNotFoundError:
-        continue
+MARKETS: dict[str, type[Market]] = {market.name: market for market in (Direct, MTurk, Prolific)}
 
 
 def market_for(crowd: str) -> Market:

@@ -127,7 +127,7 @@ def release_places(batch: Batch, found: dict[str, Posted]) -> int:
 def _claimable(posting: Posting, posted: Posted | None) -> int | None:
     if posting.state == Open.CLOSED:
         return 0
-    if posted is None:
+    if posted is None or posted.places != posting.places:  # not up yet, or topped up since that look
         return None
     if posted.claimable is not None:
         return posted.claimable

@@ -36,7 +36,6 @@ POINTS = (
     "reject:answered",
     "reject:kept",
     "undo:written",
-    "undo:answered",
     "extend:written",
     "extend:answered",
     "expire:answered",

@@ -298,13 +298,20 @@ def _client() -> Any:
     return _client_for(endpoint, key, secret, settings.MTURK_TIMEOUT_SECONDS, settings.MTURK_ATTEMPTS)
 
 
+@lru_cache(maxsize=1)
+def _session() -> Any:
+    """Reading the service model takes longest: once for all clients."""
+    import boto3
+
+    return boto3.session.Session()
+
+
 @lru_cache(maxsize=8)
 def _client_for(endpoint: str, key: str, secret: str, timeout: float, attempts: int) -> Any:
     """A client may be shared by threads, and is slow to make."""
-    import boto3
     from botocore.config import Config
 
-    return boto3.session.Session().client(
+    return _session().client(
         "mturk",
         endpoint_url=endpoint,
         region_name=settings.MTURK_REGION,

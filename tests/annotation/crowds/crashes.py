@@ -1,0 +1,55 @@
+"""Killing a process in the middle of its work, and comparing the ledger with the market's books afterwards."""
+
+import os
+import signal
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from django.db import connections
+from django.db.models import Sum
+
+from annotation.crowds import mturk
+from annotation.crowds.questions import form_twin
+from annotation.models import Batch, Entry, Task
+from annotation.protocols import of as protocol_of
+
+
+def killed_at(point: str, work: Callable[[], Any]) -> None:
+    """Do the work in a process that is killed with -9 at a named point (annotation/crowds/faults.py)."""
+    connections.close_all()  # a connection must not be shared with the child
+    pid = os.fork()
+    if pid == 0:
+        os.environ["FAULT_POINT"] = point
+        mturk._client().close()  # nor a socket
+        try:
+            work()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(3)
+        os._exit(0)
+    status = os.waitpid(pid, 0)[1]
+    died = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    assert died, f"nobody was killed at {point}: exit status {status}"
+
+
+def filled(task: Task, value: str = "1") -> dict[str, str]:
+    """A form of this task with the same answer everywhere."""
+    return {item.field: value for item in protocol_of(task.batch).items(form_twin(task))}
+
+
+def money_of(batch: Batch) -> tuple[int, int]:
+    """What the ledger says is promised and paid."""
+    counted = batch.entries.exclude(state=Entry.State.FAILED)
+    sums = counted.aggregate(promised=Sum("promised_cents"), paid=Sum("paid_cents"))
+    return sums["promised"] or 0, sums["paid"] or 0
+
+
+def check_books(batch: Batch, books: dict[str, Any], where: str = "") -> None:
+    """Nothing is open, nothing stands twice, and every cent is where the market has it. One batch per requester."""
+    assert not batch.entries.filter(state__in=["planned", "doubtful"]).exists(), f"{where}: lines are still open"
+    tokens = [token for token, *_rest in books["hits"]]
+    assert sorted(tokens) == sorted(batch.postings.values_list("token", flat=True)), f"{where}: HITs doubled or missed"
+    assert money_of(batch) == (books["held"], books["paid"] + books["fees"]), f"{where}: the books differ"
+    batch.study.refresh_from_db()
+    assert batch.study.committed_cents == sum(money_of(batch)), where
