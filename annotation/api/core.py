@@ -50,6 +50,8 @@ class Api(NinjaAPI):
             for method, operation in path.items():
                 _say_errors(method, operation)
                 _say_conditions(method, operation)
+                if operation.pop("x-file", False):
+                    _say_file(operation)
         _say_links(document["paths"])
         return document
 
@@ -68,6 +70,15 @@ def _say_conditions(method: str, operation: dict[str, Any]) -> None:
         operation["parameters"].append({"in": "header", "name": "If-None-Match", "required": False, **about})
     elif method in ("patch", "delete"):
         operation["description"] += " With `If-Match` and an ETag, only while nobody has changed it since."
+
+
+def _say_file(operation: dict[str, Any]) -> None:
+    body = {"content": {"*/*": {"schema": {"type": "string", "format": "binary"}}}}
+    refusal = {"content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+    operation["responses"]["200"] = {"description": "The file", **body}
+    operation["responses"]["206"] = {"description": "The piece asked for with Range", **body}
+    operation["responses"]["410"] = {"description": "The export has expired", **refusal}
+    operation["responses"]["416"] = {"description": "The file has no such piece"}
 
 
 def _say_links(paths: dict[str, Any]) -> None:
@@ -90,6 +101,7 @@ def make_api() -> Api:
         assignments,
         batches,
         documents,
+        exports,
         filters,
         jobs,
         judgments,
@@ -118,6 +130,7 @@ def make_api() -> Api:
         reports,
         jobs,
         workers,
+        exports,
     ):
         api.add_router("/studies/{study}", part.router, tags=[part.__name__.rsplit(".", 1)[-1]])
     return api

@@ -9,6 +9,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from annotation.models import Assignment, Judgment
+from annotation.models.crowds import Submission
 
 from .access import EVERYBODY, READ, only_own, study_for, token_of
 from .assignments import OfBatch, OfWorker, assignments_of
@@ -57,7 +58,8 @@ class JudgmentOut(Schema):
     is_check: bool | None = Field(description="null for annotators")
     submitted_at: datetime | None
     revision: int
-    state: str = Field(description="`submitted` counts; `surplus` came too late and does not")
+    state: str = Field(description="submitted, or surplus: it came too late")
+    counts: bool = Field(description="Submitted, and confirmed where a market brokered it")
 
 
 class JudgmentPage(Schema):
@@ -93,7 +95,7 @@ def list_judgments(
 
 
 def _values(rows: QuerySet[Judgment]) -> QuerySet[Any]:
-    return rows.values("id", "assignment_id", "assignment__task_id", *FIELDS.values())
+    return rows.values("id", "assignment_id", "assignment__task_id", "assignment__submission__state", *FIELDS.values())
 
 
 def _by_assignment(rows: QuerySet[Judgment], assignments: QuerySet[Assignment], place: Position) -> Found:
@@ -110,4 +112,6 @@ def _by_assignment(rows: QuerySet[Judgment], assignments: QuerySet[Assignment], 
 
 def _shaped(row: dict[str, Any], blind: bool) -> dict[str, Any]:
     hidden = {"system": None, "group": None, "is_check": None} if blind else {}
-    return {**{name: row[field] for name, field in FIELDS.items()}, **hidden}
+    brokered = row["assignment__submission__state"]
+    counts = row["assignment__state"] == Assignment.State.SUBMITTED and brokered in (None, *Submission.CONFIRMED)
+    return {**{name: row[field] for name, field in FIELDS.items()}, "counts": counts, **hidden}

@@ -37,6 +37,7 @@ class Judgment(TypedDict):
     submitted_at: str | None
     revision: int
     state: str
+    counts: bool
 
 
 class Score(TypedDict):

@@ -396,6 +396,27 @@ def test_metrics_are_scored_in_the_background_and_read_back(settings):
     assert Job.objects.count() == 1
 
 
+@pytest.mark.django_db(transaction=True)
+def test_an_export_is_asked_for_and_fetched_in_pieces(settings, tmp_path):
+    settings.EXPORT_ROOT = str(tmp_path)
+    study = make_study(documents=2, systems=2)
+    judge(study)
+    program = caller(study, Role.ANALYST)
+    asked = program.call("post", "/exports", {"tables": ["judgments"], "form": "csv"})
+    assert asked.status_code == 202
+    export = program.get(asked["Location"]).json()
+    assert export["state"] == "done", export
+    address = f"{asked['Location']}/files/judgments.csv"
+    whole = b"".join(program.get(address).streaming_content)
+    assert whole.count(b"\n") == 1 + 2 * 2 * 2 * 3
+    piece = program.get(address, Range="bytes=0-9")
+    assert (piece.status_code, b"".join(piece.streaming_content)) == (206, whole[:10])
+    assert program.call("post", "/exports", {"tables": ["judgments"], "raw_workers": True}).status_code == 403
+    limited = caller(study, Role.ADMIN, ["read", "write"])
+    assert limited.call("post", "/exports", {"tables": ["ledger"]}).status_code == 403
+    assert program.call("post", "/exports", {"tables": ["feelings"]}).status_code == 409
+
+
 def test_raw_ids_are_for_admins_with_the_scope(study):
     worker = Worker.objects.create(study=study, crowd="mturk", external_id="A1RAW", pseudonym="w-aaaaaaaaaaaaaaaa")
     raw = caller(study).get("/workers/raw").json()["items"]
