@@ -6,6 +6,7 @@ process is asked adds them up. Without it, a scrape tells of one process only.
 """
 
 import os
+import threading
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -17,16 +18,23 @@ from django.utils import timezone
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 
-@cache
+_making = threading.Lock()
+
+
 def _histogram() -> Any:
+    with _making:  # the first requests of a process come at once
+        return _make_histogram()
+
+
+@cache
+def _make_histogram() -> Any:
     if settings.METERS_DIR:
         os.makedirs(settings.METERS_DIR, exist_ok=True)
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = settings.METERS_DIR
     from prometheus_client import Histogram
 
-    return Histogram(
-        "pyramidion_request_seconds", "Time to answer a request.", ["route", "method", "status"], buckets=BUCKETS
-    )
+    text, labels = "Time to answer a request.", ["route", "method", "status"]
+    return Histogram("pyramidion_request_seconds", text, labels, buckets=BUCKETS, registry=None)
 
 
 def observe(route: str, method: str, status: int, seconds: float) -> None:
