@@ -2,6 +2,7 @@
 
 from .crowds import Entry, Posting, Submission
 from .exports import Export, ExportFile
+from .explorer import Disagreement, Dropped, Exploration, HumanScore
 from .guidance import Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun
 from .jobs import Job, MetricRun, StoredResult
 from .study import FilterDecision, Membership, Role, Study, User, Worker
@@ -16,13 +17,17 @@ __all__ = [
     "Batch",
     "Consent",
     "ContentUnit",
+    "Disagreement",
     "Document",
+    "Dropped",
     "Entry",
     "Export",
     "ExportFile",
+    "Exploration",
     "ExtractedUnit",
     "FilterDecision",
     "GuidanceText",
+    "HumanScore",
     "Job",
     "Judgment",
     "Membership",
