@@ -113,7 +113,7 @@ def handin_texts() -> dict[str, str]:
         "refused": _("The market did not take it. Your answers are saved here; keep the receipt code."),
         "waiting": _("Waiting for the market…"),
         "silent": _(
-            "The market does not answer. Note the receipt code: your answers are safe under it. This page keeps trying; "
-            "if the time runs out, send the code to the requester."
+            "The market does not answer. Note the receipt code: your answers are safe under it. This page keeps "
+            "trying; if the time runs out, send the code to the requester."
         ),
     }

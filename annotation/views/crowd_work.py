@@ -128,7 +128,8 @@ def _next(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 def _stopped(request: HttpRequest, visit: Visit, refusal: Refused) -> HttpResponse:
     """Why there is no task, and the way back to the market where it offers one."""
-    context = {"refusal": refusal, "way_out": market_for(visit.batch.crowd).way_out(visit.submission, "screened_out")}
+    market = market_for(visit.batch.crowd)
+    context = {"refusal": refusal, "market": market, "way_out": market.way_out(visit.submission, "screened_out")}
     return render(request, "annotation/crowd/stopped.html", {**context, **BARE}, status=refusal.status)
 
 
@@ -195,13 +196,14 @@ def done(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
 @require_GET
 def end(request: HttpRequest, visit: Visit) -> HttpResponse:
     """The worker whose answers are all saved: hand in to the market, with a receipt code for the case it is silent."""
-    turn = finish(visit, early=True)
+    turn, market = finish(visit, early=True), market_for(visit.batch.crowd)
     context = {
         "visit": visit,
         "turn": turn,
         "confirmed": turn.state in Submission.CONFIRMED,
         "sentences": handin_texts(),
-        "way_out": None if visit.origin else market_for(visit.batch.crowd).way_out(turn, outcome(visit)),
+        "market": market,
+        "way_out": None if visit.origin else market.way_out(turn, outcome(visit)),
         **BARE,
     }
     return render(request, "annotation/crowd/finish.html", context)

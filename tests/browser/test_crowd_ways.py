@@ -11,11 +11,12 @@ from annotation.crowds.collecting import collect
 from annotation.crowds.direct import make_links, withdraw_link
 from annotation.crowds.publishing import publish
 from annotation.crowds.terms import Terms, set_terms
-from annotation.models import Assignment, Batch, Submission
+from annotation.models import Assignment, Batch, Posting, Submission
 from annotation.transfer.frames import judgments_frame
 from tests.annotation.crowds.conftest import TERMS
-from tests.browser.conftest import NARROW
+from tests.browser.conftest import NARROW, WIDE
 from tests.browser.helpers import ready
+from tests.browser.test_axe import AXE, Look
 from tests.contract.prolific_server import PROJECT, TOKEN, WORKSPACE, ProlificServer
 from tests.factories import make_study
 
@@ -101,6 +102,37 @@ def test_a_participant_comes_from_prolific_does_two_tasks_and_goes_back_with_the
     contract.complete(session, code)
     assert collect(batch).confirmed == 1
     assert (Submission.objects.get().state, len(judgments_frame(batch.study))) == ("submitted", 4)
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")], ids=["wide-light", "narrow-dark"])
+@pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core: npm install --prefix var/npm axe-core")
+def test_axe_finds_no_fault_on_the_pages_of_a_worker_without_account(browser, live_server, size, scheme):
+    link_batch, sittings = make_work("direct", documents=2, reward_cents=0), make_work("prolific", documents=1)
+    [link] = make_links(link_batch, ["Ada"])
+    posting = Posting.objects.create(batch=sittings, token="sitting", places=1, reward_cents=1, market_id="S")
+    context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
+    look = Look(context.new_page(), live_server.url, AXE.read_text(encoding="utf-8"))
+    look.page.goto(link.url)
+    look.here("link")
+    look.page.keyboard.press("Enter")
+    judge(look.page)
+    expect(look.page.get_by_text("You have done 1 task.")).to_be_visible()
+    look.here("received")
+    token = link.url.split("/")[-2]
+    look.at("crowd-leave", token)
+    look.at("crowd-instructions", token)
+    look.at("crowd-start", "not-a-token")
+    look.at("crowd-prolific", posting.token, query="?PROLIFIC_PID=P&STUDY_ID=S&SESSION_ID=X")
+    judge(look.page)
+    expect(look.page.get_by_role("link", name="Finish on Prolific")).to_be_visible()
+    look.here("finish")
+    posting.batch.crowd = "mturk"
+    posting.batch.save()
+    look.at("crowd-mturk", posting.token)
+    expect(look.page.get_by_text("This is a preview")).to_be_visible()
+    look.here("preview")
+    context.close()
+    assert look.found == []
 
 
 def test_a_personal_link_opens_works_goes_on_and_ends(page):
