@@ -1,0 +1,220 @@
+"""The people of a batch, for its admins: what each did, how well, what it earned them, and what stands out."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from django.db.models import Count, Q, Sum
+from django.utils.translation import gettext as _
+
+from annotation.errors import Refused
+from annotation.models import Assignment, Batch, Entry, FilterDecision, Submission, Worker
+from annotation.quality import LEVELS, of_systems, worker_rows
+from annotation.signals import totals
+from annotation.transfer.frames import judgments_frame
+
+FAST = 1 / 3
+"""Below this share of the others' median time an answer came too fast."""
+FOCUS = 5
+"""Leaving the page so often per task is worth a look."""
+State = Submission.State
+
+
+@dataclass(frozen=True)
+class WorkerRow:
+    worker: Worker
+    tasks: int
+    """Assignments that count."""
+    answers: int
+    seconds: float | None
+    """Median active seconds per answer."""
+    active_seconds: float
+    paid_cents: int
+    """Rewards and bonuses, without fees."""
+    agreement: float | None
+    checks: int
+    failed: int
+    waiting: int
+    """Submissions that wait for a verdict."""
+    approved: int
+    rejected: int
+    signals: list[str] = field(default_factory=list)
+    dropped_by: list[str] = field(default_factory=list)
+    """The rules of the filter in force that leave answers of theirs out."""
+
+    @property
+    def hourly_cents(self) -> int | None:
+        return round(self.paid_cents * 3600 / self.active_seconds) if self.active_seconds and self.paid_cents else None
+
+
+def worker_table(batch: Batch) -> list[WorkerRow]:
+    """Everybody with work in this batch; those who stand out come first."""
+    judged = {row["worker_id"]: row for row in _judged(batch)}
+    turns, paid, times = _turns(batch), _paid(batch), _times(batch)
+    dropped = dropped_workers(batch)
+    usual = median([row["seconds"] for row in judged.values() if _is_number(row["seconds"])] or [0.0])
+    rows = []
+    for worker in Worker.objects.filter(pk__in={*turns, *times}).order_by("pk"):
+        known = judged.get(worker.pseudonym, {})
+        time, turn = times.get(worker.pk, _Time()), turns.get(worker.pk, {})
+        rows.append(
+            WorkerRow(
+                worker=worker,
+                tasks=time.tasks,
+                answers=known.get("answers", 0),
+                seconds=known.get("seconds") if _is_number(known.get("seconds")) else None,
+                active_seconds=time.active,
+                paid_cents=paid.get(worker.pk, 0),
+                agreement=known.get("agreement") if _is_number(known.get("agreement")) else None,
+                checks=known.get("checks", 0),
+                failed=known.get("failed", 0),
+                waiting=turn.get("waiting", 0),
+                approved=turn.get("approved", 0),
+                rejected=turn.get("rejected", 0),
+                signals=_signals(worker, time, known, usual),
+                dropped_by=dropped.get(worker.pseudonym, []),
+            )
+        )
+    return sorted(rows, key=lambda row: (not row.dropped_by, -len(row.signals), row.agreement or 0, row.worker.pk))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and value == value
+
+
+def _judged(batch: Batch) -> list[dict[str, Any]]:
+    """Answers, time, checks and agreement by worker, as the Quality page has them."""
+    frame = batch_judgments(batch)
+    if frame.empty or frame["is_check"].astype(bool).all():
+        return []
+    return worker_rows(frame, LEVELS.get(batch.protocol, "nominal"))
+
+
+def batch_judgments(batch: Batch) -> Any:
+    """The judgments of one batch that count, without rated references."""
+    frame = of_systems(judgments_frame(batch.study))
+    if frame.empty:
+        return frame
+    mine = set(Assignment.objects.counted().filter(task__batch=batch).values_list("key", flat=True))
+    return frame[frame["assignment_id"].isin(mine)]
+
+
+def _turns(batch: Batch) -> dict[int, dict[str, int]]:
+    found = Submission.objects.filter(posting__batch=batch).values("worker")
+    rows = found.annotate(
+        waiting=Count("pk", filter=Q(state=State.SUBMITTED)),
+        approved=Count("pk", filter=Q(state=State.APPROVED)),
+        rejected=Count("pk", filter=Q(state=State.REJECTED)),
+    )
+    return {row["worker"]: row for row in rows}
+
+
+def _paid(batch: Batch) -> dict[int, int]:
+    spent = batch.entries.filter(kind__in=[Entry.Kind.APPROVE, Entry.Kind.BONUS]).exclude(state=Entry.State.FAILED)
+    rows = spent.values_list("submission__worker").annotate(cents=Sum("reward_cents"))
+    return {worker: cents for worker, cents in rows if worker is not None}
+
+
+@dataclass
+class _Time:
+    tasks: int = 0
+    active: float = 0.0
+    focus: int = 0
+    pastes: int = 0
+
+
+def _times(batch: Batch) -> dict[int, _Time]:
+    found: dict[int, _Time] = {}
+    done = Assignment.objects.counted().filter(task__batch=batch).values_list("worker", "signals")
+    for worker, signals in done.iterator(chunk_size=2000):
+        one, sums = found.setdefault(worker, _Time()), totals(signals)
+        one.tasks += 1
+        one.active += sums.active_seconds
+        one.focus += sums.focus_lost
+        one.pastes += sums.pastes
+    return found
+
+
+def _signals(worker: Worker, time: _Time, known: dict[str, Any], usual: float) -> list[str]:
+    found = []
+    if worker.blocked_at:
+        found.append(_("blocked"))
+    if known.get("failed"):
+        found.append(_("%(n)d checks failed") % {"n": known["failed"]})
+    if usual and _is_number(known.get("seconds")) and known["seconds"] < FAST * usual:
+        found.append(_("very fast"))
+    if time.pastes:
+        found.append(_("pasted %(n)d times") % {"n": time.pastes})
+    if time.tasks and time.focus / time.tasks >= FOCUS:
+        found.append(_("left the page %(n)d times a task") % {"n": round(time.focus / time.tasks)})
+    return found
+
+
+def dropped_workers(batch: Batch) -> dict[str, list[str]]:
+    """Pseudonym -> the rules in force that drop answers of theirs; empty without a filter."""
+    from analysis.filters import apply_rules
+    from analysis.tables import AnalysisError
+
+    decision = FilterDecision.objects.filter(study=batch.study, undone_at__isnull=True).first()
+    frame = of_systems(judgments_frame(batch.study)) if decision else None
+    if decision is None or frame is None or frame.empty:
+        return {}
+    try:
+        made = apply_rules(frame, decision.rules, seed=decision.seed).decisions
+    except AnalysisError:  # a rule that doesn't apply (yet): the Quality page says why
+        return {}
+    found: dict[str, list[str]] = {}
+    for one in made:
+        rules = found.setdefault(one.worker_id, [])
+        if one.rule not in rules:
+            rules.append(one.rule)
+    return found
+
+
+# What admins do about people
+
+
+def chosen_workers(batch: Batch, ids: Iterable[str]) -> list[Worker]:
+    """The ticked workers of this batch's study; Refused when there is none."""
+    keys = [int(one) for one in ids if one.isascii() and one.isdigit()]
+    found = list(Worker.objects.filter(study=batch.study, pk__in=keys).order_by("pk"))
+    if not found:
+        raise Refused(_("Tick at least one worker. Nothing was done."))
+    return found
+
+
+def turns_of(batch: Batch, workers: Sequence[Worker], *states: str) -> list[Submission]:
+    """What these workers handed in, in these states, oldest first."""
+    found = Submission.objects.filter(posting__batch=batch, worker__in=workers, state__in=states)
+    return list(found.select_related("posting__batch__study", "worker").order_by("pk"))
+
+
+def last_turns(batch: Batch, workers: Sequence[Worker]) -> list[Submission]:
+    """The newest confirmed turn of each worker: a bonus belongs to one."""
+    newest = {turn.worker_id: turn for turn in turns_of(batch, workers, *Submission.CONFIRMED)}
+    return list(newest.values())
+
+
+@dataclass(frozen=True)
+class Price:
+    """What an action costs, before it is done."""
+
+    turns: int
+    workers: int
+    reward_cents: int
+    fee_cents: int
+
+    @property
+    def total_cents(self) -> int:
+        return self.reward_cents + self.fee_cents
+
+
+def price_of_approval(turns: Sequence[Submission]) -> Price:
+    """Rewards and fees that approving these pays out of what was promised."""
+    return Price(
+        len(turns),
+        len({turn.worker_id for turn in turns}),
+        sum(turn.posting.reward_cents for turn in turns),
+        sum(turn.posting.fee_cents for turn in turns),
+    )

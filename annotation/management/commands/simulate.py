@@ -1,0 +1,126 @@
+"""A simulated crowd: rehearse a whole study, or let it work on a batch that stands on the marketplace."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotation.crowds.terms import terms_of, to_cents
+from annotation.errors import Refused
+from annotation.models import Batch, Study
+from annotation.simulate.characters import USUAL, parse_crowd, people_of
+from annotation.simulate.crowd import Crowd
+from annotation.simulate.rehearsal import rehearse
+from annotation.simulate.report import as_json, terminal, write_report
+from annotation.simulate.setting import RULES, Plan
+from annotation.simulate.truth import truth_of
+
+
+class Command(BaseCommand):
+    help = (
+        "Rehearse a study on a copy: launched, worked by simulated people over HTTP, collected, filtered, paid. "
+        "With --batch, only let them work on a batch that stands on the marketplace."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("study", nargs="?", default="", help="the study's name; default: the only one, or the demo")
+        parser.add_argument("--batch", default="", help="work on this published batch, and do nothing else")
+        parser.add_argument("--crowd", default=USUAL, help=f"who comes: KIND=NUMBER,…; default {USUAL}")
+        parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--protocol", default="litepyramid", choices=["litepyramid", "likert"])
+        parser.add_argument("--quota", type=int, default=3, help="answers per task")
+        parser.add_argument("--documents", type=int, default=None, help="only the first so many documents")
+        parser.add_argument("--reward", default="0.20", help="per task, such as 0.20")
+        parser.add_argument("--question", default="external", choices=["external", "html"])
+        parser.add_argument(
+            "--rules", default=",".join(RULES), help="filters, as `python -m analysis filter` reads them"
+        )
+        parser.add_argument("--pay-caught", action="store_true", help="approve also those whom the filters caught")
+        parser.add_argument("--at-once", type=int, default=6, help="people who work at the same time")
+        parser.add_argument("--duration", type=int, default=60, help="seconds for a task on the market, from 30 up")
+        parser.add_argument("--out", type=Path, default=None, help="folder for report.md, report.html, report.json")
+        parser.add_argument("--json", action="store_true", help="print the report as JSON")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            study = _study(options["study"])
+            if options["batch"]:
+                self._work(study, options)
+            else:
+                self._rehearse(study, options)
+        except (Refused, ValueError) as refusal:
+            raise CommandError(str(refusal), returncode=2) from None
+
+    def _rehearse(self, study: Study, options: dict[str, Any]) -> None:
+        run = rehearse(_plan(study, options), tell=lambda line: self.stderr.write(line))
+        folder = options["out"] or settings.BASE_DIR / "var" / "rehearsals" / run.batch.study.slug
+        files = write_report(run, folder)
+        if options["json"]:
+            self.stdout.write(json.dumps(as_json(run), ensure_ascii=False, default=str))
+        else:
+            self.stdout.write("\n".join(terminal(run)))
+            self.stdout.write(f"Report: {files[1]}")
+        if not run.books.balanced:
+            raise CommandError("The ledger and the market's books differ; the report says where.", returncode=1)
+
+    def _work(self, study: Study, options: dict[str, Any]) -> None:
+        batch = study.batches.filter(name=options["batch"]).first()
+        if batch is None or not batch.postings.exists():
+            names = ", ".join(
+                repr(one.name) for one in Batch.objects.filter(study=study, postings__isnull=False).distinct()
+            )
+            raise Refused(f"There is no published batch {options['batch']!r}. Published: {names or 'none yet'}.")
+        people = people_of(parse_crowd(options["crowd"]), options["seed"])
+        truth = truth_of(batch, options["seed"])
+        crowd = Crowd(people, settings.MTURK_ENDPOINT_URL, truth, at_once=options["at_once"])
+        crowd.work(people, terms_of(batch).title, tell=lambda line: self.stderr.write(line))
+        rows = [
+            {
+                "name": one.person.name,
+                "character": one.person.character.name,
+                "turns": len(one.turns),
+                "handed_in": one.count("handed in"),
+                "problem": one.problem,
+            }
+            for one in crowd.worked()
+        ]
+        handed = sum(row["handed_in"] for row in rows)
+        told = f"{handed} answers handed in by {len(rows)} people, seed {options['seed']}."
+        self.stdout.write(json.dumps(rows) if options["json"] else told)
+
+
+def _plan(study: Study, options: dict[str, Any]) -> Plan:
+    return Plan(
+        study=study,
+        seed=options["seed"],
+        crowd=options["crowd"],
+        protocol=options["protocol"],
+        quota=options["quota"],
+        documents=options["documents"],
+        reward_cents=to_cents(options["reward"]),
+        question=options["question"],
+        duration_seconds=options["duration"],
+        rules=tuple(_rules(options["rules"])),
+        reject_caught=not options["pay_caught"],
+        at_once=options["at_once"],
+    )
+
+
+def _rules(text: str) -> list[str]:
+    from analysis.filters import parse_rules
+
+    return [str(rule) for rule in parse_rules(text)]
+
+
+def _study(name: str) -> Study:
+    from annotation.demo import STUDY
+
+    found = Study.objects.filter(name=name or STUDY).first()
+    if found is None and not name and Study.objects.count() == 1:
+        found = Study.objects.get()
+    if found is None:
+        names = ", ".join(repr(one) for one in Study.objects.values_list("name", flat=True)[:20]) or "none yet"
+        raise Refused(f"There is no study named {name or STUDY!r}. Studies here: {names}.")
+    return found

@@ -1,0 +1,194 @@
+"""Whether the filters caught those who were planted: who, by which rules, and what it cost."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from annotation.crowds.workers import batch_judgments
+from annotation.models import Batch, ContentUnit, Entry, Summary, Worker
+from annotation.protocols.likert import dimensions_of
+from annotation.quality import LEVELS
+
+from .crowd import Worked
+from .truth import Truth
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A filter held against the truth, while all answers still counted."""
+
+    rules: tuple[str, ...]
+    caught: dict[str, tuple[str, ...]]
+    """Pseudonym -> the rules that drop answers of theirs."""
+    answers: dict[str, float]
+    """Pseudonym -> the share of right answers."""
+    agreement_before: float | None
+    agreement_after: float | None
+    right_before: float | None
+    right_after: float | None
+    lost: int
+    """Assignments that the filter leaves out."""
+
+
+def examine(batch: Batch, truth: Truth, rules: Sequence[str], seed: int) -> Examined:
+    """What the rules drop, and how much better the rest is."""
+    from analysis.filters import preview
+
+    frame = judged_truly(batch, truth)
+    right = {} if frame.empty else frame[~frame["is_check"].astype(bool)].groupby("worker_id")["right"].mean()
+    shares = {str(worker): float(share) for worker, share in dict(right).items()}
+    if frame.empty or not rules:
+        return Examined((), {}, shares, None, None, share(frame), share(frame), 0)
+    seen = preview(frame, list(rules), seed=seed, level=LEVELS.get(batch.protocol, "nominal"))
+    caught: dict[str, list[str]] = {}
+    for one in seen.result.decisions:
+        caught.setdefault(one.worker_id, []).append(one.rule)
+    kept = seen.result.kept
+    return Examined(
+        rules=tuple(rules),
+        caught={worker: tuple(dict.fromkeys(names)) for worker, names in caught.items()},
+        answers=shares,
+        agreement_before=seen.agreement_before,
+        agreement_after=seen.agreement_after,
+        right_before=share(frame),
+        right_after=share(kept),
+        lost=len(set(frame["assignment_id"]) - set(kept["assignment_id"])),
+    )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One simulated worker as the filters saw them."""
+
+    name: str
+    worker: str
+    """The pseudonym in the study; empty for somebody who never got a task."""
+    character: str
+    planted: bool
+    handed_in: int
+    left: int
+    """Taken, and returned or left behind."""
+    refused: int
+    """Taken, and refused by the market or by us; lateness is among the reasons."""
+    right: float | None
+    """Share of right answers when the filter was applied."""
+    caught_by: tuple[str, ...]
+    paid_cents: int
+    """Rewards, bonuses and fees."""
+    problem: str = ""
+
+    @property
+    def caught(self) -> bool:
+        return bool(self.caught_by)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the filters did to a crowd whose characters are known."""
+
+    verdicts: tuple[Verdict, ...]
+    examined: Examined
+    right_in_the_end: float | None
+    """Of the answers that count, once lost ones were asked for again."""
+    paid_to_planted_cents: int
+    kept_from_planted_cents: int
+    """Rewards and fees of rejected work, which went back."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def planted(self) -> list[Verdict]:
+        """Those of the planted whose answers the filters saw."""
+        return [one for one in self.verdicts if one.planted and one.right is not None]
+
+    @property
+    def caught(self) -> list[Verdict]:
+        return [one for one in self.planted if one.caught]
+
+    @property
+    def missed(self) -> list[Verdict]:
+        return [one for one in self.planted if not one.caught]
+
+    @property
+    def wronged(self) -> list[Verdict]:
+        """Good workers whom the filters took for bad ones."""
+        return [one for one in self.verdicts if not one.planted and one.caught]
+
+    def rows(self) -> list[dict[str, Any]]:
+        return [{**asdict(one), "caught": one.caught} for one in self.verdicts]
+
+
+def findings(
+    batch: Batch, worked: Sequence[Worked], truth: Truth, examined: Examined, notes: Sequence[str] = ()
+) -> Findings:
+    """Hold the verdicts and the money against what the crowd really was."""
+    verdicts = tuple(_verdict(batch, one, examined) for one in sorted(worked, key=lambda one: one.person.name))
+    bad = {one.worker for one in verdicts if one.planted and one.worker}
+    return Findings(
+        verdicts=verdicts,
+        examined=examined,
+        right_in_the_end=share(judged_truly(batch, truth)),
+        paid_to_planted_cents=sum(one.paid_cents for one in verdicts if one.planted),
+        kept_from_planted_cents=_kept_from(batch, bad),
+        notes=tuple(notes),
+    )
+
+
+def _verdict(batch: Batch, one: Worked, examined: Examined) -> Verdict:
+    worker = Worker.objects.filter(study=batch.study, crowd=batch.crowd, external_id=one.worker_id).first()
+    name = worker.pseudonym if worker else ""
+    return Verdict(
+        name=one.person.name,
+        worker=name,
+        character=one.person.character.name,
+        planted=one.person.character.planted,
+        handed_in=one.count("handed in"),
+        left=one.count("returned") + one.count("abandoned"),
+        refused=one.count("refused") + one.count("late"),
+        right=examined.answers.get(name),
+        caught_by=examined.caught.get(name, ()),
+        paid_cents=_paid(batch, worker),
+        problem=one.problem,
+    )
+
+
+def _paid(batch: Batch, worker: Worker | None) -> int:
+    if worker is None:
+        return 0
+    spent = batch.entries.filter(submission__worker=worker, kind__in=[Entry.Kind.APPROVE, Entry.Kind.BONUS])
+    return sum(entry.paid_cents for entry in spent.exclude(state=Entry.State.FAILED))
+
+
+def _kept_from(batch: Batch, names: set[str]) -> int:
+    back = batch.entries.filter(kind=Entry.Kind.RELEASE, submission__worker__pseudonym__in=names)
+    return -sum(back.exclude(state=Entry.State.FAILED).values_list("promised_cents", flat=True))
+
+
+def share(frame: Any) -> float | None:
+    """The share of right answers; None where there are none."""
+    real = frame[~frame["is_check"].astype(bool)] if len(frame) else frame
+    return float(real["right"].mean()) if len(real) else None
+
+
+def judged_truly(batch: Batch, truth: Truth) -> Any:
+    """The batch's judgments with a column `right`: whether an answer is the true one."""
+    frame = batch_judgments(batch)
+    if frame.empty:
+        return frame
+    summaries = Summary.objects.filter(document__study=batch.study).select_related("document", "system")
+    texts = {(one.document.doc_id, one.system.name): one.text_shown for one in summaries}
+    names = _names(batch)
+    values = [float(value) for value in range(int(batch.scale_min), int(batch.scale_max) + 1)]
+    cells = zip(frame["doc_id"], frame["system"], frame["unit"], frame["value"], strict=True)
+    right = [truth.of(texts[doc, system], names(doc, unit), values) == value for doc, system, unit, value in cells]
+    return frame.assign(right=right)
+
+
+def _names(batch: Batch) -> Any:
+    """What a unit is called on the page."""
+    if batch.protocol == "likert":
+        titles = {one.name: one.title for one in dimensions_of(batch.options)}
+        return lambda doc, unit: titles.get(unit, unit)
+    units = ContentUnit.objects.filter(document__study=batch.study)
+    rows = units.values_list("document__doc_id", "scu_id", "text")
+    texts = {(doc, scu): text for doc, scu, text in rows}
+    return lambda doc, unit: texts.get((doc, unit), unit)

@@ -1,0 +1,91 @@
+"""What is right: a true answer for every item, drawn with a seed, or taken from judgments that the study has.
+
+The simulated workers see what a person sees, texts, so the truth is looked up by texts as well.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from annotation.models import Assignment, Batch, ContentUnit, Judgment, Summary
+from annotation.protocols.likert import dimensions_of
+
+PRESENT = 0.45  # of all SCUs in all summaries, about as in REALSumm
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The right answers."""
+
+    seed: int
+    known: dict[tuple[str, str], float] = field(default_factory=dict)
+    """(the summary's text, the unit as shown) -> the answer."""
+    source: str = "seeded"
+
+    def of(self, text: str, unit: str, values: Sequence[float]) -> float:
+        """The right one of `values`."""
+        text, unit = words(text), words(unit)
+        if unit == "BLANK":
+            return values[0]
+        if (text, unit) in self.known:
+            wanted = self.known[text, unit]
+            return min(values, key=lambda value: (abs(value - wanted), value))
+        return self._drawn(text, unit, values)
+
+    def _drawn(self, text: str, unit: str, values: Sequence[float]) -> float:
+        if len(values) == 2:
+            return values[self._chance(text, unit) < PRESENT]
+        # A summary has a quality of its own, and its dimensions differ from it a little.
+        level = 0.65 * self._chance(text) + 0.35 * self._chance(text, unit)
+        return values[min(int(level * len(values)), len(values) - 1)]
+
+    def _chance(self, *parts: object) -> float:
+        digest = hashlib.blake2b(":".join(map(str, (self.seed, *parts))).encode(), digest_size=8).digest()
+        return int.from_bytes(digest) / 2**64
+
+
+def truth_of(batch: Batch, seed: int, judged: Iterable[Batch] = ()) -> Truth:
+    """The truth for a batch: what `judged` batches say of the same texts, known checks, and the rest by the seed."""
+    known = _judged(list(judged))
+    return Truth(seed, {**known, **_checks(batch)}, "judgments" if known else "seeded")
+
+
+def _checks(batch: Batch) -> dict[tuple[str, str], float]:
+    units = ContentUnit.objects.filter(document__study=batch.study, is_check=True).in_force()
+    by_document: dict[int, list[tuple[str, float]]] = {}
+    for document, text, expected in units.values_list("document_id", "text", "expected"):
+        by_document.setdefault(document, []).append((words(text), expected or 0.0))
+    summaries = Summary.objects.filter(document__in=by_document)
+    return {
+        (words(summary.text_shown), text): expected
+        for summary in summaries
+        for text, expected in by_document[summary.document_id]
+    }
+
+
+def _judged(batches: list[Batch]) -> dict[tuple[str, str], float]:
+    """The mean of what was judged, by texts: rounding to the nearest value makes it a majority."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for batch in batches:
+        names = _shown_names(batch)
+        rows = Judgment.objects.filter(
+            assignment__task__batch=batch, assignment__state=Assignment.State.SUBMITTED, is_current=True, is_check=False
+        ).select_related("summary")
+        for row in rows.iterator(chunk_size=2000):
+            name = names.get((row.summary.document_id, row.unit)) or names.get((0, row.unit))
+            if name:
+                found.setdefault((words(row.summary.text_shown), words(name)), []).append(row.value)
+    return {key: fmean(values) for key, values in found.items()}
+
+
+def _shown_names(batch: Batch) -> dict[tuple[int, str], str]:
+    """What a unit is called on the page, by document and unit; a dimension is called the same everywhere (0)."""
+    if batch.protocol == "likert":
+        return {(0, one.name): one.title for one in dimensions_of(batch.options)}
+    units = ContentUnit.objects.filter(document__study=batch.study)
+    return {(document, scu): text for document, scu, text in units.values_list("document_id", "scu_id", "text")}
