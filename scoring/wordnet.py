@@ -8,10 +8,12 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
+from scoring.base import Need
 from scoring.errors import NotReady
 from scoring.texts import Memo
 
 PARTS = ("noun", "verb", "adj", "adv")
+_SIZE = 34_000_000
 USUAL = Path("/usr/share/wordnet")
 """Where Debian's package wordnet-base puts it."""
 HOW = "apt-get install wordnet-base, or set WORDNET_DIR to a folder with WordNet's index and data files"
@@ -34,6 +36,13 @@ def folder() -> Path | None:
     place = Path(named) if named else USUAL
     complete = all((place / f"{kind}.{part}").is_file() for kind in ("index", "data") for part in PARTS)
     return place if complete else None
+
+
+def need() -> Need:
+    """WordNet as something that a metric needs."""
+    found = folder()
+    size = sum(path.stat().st_size for path in found.iterdir() if path.is_file()) if found is not None else _SIZE
+    return Need("WordNet", found is not None, size, HOW)
 
 
 @lru_cache(maxsize=4)

@@ -76,9 +76,13 @@ class Piece:
 
 def make_plan(metrics: Sequence[Metric]) -> tuple[Step, ...]:
     """Bring the scores of one family and one set of options together; refuse all that can't run, at once."""
-    missing = {one.name: state.missing for one in metrics if not (state := one.ready()).ok}
+    missing: dict[str, list[str]] = {}
+    for one in metrics:
+        state = one.ready()
+        if not state.ok:
+            missing.setdefault(state.missing, []).append(one.name)
     if missing:
-        raise NotReady(" ".join(f"{name} cannot run here: {reason}" for name, reason in missing.items()))
+        raise NotReady(" ".join(f"{', '.join(names)} cannot run here: {why}" for why, names in missing.items()))
     asked: dict[int, list[Metric]] = {}
     for_others: dict[int, list[Metric]] = {}
     families: dict[int, Family] = {}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from scoring import wordnet
-from scoring.base import Family, Readiness, library_version
+from scoring.base import Family, Need, Readiness, library_version
 from scoring.english import STOP_WORDS, snowball
 from scoring.marks import Explanation, Passage, Span, Unit
 from scoring.meteor import MODULES, NLTK, RELEASE_1_5, Link, Meteor, align, align_in_stages, chunks, combine
@@ -35,6 +35,9 @@ _KINDS = ("match", "stem", "synonym")
 )
 class MeteorFamily(Family):
     """The best score over the references."""
+
+    def requires(self) -> Sequence[Need]:
+        return () if self.options["synonyms"] == "no" else (wordnet.need(),)
 
     def ready(self) -> Readiness:
         if self.options["synonyms"] == "no" or wordnet.folder() is not None:

