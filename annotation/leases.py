@@ -21,13 +21,14 @@ State = Assignment.State
 DONE = (State.SUBMITTED, State.SURPLUS)
 
 
-def lease_task(batch: Batch, worker: Worker) -> Assignment:
+def lease_task(batch: Batch, worker: Worker, *, while_paused: bool = False) -> Assignment:
     """The worker's open assignment in this batch, or a new one on a free task.
 
-    A lease of theirs that ended is taken up again, draft and all, while its place is free. Raises BatchNotOpen or
-    NoTaskLeft.
+    A lease of theirs that ended is taken up again, draft and all, while its place is free. `while_paused`: who is in
+    the middle of a sitting may finish it. Raises BatchNotOpen or NoTaskLeft.
     """
-    check_open(batch)
+    if not (while_paused and batch.state == Batch.State.PAUSED):
+        check_open(batch)
     taken = _lease(batch, worker)
     if taken is None and expire_leases(batch):  # places that others have lost are handed out last
         taken = _lease(batch, worker)

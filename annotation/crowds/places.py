@@ -125,17 +125,28 @@ def _take(submission: Submission, task: Task) -> Assignment:
 
 
 def _make_room(task: Task, keep: Assignment | None) -> None:
-    """Give up the oldest unconfirmed hold if all places are taken."""
-    row = Task.objects.select_for_update().get(pk=task.pk)
-    if row.live < row.quota:
-        return
-    held = task.assignments.filter(state__in=Assignment.LIVE).exclude(pk=keep.pk if keep else None)
-    stale = held.exclude(counted()).select_for_update(of=("self",)).order_by("leased_at", "pk")
-    oldest = stale.filter(state=State.LEASED).first() or stale.first()
-    if oldest is None:
-        raise NoTaskLeft(_("All places of this task are taken. Nothing was changed; please return it on the market."))
-    oldest.state = State.EXPIRED if oldest.state == State.LEASED else State.SURPLUS
-    oldest.save(update_fields=["state"])
+    """Give up the oldest unconfirmed hold if all places are taken.
+
+    The holds are locked before the task, as everywhere; one that came in between is seen the second time.
+    """
+    for last_look in (False, True):
+        held = task.assignments.filter(state__in=Assignment.LIVE).exclude(counted())
+        if keep is not None:
+            held = held.exclude(pk=keep.pk)
+        stale = list(held.select_for_update(of=("self",)).order_by("leased_at", "pk"))
+        row = Task.objects.select_for_update().get(pk=task.pk)
+        if row.live < row.quota:
+            return
+        if stale:
+            return _give_up(next((one for one in stale if one.state == State.LEASED), stale[0]))
+        if last_look:
+            break
+    raise NoTaskLeft(_("All places of this task are taken. Nothing was changed; please return it on the market."))
+
+
+def _give_up(assignment: Assignment) -> None:
+    assignment.state = State.EXPIRED if assignment.state == State.LEASED else State.SURPLUS
+    assignment.save(update_fields=["state"])
 
 
 def next_place(submission: Submission, most: int) -> Assignment | None:
@@ -145,7 +156,7 @@ def next_place(submission: Submission, most: int) -> Assignment | None:
     if mine.filter(state__in=DONE).count() >= most:
         return None
     try:
-        held = lease_task(batch, submission.worker)
+        held = lease_task(batch, submission.worker, while_paused=mine.exists())
     except NoTaskLeft:
         if not mine.filter(state__in=DONE).exists():
             raise

@@ -81,7 +81,8 @@ class Prolific(Market):
         body = study_body(posting, _address(posting), blocked)
         if settings.PROLIFIC_PROJECT:
             body["project"] = settings.PROLIFIC_PROJECT
-        return self.api.post("/studies/", body)
+        made: dict[str, Any] = self.api.post("/studies/", body)
+        return made
 
     def _study(self, token: str) -> dict[str, Any] | None:
         """The study with this token in its internal name, draft or not."""

@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -37,7 +37,7 @@ def open_door(view: View) -> View:
     @login_not_required
     @never_cache
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             response = view(request, *args, **kwargs)
         except Refused as refusal:
@@ -62,7 +62,7 @@ def _with_visit(view: View, refuse: Callable[[HttpRequest, Refused], HttpRespons
     @login_not_required
     @never_cache
     @wraps(view)
-    def wrapped(request: HttpRequest, token: str, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def wrapped(request: HttpRequest, token: str, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             visit = visit_of(token)
         except Refused as refusal:
@@ -84,7 +84,7 @@ def framed_by(response: HttpResponse, origins: list[str], submit_to: str = "") -
         "connect-src": sends,
         "form-action": sends,
     }
-    response.xframe_options_exempt = bool(origins)  # type: ignore[attr-defined]  # frame-ancestors says it exactly
+    response.xframe_options_exempt = bool(origins)  # frame-ancestors says it exactly
     return response
 
 
@@ -100,9 +100,19 @@ def task_urls(visit: Visit, assignment: Assignment) -> dict[str, str]:
 
 def steps_of(visit: Visit) -> Steps:
     """The guidance pages of a worker with a token."""
-    names = ("start", "consent", "instructions", "tutorial", "test")
-    home = "" if visit.origin else reverse("crowd-leave", args=[visit.token])
-    return Steps(*(reverse(f"crowd-{name}", args=[visit.token]) for name in names), home=home, extra=BARE)
+
+    def url(name: str) -> str:
+        return reverse(f"crowd-{name}", args=[visit.token])
+
+    return Steps(
+        take=url("start"),
+        consent=url("consent"),
+        instructions=url("instructions"),
+        tutorial=url("tutorial"),
+        test=url("test"),
+        home="" if visit.origin else url("leave"),
+        extra=BARE,
+    )
 
 
 def handin_texts() -> dict[str, str]:

@@ -40,6 +40,8 @@ from .scus import advised
 from .work import form_answers, task_page
 from .work_api import keep_draft, take_answers
 
+NOWHERE = Steps(take="", consent="", instructions="", tutorial="", test="", home="", extra=BARE)
+
 
 @open_door
 @require_GET
@@ -72,7 +74,7 @@ def about(request: HttpRequest, token: str) -> HttpResponse:
     posting = Posting.objects.select_related("batch__study").filter(token=token).first()
     if posting is None:
         raise NoSuchPosting
-    return instructions_page(request, posting.batch, Steps("", "", "", "", "", extra=BARE))
+    return instructions_page(request, posting.batch, NOWHERE)
 
 
 @never_cache

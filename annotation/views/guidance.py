@@ -1,6 +1,6 @@
 """What workers read and do before their first task: consent, instructions, tutorial, qualification test."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -41,13 +41,13 @@ class Steps:
     instructions: str
     tutorial: str
     test: str
-    home: str = ""  # where one goes who can't or won't start; empty where only the market can tell
-    extra: dict[str, Any] = field(default_factory=dict)  # for the templates
+    home: str  # where one goes who can't or won't start; empty where only the market can tell
+    extra: dict[str, Any]  # for the templates
 
     @classmethod
     def of_account(cls, batch: Batch) -> "Steps":
         names = ("take", "consent", "instructions", "tutorial", "test")
-        return cls(*(reverse(name, args=[batch.pk]) for name in names), home=reverse("home"))
+        return cls(**{name: reverse(name, args=[batch.pk]) for name in names}, home=reverse("home"), extra={})
 
     def page(self, request: HttpRequest, name: str, context: dict[str, Any], status: int = 200) -> HttpResponse:
         return render(request, f"annotation/work/{name}.html", {**context, "steps": self, **self.extra}, status=status)

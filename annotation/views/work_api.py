@@ -77,12 +77,14 @@ def keep_draft(request: HttpRequest, worker: Worker | None, key: str) -> HttpRes
 @require_POST
 def submit(request: HttpRequest, key: str) -> HttpResponse:
     """The holder of the assignment: submit or revise, once per submit key; anybody else gets 404."""
-    return take_answers(request, _worker(request, key), key, reverse("receipt", args=[key]))
+    return take_answers(request, _worker(request, key), key, reverse("receipt", args=[key]), may_revise=True)
 
 
-def take_answers(request: HttpRequest, worker: Worker | None, key: str, receipt_url: str) -> HttpResponse:
+def take_answers(
+    request: HttpRequest, worker: Worker | None, key: str, receipt_url: str, *, may_revise: bool = False
+) -> HttpResponse:
     body = _body(request)
-    send = revise_judgments if body.get("mode") == "revise" else submit_judgments
+    send = revise_judgments if may_revise and body.get("mode") == "revise" else submit_judgments
     receipt = send(
         worker,
         key,

@@ -236,6 +236,34 @@ def test_a_sitting_on_prolific_has_its_tasks_and_ends_with_the_code(browser):
     assert Assignment.objects.filter(state="submitted").count() == 2
 
 
+def test_who_is_in_the_middle_of_a_sitting_may_finish_it_while_the_batch_is_paused(browser):
+    posting = make_posting("prolific", tasks=3, tasks_per_participant=2)
+    task = enter(browser, prolific_url(posting))
+    Batch.objects.update(state=Batch.State.PAUSED)
+    assert "Task 2 of 2" in sentence(browser.post(task, fields(browser, task), follow=True))
+    refused(browser, prolific_url(posting, PROLIFIC_PID="P2", SESSION_ID="S2"), 409, "This batch is paused")
+
+
+def test_what_was_handed_in_can_not_be_revised_by_a_market_worker(browser):
+    task = enter(browser, mturk_url(make_posting()))
+    form = fields(browser, task)
+    browser.post(task, form)
+    answers = {name.removeprefix("answer:"): {"value": "0"} for name in form if name.startswith("answer:")}
+    letter = {"mode": "revise", "submit_key": "another", "answers": answers}
+    late = browser.post(f"{task}submit/", json.dumps(letter), content_type="application/json")
+    assert (late.status_code, late.json()["error"]) == (409, "AlreadySubmitted")
+    assert set(Judgment.objects.values_list("value", flat=True)) == {1}
+
+
+def test_the_instructions_of_a_preview_are_open_to_everybody(browser):
+    posting = make_posting()
+    write_text(posting.batch.study, "instructions", "Read twice.", None)
+    page = browser.get(reverse("crowd-about", args=[posting.token]))
+    assert "Read twice." in sentence(page)
+    assert "Take a task" not in sentence(page)
+    refused(browser, reverse("crowd-about", args=["unknown"]), 404, "no such task")
+
+
 def test_who_stops_early_keeps_what_is_done_and_can_come_back(browser):
     posting = make_posting("prolific", tasks=3, tasks_per_participant=2)
     task = enter(browser, prolific_url(posting))
