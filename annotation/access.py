@@ -19,6 +19,11 @@ def user_of(request: HttpRequest) -> User:
 def study_for(request: HttpRequest, slug: str, *roles: str) -> Study:
     """The study, for a member with one of these roles; 404 for strangers, 403 with a sentence for other members."""
     study = Study.objects.filter(slug=slug).first()
+    return member_of(request, study, *roles)
+
+
+def member_of(request: HttpRequest, study: Study | None, *roles: str) -> Study:
+    """The same for a study that is at hand already."""
     role = study.role_of(user_of(request)) if study else None
     if study is None or role is None:
         raise Http404(gettext("There is no such study, or you have no part in it."))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.db import transaction
@@ -13,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from . import clock
 from .errors import BadAnswers, Refused
+from .frozen import Frozen
 from .guidance_texts import DEFAULTS
 from .models import (
     Batch,
@@ -61,27 +63,37 @@ class NoTriesLeft(NotReady):
     )
 
 
+def _gate_facts(study: int, worker: int, protocol: str) -> Any:
+    """What `may_work` asks of the database, as one query."""
+    newest = GuidanceText.objects.filter(study=OuterRef("pk"), kind=Kind.CONSENT).order_by("-version")
+    plans = PracticePlan.objects.filter(study=OuterRef("pk"), protocol=protocol)
+    runs = PracticeRun.objects.filter(worker=worker, plan__study=OuterRef("pk"), plan__protocol=protocol)
+    tests = runs.filter(kind=TEST).order_by().values("kind").annotate(n=Count("pk")).values("n")
+    facts = {
+        "consent": Subquery(newest.values("pk")[:1]),
+        "agreed": Exists(Consent.objects.filter(worker=worker, text=OuterRef("consent"))),
+        "tutorial_asked": Exists(plans.filter(tutorial="required", items__kind=TUTORIAL, items__retired_at=None)),
+        "tutorial_done": Exists(runs.filter(kind=TUTORIAL)),
+        "test_asked": Exists(plans.filter(test_required=True, items__kind=TEST, items__retired_at=None)),
+        "passed": Exists(runs.filter(kind=TEST, passed=True)),
+        "tried": Subquery(tests),
+        "tries": Subquery(plans.values("tries")[:1]),
+    }
+    return Study.objects.filter(pk=study).annotate(**facts).values_list(*FACTS)
+
+
+FACTS = ("consent", "agreed", "tutorial_asked", "tutorial_done", "test_asked", "passed", "tried", "tries")
+
+
+@cache
+def _gate(protocol: str) -> Frozen:
+    return Frozen(lambda study, worker: _gate_facts(study, worker, protocol), "study", "worker")
+
+
 def may_work(batch: Batch, worker: Worker) -> None:
     """Nothing when the worker may take tasks of this batch; otherwise a NotReady says what is missing. One query."""
-    newest = GuidanceText.objects.filter(study=OuterRef("pk"), kind=Kind.CONSENT).order_by("-version")
-    plans = PracticePlan.objects.filter(study=OuterRef("pk"), protocol=batch.protocol)
-    runs = PracticeRun.objects.filter(worker=worker, plan__study=OuterRef("pk"), plan__protocol=batch.protocol)
-    tests = runs.filter(kind=TEST).order_by().values("kind").annotate(n=Count("pk")).values("n")
-    state = (
-        Study.objects.filter(pk=batch.study_id)
-        .annotate(
-            consent=Subquery(newest.values("pk")[:1]),
-            agreed=Exists(Consent.objects.filter(worker=worker, text=OuterRef("consent"))),
-            tutorial_asked=Exists(plans.filter(tutorial="required", items__kind=TUTORIAL, items__retired_at=None)),
-            tutorial_done=Exists(runs.filter(kind=TUTORIAL)),
-            test_asked=Exists(plans.filter(test_required=True, items__kind=TEST, items__retired_at=None)),
-            passed=Exists(runs.filter(kind=TEST, passed=True)),
-            tried=Subquery(tests),
-            tries=Subquery(plans.values("tries")[:1]),
-        )
-        .values("consent", "agreed", "tutorial_asked", "tutorial_done", "test_asked", "passed", "tried", "tries")
-        .get()
-    )
+    (row,) = _gate(batch.protocol)(study=batch.study_id, worker=worker.pk)
+    state = dict(zip(FACTS, row, strict=True))
     if state["consent"] and not state["agreed"]:
         raise ConsentMissing(reverse("consent", args=[batch.pk]))
     if state["tutorial_asked"] and not state["tutorial_done"]:

@@ -15,7 +15,9 @@ from django.utils.translation import gettext as _
 
 from . import clock
 from .errors import AlreadySubmitted, BatchNotOpen, LeaseExpired, NoTaskLeft, NotYours
+from .frozen import Frozen
 from .models import Assignment, Batch, Task, User, Worker
+from .models.work import AssignmentQuerySet, TaskQuerySet
 
 State = Assignment.State
 DONE = (State.SUBMITTED, State.SURPLUS)
@@ -50,19 +52,39 @@ def check_open(batch: Batch) -> None:
 def _lease(batch: Batch, worker: Worker) -> Assignment | None:
     with transaction.atomic():
         # One lease at a time per worker: two tabs wait for each other here and then share the assignment.
-        Worker.objects.select_for_update().get(pk=worker.pk)
-        for held in _unfinished(batch, worker):
-            if _hold(held):
-                return held
+        _LOCK_WORKER(worker=worker.pk)
+        if _OPEN(worker=worker.pk, batch=batch.pk):
+            for held in _unfinished(batch, worker):
+                if _hold(held):
+                    return held
         task = _free_task(batch, worker)
         return None if task is None else _take(task, batch, worker)
 
 
+def _mine(worker: int, batch: int) -> AssignmentQuerySet:
+    again = Q(state__in=[State.LEASED, State.EXPIRED]) | Q(state=State.RELEASED, task__reserved_for=worker)
+    return Assignment.objects.filter(again, worker=worker, task__batch=batch)
+
+
+def _free(worker: int, batch: int) -> TaskQuerySet:
+    return Task.objects.filter(batch=batch).free_for(worker).order_by("pk")
+
+
+# What every lease asks of the database (frozen.py)
+_LOCK_WORKER = Frozen(lambda worker: Worker.objects.filter(pk=worker).select_for_update().values_list("pk"), "worker")
+_OPEN = Frozen(lambda worker, batch: _mine(worker, batch).values_list("pk")[:1], "worker", "batch")
+_FREE = Frozen(
+    lambda worker, batch: (
+        _free(worker, batch).select_for_update(skip_locked=True).values_list("pk", "document_id", "summary_id")[:1]
+    ),
+    "worker",
+    "batch",
+)
+
+
 def _unfinished(batch: Batch, worker: Worker) -> list[Assignment]:
     """What this worker holds, then what they lost, the oldest first; a reserved task also after it was given back."""
-    again = Q(state__in=[State.LEASED, State.EXPIRED]) | Q(state=State.RELEASED, task__reserved_for=worker)
-    mine = Assignment.objects.filter(again, worker=worker, task__batch=batch)
-    found = mine.select_related("task").select_for_update(of=("self",)).order_by("pk")
+    found = _mine(worker.pk, batch.pk).select_related("task").select_for_update(of=("self",)).order_by("pk")
     return sorted(found, key=lambda one: one.state != State.LEASED)
 
 
@@ -79,13 +101,15 @@ def _hold(assignment: Assignment) -> bool:
 
 
 def _free_task(batch: Batch, worker: Worker) -> Task | None:
-    free = Task.objects.filter(batch=batch).free_for(worker).order_by("pk")
     if batch.options.get("grouped"):  # a document's summaries in several groups: finish what one has begun
         begun = Assignment.objects.filter(worker=worker, task__batch=batch).values("task__document")
-        if task := free.filter(document__in=begun).select_for_update(skip_locked=True).first():
+        free = _free(worker.pk, batch.pk).filter(document__in=begun)
+        if task := free.select_for_update(skip_locked=True).first():
             return task
     # Rows that others hold this instant are passed over; when nothing else is left, wait for them.
-    return free.select_for_update(skip_locked=True).first() or free.select_for_update().first()
+    for pk, document, summary in _FREE(worker=worker.pk, batch=batch.pk):
+        return Task(pk=pk, batch=batch, document_id=document, summary_id=summary)
+    return _free(worker.pk, batch.pk).select_for_update().first()
 
 
 def _take(task: Task, batch: Batch, worker: Worker) -> Assignment:

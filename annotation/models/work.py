@@ -52,7 +52,7 @@ class Batch(models.Model):
 
 
 class TaskQuerySet(models.QuerySet["Task"]):
-    def free_for(self, worker: Worker) -> "TaskQuerySet":
+    def free_for(self, worker: Worker | int) -> "TaskQuerySet":
         """Tasks with a place left that this worker has never held; a reserved one is for its worker alone."""
         held = Assignment.objects.filter(task=models.OuterRef("pk"), worker=worker)
         mine = Q(reserved_for__isnull=True) | Q(reserved_for=worker)

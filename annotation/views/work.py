@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import protocols
-from annotation.access import study_for, user_of
+from annotation.access import member_of, study_for, user_of
 from annotation.drafts import drafted_answers, fresh_answers
 from annotation.errors import BadAnswers, Refused
 from annotation.gates import first_gate
@@ -31,7 +31,7 @@ FIELD = "answer:"
 def take(request: HttpRequest, batch_id: int) -> HttpResponse:
     """Annotators and admins of the batch's study: hold a task and go to it; otherwise a sentence says why not."""
     batch = get_object_or_404(Batch.objects.select_related("study"), pk=batch_id)
-    study_for(request, batch.study.slug, Role.ANNOTATOR, Role.ADMIN)
+    member_of(request, batch.study, Role.ANNOTATOR, Role.ADMIN)
     worker = Worker.for_user(batch.study, user_of(request))
     if address := first_gate(batch, worker):
         return redirect(address)
