@@ -35,7 +35,7 @@ def kind(name: str) -> Callable[[Kind], Kind]:
 
 def known_kinds() -> dict[str, Kind]:
     """Every kind of job. A worker process has not imported the modules that register them, so it is done here."""
-    from . import exports, quality, reports, scores  # noqa: F401
+    from . import explorer_jobs, exports, quality, reports, scores  # noqa: F401
     from .crowds import jobs  # noqa: F401
 
     return KINDS

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from .views import collect, exports, home, metrics, quality, study, tokens, work, work_api
+from .views import collect, explorer, exports, home, metrics, quality, study, tokens, work, work_api
 
 handler400 = "annotation.views.errors.bad_request"
 handler403 = "annotation.views.errors.denied"
@@ -31,6 +31,9 @@ urlpatterns = [
     path("studies/<slug:slug>/collect/", collect.collect, name="collect"),
     path("studies/<slug:slug>/collect/<int:batch_id>/", collect.batch_state, name="batch-state"),
     path("studies/<slug:slug>/collect/members/", collect.members, name="members"),
+    path("studies/<slug:slug>/explorer/", explorer.explorer, name="explorer"),
+    path("studies/<slug:slug>/explorer/refresh/", explorer.refresh, name="explorer-refresh"),
+    path("studies/<slug:slug>/explorer/<int:document_id>/", explorer.document, name="explorer-document"),
     path("studies/<slug:slug>/quality/", quality.quality, name="quality"),
     path("studies/<slug:slug>/quality/decide/", quality.decide, name="quality-decide"),
     path("studies/<slug:slug>/quality/workers/<str:pseudonym>/", quality.worker, name="quality-worker"),
