@@ -24,5 +24,5 @@ def _after_migrate(using: str, **_: Any) -> None:
 
     # Migrating backwards may leave no table to guard.
     tables = connections[using].introspection.table_names()
-    if {"annotation_judgment", "annotation_extractedunit", "annotation_entry"} <= set(tables):
+    if {"annotation_judgment", "annotation_extractedunit", "annotation_entry", "annotation_auditevent"} <= set(tables):
         install_triggers(using)

@@ -3,6 +3,7 @@
 - `Task.live` follows its assignments, so that `task_quota_kept` holds whoever writes them.
 - A judgment's content never changes: only `is_current` may, when a revision follows it.
 - `Study.committed_cents` follows its ledger, so that `study_budget_kept` holds; an entry's amounts never change.
+- What the record of who changed what says never changes.
 - What an annotator extracted never changes either, and an SCU keeps its words once it has been judged.
 
 Made after every `migrate` and not in a migration: SQLite drops a table's triggers when a migration rebuilds it.
@@ -37,6 +38,8 @@ _AMOUNTS = "study_id, batch_id, kind, token, reward_cents, fee_cents, promised_c
 _ENTRY_REFUSAL = "The amounts of a ledger entry never change: write another entry instead."
 _MONEY = "CASE WHEN {row}.state = 'failed' THEN 0 ELSE {row}.promised_cents + {row}.paid_cents END"
 _OLD_MONEY, _NEW_MONEY = _MONEY.format(row="OLD"), _MONEY.format(row="NEW")
+_RECORD = "at, user_id, name, study_id, action, facts, request"
+_RECORD_REFUSAL = "The record of what was done is only ever added to."
 
 _SQLITE = [
     f"""CREATE TRIGGER assignment_takes_place AFTER INSERT ON annotation_assignment WHEN {_NEW}
@@ -69,6 +72,8 @@ _SQLITE = [
     f"""CREATE TRIGGER entry_amounts_stay BEFORE UPDATE OF {_AMOUNTS} ON annotation_entry
     WHEN {" OR ".join(f"OLD.{name} <> NEW.{name}" for name in _AMOUNTS.split(", "))}
     BEGIN SELECT RAISE(ABORT, '{_ENTRY_REFUSAL}'); END""",
+    f"""CREATE TRIGGER record_stays BEFORE UPDATE OF {_RECORD} ON annotation_auditevent
+    BEGIN SELECT RAISE(ABORT, '{_RECORD_REFUSAL}'); END""",
 ]
 _SQLITE_NAMES = [
     "assignment_takes_place",
@@ -81,6 +86,7 @@ _SQLITE_NAMES = [
     "entry_moves",
     "entry_leaves",
     "entry_amounts_stay",
+    "record_stays",
 ]
 
 _POSTGRES = [
@@ -134,6 +140,10 @@ _POSTGRES = [
     f"""CREATE OR REPLACE TRIGGER entry_amounts_stay BEFORE UPDATE OF {_AMOUNTS} ON annotation_entry FOR EACH ROW
     WHEN ({" OR ".join(f"OLD.{name} <> NEW.{name}" for name in _AMOUNTS.split(", "))})
     EXECUTE FUNCTION pyramidion_entry_amounts_stay()""",
+    f"""CREATE OR REPLACE FUNCTION pyramidion_record_stays() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION '{_RECORD_REFUSAL}' USING ERRCODE = 'integrity_constraint_violation'; END $$""",
+    """CREATE OR REPLACE TRIGGER record_stays BEFORE UPDATE ON annotation_auditevent
+    FOR EACH ROW EXECUTE FUNCTION pyramidion_record_stays()""",
 ]
 
 

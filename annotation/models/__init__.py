@@ -5,6 +5,7 @@ from .exports import Export, ExportFile
 from .explorer import Disagreement, Dropped, Exploration, HumanScore
 from .guidance import Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun
 from .jobs import Job, MetricRun, StoredResult
+from .safety import AuditEvent, Invitation, SecondFactor, SignInFailures
 from .study import FilterDecision, Membership, Role, Study, User, Worker
 from .texts import ContentUnit, Document, Reference, Score, Summary, System
 from .tokens import ApiToken, RateCount, Scope
@@ -14,6 +15,7 @@ from .work import Assignment, Batch, Judgment, Task
 __all__ = [
     "ApiToken",
     "Assignment",
+    "AuditEvent",
     "Batch",
     "Consent",
     "ContentUnit",
@@ -21,13 +23,14 @@ __all__ = [
     "Document",
     "Dropped",
     "Entry",
+    "Exploration",
     "Export",
     "ExportFile",
-    "Exploration",
     "ExtractedUnit",
     "FilterDecision",
     "GuidanceText",
     "HumanScore",
+    "Invitation",
     "Job",
     "Judgment",
     "Membership",
@@ -41,7 +44,9 @@ __all__ = [
     "Role",
     "Scope",
     "Score",
+    "SecondFactor",
     "SecondLook",
+    "SignInFailures",
     "StoredResult",
     "Study",
     "Submission",
