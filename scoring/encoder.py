@@ -64,9 +64,11 @@ class Encoder:
     def __init__(self, name: str, half: bool = False) -> None:
         self.model = models.require(name)
         self.name, self.half = name, half
+        self._fingerprint = self.model.fingerprint + ("-half" if half else "")
         self.tokenizer = Tokenizer(self.model.folder)
-        self.tokens: Memo[tuple[str, str], Tokens] = Memo(lambda key: self.tokenizer.read(*key), limit=20_000)
+        self.tokens: Memo[tuple[str, str], Tokens] = Memo(lambda key: self.tokenizer.read(*key), limit=4_000)
         self._known: dict[bytes, Vectors] = {}
+        self._saved: set[tuple[Path, bytes]] = set()
 
     def get(self, want: Want, folder: Path | None = None) -> Vectors:
         """One vector per token of the text, special tokens included."""
@@ -78,23 +80,24 @@ class Encoder:
     def encode(self, wants: Iterable[Want], folder: Path | None = None) -> None:
         """Bring these vectors into memory, all layers of a text in one pass."""
         asked = {self._key(want): want for want in wants}
-        missing = {key: want for key, want in asked.items() if key not in self._known}
-        if not missing:
+        missing = [key for key in asked if key not in self._known]
+        unsaved = [key for key in asked if (folder, key) not in self._saved] if folder is not None else []
+        if not missing and not unsaved:
             return
-        self._forget(asked.keys())
+        if missing:
+            self._forget(asked.keys())
+        sought = list(dict.fromkeys([*missing, *unsaved]))
+        found = open_cache(folder).get(sought) if folder is not None else {}
+        self._known |= {key: found[key] for key in missing if key in found}
+        self._known |= self._compute({key: asked[key] for key in missing if key not in found})
         if folder is not None:
-            found = open_cache(folder).get(list(missing))
-            self._known |= found
-            missing = {key: want for key, want in missing.items() if key not in found}
-        computed = self._compute(missing)
-        self._known |= computed
-        if folder is not None:
-            open_cache(folder).put(computed)
+            open_cache(folder).put({key: self._known[key] for key in sought if key not in found})
+            self._saved.update((folder, key) for key in sought)
 
     def _key(self, want: Want) -> bytes:
         # A text that fits the model reads the same way under either choice.
         reading = want.long if self.tokens[want.text, want.long].is_long else "whole"
-        return text_key(self.model.fingerprint + ("-half" if self.half else ""), want.layer, reading, want.text)
+        return text_key(self._fingerprint, want.layer, reading, want.text)
 
     def _forget(self, needed: Iterable[bytes]) -> None:
         """Drop the oldest vectors that nobody asks for now."""

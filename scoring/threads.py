@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 _allowed: int | None = None
+_single = False
 
 
 def use(count: int | None) -> None:
@@ -30,8 +31,16 @@ def share(jobs: int) -> int:
 @contextmanager
 def single_blas() -> Iterator[None]:
     """Matrix products in one thread: those of a pair are small, and bits must not depend on the number of cores."""
-    with _controller().limit(limits=1, user_api="blas"):
+    global _single
+    if _single:
         yield
+        return
+    _single = True
+    try:
+        with _controller().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _single = False
 
 
 @lru_cache(maxsize=1)

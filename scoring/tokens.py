@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,6 +39,10 @@ class Tokens:
     @property
     def is_empty(self) -> bool:
         return bool(self.special.all())
+
+    def in_list(self, words: Collection[str]) -> npt.NDArray[np.bool_]:
+        """Which tokens are one of these words; a later piece of a word is none."""
+        return np.array([surface in words for surface in self.surfaces], dtype=bool) & ~self.inner
 
     @cached_property
     def surfaces(self) -> tuple[str, ...]:

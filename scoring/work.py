@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from scoring.base import INPUTS, Family, Metric
 from scoring.errors import MissingInput, NotReady, ScoringError
 from scoring.texts import Document, Text
+from scoring.threads import single_blas
 
 if TYPE_CHECKING:
     from scoring.encoder import Ask
@@ -163,11 +164,13 @@ def _asks(plan: Sequence[Step], piece: Piece) -> list[Ask]:
 
 
 def _encoded(plan: Sequence[Step], pieces: Sequence[Piece], asked: Sequence[Ask]) -> list[list[list[list[float]]]]:
-    if asked:
-        from scoring.encoder import encode_all
+    if not asked:
+        return [compute(plan, piece) for piece in pieces]
+    from scoring.encoder import encode_all
 
-        encode_all(asked)
-    return [compute(plan, piece) for piece in pieces]
+    encode_all(asked)
+    with single_blas():
+        return [compute(plan, piece) for piece in pieces]
 
 
 def compute(plan: Sequence[Step], piece: Piece) -> list[list[list[float]]]:

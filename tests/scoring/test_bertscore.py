@@ -22,9 +22,11 @@ LOW = 1
 
 @pytest.fixture(scope="module")
 def pairs(realsumm: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """12 documents × 25 systems."""
-    documents = read_table(realsumm / "documents.jsonl.gz", "documents").iloc[:12]
+    """The 12 documents with the shortest summaries × 25 systems."""
     summaries = read_table(realsumm / "summaries.jsonl.gz", "summaries")
+    length = summaries["summary"].map(lambda text: len(" ".join(text))).groupby(summaries["doc_id"]).sum()
+    documents = read_table(realsumm / "documents.jsonl.gz", "documents")
+    documents = documents[documents["doc_id"].isin(length.sort_values().index[:12])]
     return summaries[summaries["doc_id"].isin(documents["doc_id"])], documents
 
 

@@ -1,0 +1,104 @@
+"""SUPERT: a summary against the leading sentences of its source, without any reference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import nan
+
+import numpy as np
+import numpy.typing as npt
+
+from scoring.base import library_version
+from scoring.encoder import Ask, Want
+from scoring.encoder_family import LAYER, LONG, MODEL, PRECISION, Encoded, EncoderFamily, long_option, unit
+from scoring.english import STOP_WORDS
+from scoring.options import Option
+from scoring.registry import metric
+from scoring.texts import Document, Text, sentences
+
+Array = npt.NDArray[np.floating]
+
+
+def _check_top(value: str) -> None:
+    if not value.isdecimal() or int(value) < 1:
+        raise ValueError("it is a whole number above 0")
+
+
+@metric(
+    "supert",
+    title="F of the best matches between the summary's tokens and those of the source's leading sentences",
+    citation="Gao et al. 2020, SUPERT: Towards New Frontiers in Unsupervised Evaluation Metrics for Summarization",
+    reference="the authors' Supert with the pseudo-reference of the first sentences, on our encoder",
+    needs=("source", "encoder"),
+    options=(
+        MODEL,
+        LAYER,
+        Option("top", "15", "how many sentences of the source make the pseudo-reference", check=_check_top),
+        Option("context", "text", "what the model reads at once", choices=("text", "sentence")),
+        long_option("windows"),
+        PRECISION,
+    ),
+    hidden=(LONG,),
+)
+class Supert(EncoderFamily):
+    """Stop words and special tokens take no part. Undefined where a text has nothing else."""
+
+    auto_layer = "5"
+
+    def versions(self) -> Mapping[str, str]:
+        words = {"stop-words": "english-179", "sentences": f"given-or-pysbd-{library_version('pysbd')}"}
+        return {**super().versions(), **words}
+
+    def texts(self, document: Document) -> Sequence[Text]:
+        return [] if document.source is None else [document.source]
+
+    def asks(self, document: Document, summaries: Sequence[Text]) -> Iterable[Ask]:
+        if self.options["context"] == "text":
+            return super().asks(document, summaries)
+        where = (self.options["model"], self.half, self._folder)
+        split = [*self._leading(document), *(one for summary in summaries for one in sentences(summary))]
+        return [Ask(*where, Want(one, self.layer, self.options[LONG])) for one in split]
+
+    def values(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
+        leading = self._leading(document)
+        if self.options["context"] == "sentence":
+            theirs = self._sentence_tokens(leading)
+            ours = [self._sentence_tokens(sentences(summary)) for summary in summaries]
+        else:
+            theirs = _content(self.encoded(document.source or ""), leading)
+            ours = [_content(self.encoded(summary)) for summary in summaries]
+        return [[_f(one, theirs)] * len(columns) for one in ours]
+
+    def _leading(self, document: Document) -> Sequence[str]:
+        return sentences(document.source or "")[: int(self.options["top"])]
+
+    def _sentence_tokens(self, split: Sequence[str]) -> Array:
+        found = [_content(self.encoded(one)) for one in split]
+        return np.concatenate(found) if found else np.empty((0, 1), dtype=np.float32)
+
+
+def _content(text: Encoded, leading: Sequence[str] | None = None) -> Array:
+    """Unit vectors of the tokens that count; with leading sentences given, of those in them."""
+    tokens = text.tokens
+    counts = ~tokens.special & ~tokens.in_list(STOP_WORDS)
+    if leading is not None:
+        counts &= tokens.spans[:, 1] <= _end(tokens.text, leading)
+    return unit(text.vectors[counts])
+
+
+def _end(text: str, leading: Sequence[str]) -> int:
+    """Where the last of these sentences ends in the text that they were found in."""
+    place = 0
+    for sentence in leading:
+        found = text.find(sentence.strip(), place)
+        place = (place if found < 0 else found) + len(sentence.strip())
+    return place
+
+
+def _f(ours: Array, theirs: Array) -> float:
+    if not len(ours) or not len(theirs):
+        return nan
+    similar = ours @ theirs.T
+    precision, recall = float(similar.max(axis=1).mean()), float(similar.max(axis=0).mean())
+    total = precision + recall
+    return 2 * precision * recall / total if total else 0.0

@@ -1,0 +1,275 @@
+"""One encoder for all metrics: each text once, the same bits everywhere, nothing downloaded."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import shutil
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import scoring
+from scoring import encoder as encoding
+from scoring import models, registry
+from scoring.embeddings_cache import EmbeddingCache, text_key
+from scoring.encoder import Encoder, Want, open_encoder
+from scoring.errors import EmptyTextWarning, LongTextWarning, NotReady, UndefinedWarning
+from scoring.forward import Here, batches, depth
+from scoring.streams import score_files
+from scoring.windows import windows
+from scoring.work import make_plan
+
+ALL = "bertscore-f,moverscore,ancr-1,supert"
+WORDS = ("the", "cat", "sat", "on", "mat", "and", "looked", "at", "a", "dog", "slept", "in", "sun", "rain", "fell")
+
+
+def text(length: int, seed: int) -> str:
+    rng = np.random.default_rng(seed)
+    return " ".join(rng.choice(WORDS, length))
+
+
+class Counting:
+    """The usual backend, with a list of all that it was asked to run."""
+
+    def __init__(self) -> None:
+        self.sequences: list[tuple[int, ...]] = []
+
+    def run(
+        self, name: str, sequences: Sequence[Sequence[int]], layers: Sequence[str], half: bool
+    ) -> list[list[np.ndarray]]:
+        self.sequences += [tuple(ids) for ids in sequences]
+        return Here().run(name, sequences, layers, half)
+
+
+@pytest.fixture
+def counting() -> Iterator[Counting]:
+    backend = Counting()
+    encoding.use_backend(backend)
+    open_encoder.cache_clear()
+    yield backend
+    encoding.use_backend(None)
+    open_encoder.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two documents (one source is long), three systems, of which two say the same."""
+    folder = tmp_path_factory.mktemp("corpus")
+    documents = pd.DataFrame(
+        {
+            "doc_id": ["1", "2"],
+            "source": [text(40, 1) + ".", text(600, 2) + "."],
+            "references": [[text(9, 3), text(7, 4)], [text(8, 5)]],
+        }
+    )
+    same = {"1": text(8, 6), "2": text(11, 7)}
+    rows = [(doc_id, system, same[doc_id]) for doc_id in "12" for system in ("a", "b")]
+    rows += [("1", "c", text(10, 8)), ("2", "c", text(6, 9))]
+    documents.to_json(folder / "documents.jsonl", orient="records", lines=True)
+    frame = pd.DataFrame(rows, columns=["doc_id", "system", "summary"])
+    frame.to_json(folder / "summaries.jsonl", orient="records", lines=True)
+    return folder
+
+
+def run(corpus: Path, out: Path, metrics: str = ALL, **options: object) -> bytes:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LongTextWarning)
+        score_files(corpus / "summaries.jsonl", corpus / "documents.jsonl", metrics, out, **options)  # type: ignore[arg-type]
+    return out.read_bytes()
+
+
+def test_windows_keep_each_token_once_and_away_from_edges() -> None:
+    for length, size in [(1, 5), (5, 5), (6, 5), (1000, 510), (1021, 510), (7, 1), (9, 2)]:
+        found = windows(length, size)
+        kept = [place for one in found for place in range(one.keep_start, one.keep_end)]
+        assert kept == list(range(length))
+        assert all(0 <= one.start <= one.keep_start <= one.keep_end <= one.end <= length for one in found)
+        assert all(one.end - one.start == min(size, length) for one in found)
+    # 100 tokens in windows of 40: a token inside has at least 10 neighbours on both sides.
+    inner = [(one, place) for one in windows(100, 40) for place in range(one.keep_start, one.keep_end)]
+    assert all(min(p - o.start, o.end - 1 - p) >= 9 for o, p in inner if 10 <= p < 90)
+
+
+def test_batches_stay_below_the_budget_with_similar_lengths() -> None:
+    lengths = [5, 100, 7, 90, 300, 6]
+    assert batches(lengths, 200) == [[4], [1, 3], [2, 5, 0]]
+    assert sorted(i for batch in batches(lengths, 10) for i in batch) == list(range(6))
+
+
+def test_a_layer_that_the_model_lacks_is_refused() -> None:
+    assert (depth("3", 6), depth("last4", 6), depth("0", 6)) == (3, 6, 0)
+    for wrong in ("7", "last7", "-1", "best"):
+        with pytest.raises(ValueError, match="use 0 to 6"):
+            depth(wrong, 6)
+
+
+def test_neighbours_do_not_change_a_bit() -> None:
+    texts = [text(length, length) for length in (3, 12, 12, 30, 4, 50)]
+    one_by_one, together = Encoder(models.DEFAULT), Encoder(models.DEFAULT)
+    together.encode([Want(one, layer) for one in texts for layer in ("2", "5", "last4")])
+    for one in texts:
+        for layer in ("5", "2", "last4"):
+            assert np.array_equal(one_by_one.get(Want(one, layer)), together.get(Want(one, layer)))
+
+
+def test_layers_are_those_of_the_model() -> None:
+    import torch
+    from transformers import AutoModel
+
+    model = AutoModel.from_pretrained(str(models.require(models.DEFAULT).folder)).eval()
+    encoder = Encoder(models.DEFAULT)
+    ids = encoder.tokens["A cat sat.", "truncate"].ids
+    with torch.no_grad():
+        states = [one[0].numpy() for one in model(torch.tensor([ids]), output_hidden_states=True).hidden_states]
+    for layer in range(7):
+        assert np.allclose(encoder.get(Want("A cat sat.", str(layer))), states[layer], atol=1e-5)
+    assert np.allclose(encoder.get(Want("A cat sat.", "last4")), sum(states[3:]), atol=1e-5)
+
+
+def test_long_texts_are_cut_or_read_in_windows() -> None:
+    encoder = open_encoder(models.DEFAULT)
+    long = text(700, 1)
+    whole, cut = encoder.tokens[long, "windows"], encoder.tokens[long, "truncate"]
+    assert whole.is_long
+    assert (len(whole.ids), len(cut.ids)) == (702, 512)
+    vectors = encoder.get(Want(long, "1", "windows"))
+    assert vectors.shape == (702, 384)
+    # 700 tokens in windows of 510 that start at 0 and 190: they part at (190 + 510) / 2 = 350.
+    first = encoder.get(Want(long, "1", "truncate"))
+    assert np.array_equal(vectors[:351], first[:351])
+    assert not np.array_equal(vectors[351:511], first[351:511])
+
+
+def test_each_distinct_text_is_encoded_once_for_all_metrics(corpus: Path, tmp_path: Path, counting: Counting) -> None:
+    run(corpus, tmp_path / "scores.csv")
+    # 4 different summaries, 3 references, a short source and a long one in 2 windows.
+    assert len(counting.sequences) == len(set(counting.sequences)) == 4 + 3 + 1 + 2
+
+
+def test_the_cache_serves_other_metrics_and_other_runs(corpus: Path, tmp_path: Path, counting: Counting) -> None:
+    fresh = run(corpus, tmp_path / "fresh.csv", "bertscore-f,bertscore-r,moverscore[layer=5]")
+    cache = tmp_path / "cache"
+    run(corpus, tmp_path / "first.csv", "bertscore-f", cache=cache)
+    open_encoder.cache_clear()
+    counting.sequences.clear()
+    again = run(corpus, tmp_path / "again.csv", "bertscore-f,bertscore-r,moverscore[layer=5]", cache=cache)
+    assert counting.sequences == []
+    assert again == fresh
+
+
+def test_jobs_and_cache_do_not_change_a_byte(corpus: Path, tmp_path: Path) -> None:
+    alone = run(corpus, tmp_path / "1.csv")
+    assert run(corpus, tmp_path / "2.csv", jobs=2, cache=tmp_path / "cache") == alone
+    assert run(corpus, tmp_path / "3.csv", cache=tmp_path / "cache") == alone
+    (tmp_path / "cache" / "scores-1.sqlite3").unlink()
+    open_encoder.cache_clear()
+    assert run(corpus, tmp_path / "4.csv", cache=tmp_path / "cache") == alone
+
+
+def test_a_run_tells_of_long_texts(corpus: Path, tmp_path: Path) -> None:
+    with pytest.warns(
+        LongTextWarning, match=r"ancr-1: 3 of 6 summaries .* read in overlapping windows \(long=windows\)"
+    ):
+        lines = score_files(corpus / "summaries.jsonl", corpus / "documents.jsonl", "ancr-1", tmp_path / "scores.csv")
+    assert "long:windows" in lines[0].signature
+
+
+def test_empty_texts_never_crash() -> None:
+    documents = pd.DataFrame({"doc_id": ["1", "2"], "source": ["A cat.", "..."], "references": [["a cat", " "], ["a"]]})
+    summaries = pd.DataFrame({"doc_id": ["1", "2"], "system": ["a", "a"], "summary": ["", "a dog"]})
+    with pytest.warns(EmptyTextWarning), pytest.warns(UndefinedWarning, match="supert is undefined for document 1"):
+        found = scoring.evaluate(summaries, documents, ALL)
+    values = dict(zip(zip(found["doc_id"], found["metric"], strict=True), found["value"], strict=True))
+    assert values["1", "bertscore-f"] == 0.0
+    assert values["1", "ancr-1"] == 0.0
+    assert math.isnan(values["2", "ancr-1"])
+    assert math.isnan(values["1", "moverscore"])
+
+
+def test_a_folder_and_the_local_copy_of_the_hub_work_as_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = models.require(models.DEFAULT)
+    folder = tmp_path / "mine"
+    shutil.copytree(given.folder, folder)
+    assert models.require(str(folder)).fingerprint == given.fingerprint
+    snapshot = tmp_path / "hub" / "models--some--bert" / "snapshots" / "abc"
+    snapshot.parent.mkdir(parents=True)
+    snapshot.symlink_to(given.folder)
+    (snapshot.parents[1] / "refs").mkdir()
+    (snapshot.parents[1] / "refs" / "main").write_text("abc")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr("huggingface_hub.file_download.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    found = models.require("some/bert")
+    assert found.folder == snapshot
+    assert found.layers == 6
+    (folder / "vocab.txt").write_text("another\n")
+    assert models.require(str(folder)).fingerprint != given.fingerprint
+
+
+def test_missing_models_are_all_named_before_any_work(tmp_path: Path) -> None:
+    wanted = registry.parse(f"bertscore-f[model=no/such,layer=1],ancr-1[model={tmp_path}],rouge-1-f")
+    with pytest.raises(NotReady) as caught:
+        make_plan(wanted)
+    assert "hf download no/such brings it" in str(caught.value)
+    assert f"The folder {tmp_path} holds no model" in str(caught.value)
+
+
+def vectors_of(number: int, rows: int = 10) -> np.ndarray:
+    return np.full((rows, 4), number, dtype=np.float32)
+
+
+def key(number: int) -> bytes:
+    return text_key("model", "5", "whole", str(number))
+
+
+def test_the_cache_gives_back_what_was_put(tmp_path: Path) -> None:
+    cache = EmbeddingCache(tmp_path)
+    cache.put({key(1): vectors_of(1), key(2): vectors_of(2, 3)})
+    again = EmbeddingCache(tmp_path).get([key(1), key(2), key(3)])
+    assert again.keys() == {key(1), key(2)}
+    assert np.array_equal(again[key(2)], vectors_of(2, 3))
+    with pytest.raises(ValueError, match="read-only"):
+        again[key(2)][0, 0] = 5
+    assert (
+        len({text_key("a", "1", "whole", "bc"), text_key("ab", "1", "whole", "c"), text_key("a", "1w", "hole", "bc")})
+        == 3
+    )
+
+
+def test_the_cache_stays_below_its_limit_and_drops_what_is_oldest(tmp_path: Path) -> None:
+    # 160 bytes a text, 1,600 bytes in all, 400 a segment.
+    cache = EmbeddingCache(tmp_path, limit=1600)
+    for number in range(40):
+        cache.put({key(number): vectors_of(number)})
+    assert cache.size <= 1600
+    assert sum(file.stat().st_size for file in tmp_path.rglob("*.f32")) == cache.size
+    found = cache.get([key(number) for number in range(40)])
+    assert key(39) in found
+    assert key(0) not in found
+    assert all(np.array_equal(found[key(n)], vectors_of(n)) for n in range(40) if key(n) in found)
+
+
+def _work(folder: Path, start: int) -> None:
+    cache = EmbeddingCache(folder, limit=4000)
+    for number in range(start, start + 60):
+        cache.put({key(number): vectors_of(number)})
+        seen = cache.get([key(other) for other in range(100)])
+        wrong = [n for n in range(100) if key(n) in seen and not np.array_equal(seen[key(n)], vectors_of(n))]
+        if wrong:
+            raise SystemExit(1)
+
+
+def test_several_processes_share_the_cache(tmp_path: Path) -> None:
+    EmbeddingCache(tmp_path)
+    context = multiprocessing.get_context("fork")
+    workers = [context.Process(target=_work, args=(tmp_path, start)) for start in (0, 20, 40)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(60)
+    assert [worker.exitcode for worker in workers] == [0, 0, 0]
+    assert EmbeddingCache(tmp_path, limit=4000).size <= 4000 + 3 * 1000
