@@ -3,13 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from django.utils.translation import gettext
 
-from analysis.filters import Decision, apply_rules
-from analysis.filters.base import as_json
 from analysis.table_formulas import defuse
 from annotation.errors import Refused
 from annotation.models import FilterDecision, Study, Worker
@@ -19,6 +17,9 @@ from annotation.quality import of_systems
 from .frames import judgments_frame
 from .judgment_rows import judgments_table
 from .streaming import Column, Row, Table
+
+if TYPE_CHECKING:
+    from analysis.filters import Decision
 
 REASONS = ("rule", "reason", "evidence", "settings")
 
@@ -37,6 +38,7 @@ class Filtered:
     @cached_property
     def human_scores(self) -> pd.DataFrame:
         """One row per summary and measure, as the Report page has them; empty while nobody has judged."""
+        from analysis.filters import apply_rules
         from annotation.reports import human_scores
 
         judgments = of_systems(judgments_frame(self.study))
@@ -53,6 +55,8 @@ class Filtered:
         judgments = of_systems(judgments_frame(self.study)) if self.decision is not None else pd.DataFrame()
         if self.decision is None or judgments.empty:
             return _lookup(())
+        from analysis.filters import apply_rules
+
         return _lookup(apply_rules(judgments, self.decision.rules, seed=self.decision.seed).decisions)
 
     def defused_scores(self) -> pd.DataFrame:
@@ -77,6 +81,8 @@ class Filtered:
         return Table(source.name, columns, source.total, lambda: self._chunks(source, kept=False))
 
     def _chunks(self, source: Table, *, kept: bool) -> Iterator[list[Row]]:
+        from analysis.filters.base import as_json
+
         find, names = self.decisions, source.names
         group = names.index("group") if "group" in names else None
         check, worker = names.index("is_check"), names.index("worker_id")
@@ -105,7 +111,7 @@ class Filtered:
 class _Lookup:
     """The first decision that drops a judgment: rules come one after the other, and what is gone stays gone."""
 
-    def __init__(self, decisions: tuple[Decision, ...]) -> None:
+    def __init__(self, decisions: tuple["Decision", ...]) -> None:
         self.everywhere: dict[str, tuple[int, Decision]] = {}
         self.items: dict[tuple[str, str, str], tuple[int, Decision]] = {}
         for number, decision in enumerate(decisions):
@@ -117,11 +123,11 @@ class _Lookup:
             else:
                 raise Refused(gettext("A rule decides by %(names)s, which exports can't tell.") % {"names": str(item)})
 
-    def of(self, workers: tuple[str, ...], doc: str, system: str) -> Decision | None:
+    def of(self, workers: tuple[str, ...], doc: str, system: str) -> "Decision | None":
         found: list[Any] = [self.everywhere.get(worker) for worker in workers]
         found += [self.items.get((worker, doc, system)) for worker in workers]
         return min((entry for entry in found if entry), key=lambda entry: entry[0], default=(0, None))[1]
 
 
-def _lookup(decisions: tuple[Decision, ...]) -> _Lookup:
+def _lookup(decisions: tuple["Decision", ...]) -> _Lookup:
     return _Lookup(decisions)

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from operator import itemgetter
 from typing import Any
 
-from django.db.models import BigIntegerField, Count, F, Q
+from django.db import connection
+from django.db.models import BigIntegerField, Count, F, Q, TextField
 from django.db.models.functions import Cast
 
 from annotation.models import Assignment, ContentUnit, Judgment, Study, Summary
@@ -18,6 +21,8 @@ FIXED = ("doc_id", "system", "group", "unit", "worker_id", "value", "assignment_
 FIXED += ("seconds", "position", "is_check", "submitted_at")
 # Worked out from other rows; `pastes` and `focus_losses` are what the filter rule `signals` reads.
 DERIVED = ("expected", "retired", "pastes", "focus_losses")
+ORDER = itemgetter(*map(FIXED.index, ("doc_id", "system", "worker_id", "assignment_id", "unit")))
+FETCHED = ("summary_id", "assignment_id", "unit", "value", "seconds", "position")
 TYPES = {
     **dict.fromkeys(("value", "seconds"), "number"),
     **dict.fromkeys(("round", "position", "retired", "pastes", "focus_losses"), "integer"),
@@ -122,26 +127,19 @@ class _Stream:
         self.study, self.facts, self.columns, self.extras = study, facts, columns, extras
         self.worker = "worker__external_id" if raw_workers else "worker__pseudonym"
         self.hide = (lambda value: value) if raw_workers else Hiding(study)
-        names = [column.name for column in columns]
         every = [*FIXED, *(column.name for column in extras), *DERIVED]
-        self.places = None if names == every else [every.index(name) for name in names]
-        self.whole = [names.index(name) for name in ("value", "seconds", "expected") if self._is_whole(name)]
-
-    def _is_whole(self, name: str) -> bool:
-        return any(column.name == name and column.type == "integer" for column in self.columns)
+        self.chosen = itemgetter(*(every.index(column.name) for column in columns))
+        types = {column.name: column.type for column in columns}
+        whole = {name: int if types.get(name) == "integer" else float for name in ("value", "seconds", "expected")}
+        self.value, self.seconds, self.expected = whole["value"], whole["seconds"], whole["expected"]
+        self.reads_extra = bool(extras) or "pastes" in types
+        self.times: dict[Any, str] = {None: ""}
 
     def chunks(self) -> Iterator[list[Row]]:
         for portion in in_portions(documents_in_order(self.study), self.facts.sizes):
             rows = self._portion(portion)
-            rows.sort(key=lambda row: (row[0], row[1], row[4], row[6], row[3]))
-            yield [self._chosen(row) for row in rows]
-
-    def _chosen(self, row: list[Any]) -> Row:
-        chosen = row if self.places is None else [row[place] for place in self.places]
-        for place in self.whole:
-            if chosen[place] is not None:
-                chosen[place] = int(chosen[place])
-        return tuple(chosen)
+            rows.sort(key=ORDER)
+            yield list(map(self.chosen, rows))
 
     def _portion(self, documents: list[int]) -> list[list[Any]]:
         summaries = {
@@ -151,13 +149,22 @@ class _Stream:
             )
         }
         held = dict(self._held(documents))
-        fields = ("summary_id", "assignment_id", "unit", "value", "seconds", "position", "is_check", "submitted_at")
         found = Judgment.objects.filter(summary__document__in=documents, is_current=True)
-        return [
-            self._row(summaries[row[0]], held[row[1]], row)
-            for row in found.values_list(*fields, "extra").iterator(chunk_size=5000)
-            if row[1] in held
-        ]
+        rows = found.values_list(*FETCHED, *self._costly()).iterator(chunk_size=5000)
+        return [self._row(summaries[row[0]], held[row[1]], row) for row in rows if row[1] in held]
+
+    def _costly(self) -> list[Any]:
+        """Columns that Django converts cell by cell: fetched as the database has them, or not at all."""
+        as_stored = Cast("submitted_at", TextField()) if connection.vendor == "sqlite" else F("submitted_at")
+        return [Cast("is_check", TextField()), as_stored, *(["extra"] if self.reads_extra else [])]
+
+    def _time(self, given: Any) -> str:
+        """A time in ISO 8601. The answers of an assignment share theirs, so that few are worked out."""
+        if len(self.times) > 100_000:
+            self.times = {None: ""}
+        moment = datetime.fromisoformat(given).replace(tzinfo=UTC) if isinstance(given, str) else given
+        self.times[given] = moment.isoformat()
+        return self.times[given]
 
     def _held(self, documents: list[int]) -> Iterable[tuple[int, _Held]]:
         batch = "task__batch__"
@@ -169,16 +176,17 @@ class _Stream:
             yield key, _Held(*facts, found.pastes if found else None, found.focus_lost if found else None)
 
     def _row(self, summary: Row, held: _Held, row: Row) -> list[Any]:
-        doc, system, group = summary
-        _, _, unit, value, seconds, position, is_check, submitted, extra = row
-        expected = self.facts.expected.get((doc, unit)) if is_check else None
-        retired = int((doc, unit) in self.facts.retired) if self.facts.retired else None
-        told = extra or {}
+        _, _, unit, value, seconds, position, flag, submitted, *more = row
+        is_check = flag in ("1", "true")
+        pair, told = (summary[0], unit), (more[0] if more else None) or {}
+        expected = self.facts.expected.get(pair) if is_check else None
         return [
-            *(doc, system, group, unit, held.worker, value, held.key, held.protocol, held.role, held.round),
-            *(seconds, position, is_check, submitted.isoformat() if submitted else ""),
-            *([self.hide(cell) for cell in extra_cells(extra, self.extras)] if self.extras else ()),
-            *(expected, retired),
+            *(*summary, unit, held.worker, self.value(value), held.key, held.protocol, held.role, held.round),
+            *(None if seconds is None else self.seconds(seconds), position, is_check),
+            self.times.get(submitted) or (self._time(submitted) if submitted else ""),
+            *([self.hide(cell) for cell in extra_cells(told, self.extras)] if self.extras else ()),
+            None if expected is None else self.expected(expected),
+            int(pair in self.facts.retired) if self.facts.retired else None,
             told.get("pastes") if held.pastes is None else held.pastes,
             told.get("focus_losses") if held.losses is None else held.losses,
         ]

@@ -14,7 +14,7 @@ from analysis.table_formulas import STARTS, defuse
 from .streaming import SCHEMA, Column, Row, Table
 
 FORMS = ("csv", "jsonl", "parquet")
-ROW_GROUP = 50_000
+ROW_GROUP = 20_000
 Step = Callable[[int], None]
 
 

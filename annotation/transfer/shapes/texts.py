@@ -27,12 +27,15 @@ def untagged(text: Any) -> Any:
 
 
 def lines(text: Any) -> str:
-    """One sentence per line."""
-    return text if isinstance(text, str) else "\n".join(text)
+    """One sentence per line; a list of one sentence keeps the line's end, so that it isn't taken for a plain text."""
+    return text if isinstance(text, str) else "\n".join(text) + ("\n" if len(text) == 1 else "")
 
 
 def unlined(text: str) -> Any:
-    return text.split("\n") if "\n" in text else text
+    parts = text.split("\n")
+    if len(parts) == 2 and not parts[1]:
+        return parts[:1]
+    return parts if len(parts) > 1 else text
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
