@@ -36,7 +36,7 @@ def kind(name: str) -> Callable[[Kind], Kind]:
 def known_kinds() -> dict[str, Kind]:
     """Every kind of job. A worker process has not imported the modules that register them, so it is done here."""
     from . import explorer_jobs, exports, quality, reports, scores  # noqa: F401
-    from .crowds import jobs  # noqa: F401
+    from .crowds import console_jobs, jobs  # noqa: F401
 
     return KINDS
 

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from .views import collect, explorer, exports, home, metrics, quality, study, tokens, work, work_api
+from .views import account, collect, explorer, exports, home, metrics, quality, record, study, tokens, work, work_api
 
 handler400 = "annotation.views.errors.bad_request"
 handler403 = "annotation.views.errors.denied"
@@ -12,11 +12,18 @@ handler500 = "annotation.views.errors.broken"
 urlpatterns = [
     path("", include("annotation.urls_preparing")),
     path("w/", include("annotation.urls_crowds_work")),
+    path("studies/<slug:slug>/", include("annotation.urls_crowds")),
     path("api/", include("annotation.api.urls")),
     path("tokens/", tokens.tokens, name="tokens"),
     path("tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke-token"),
     path("", home.home, name="home"),
-    path("sign-in/", home.SignIn.as_view(), name="sign-in"),
+    path("sign-in/", account.SignIn.as_view(), name="sign-in"),
+    path("sign-in/code/", account.sign_in_code, name="sign-in-code"),
+    path("account/", account.account, name="account"),
+    path("account/password/", account.ChangePassword.as_view(), name="password"),
+    path("account/second-factor/", account.set_up_factor, name="factor"),
+    path("account/second-factor/off/", account.turn_off_factor, name="factor-off"),
+    path("invited/<str:secret>/", account.invited, name="invited"),
     path("sign-out/", home.SignOut.as_view(), name="sign-out"),
     path("work/batch/<int:batch_id>/", work.take, name="take"),
     path("work/<str:key>/", work.task, name="task"),
@@ -34,6 +41,8 @@ urlpatterns = [
     path("studies/<slug:slug>/explorer/", explorer.explorer, name="explorer"),
     path("studies/<slug:slug>/explorer/refresh/", explorer.refresh, name="explorer-refresh"),
     path("studies/<slug:slug>/explorer/<int:document_id>/", explorer.document, name="explorer-document"),
+    path("studies/<slug:slug>/collect/invitations/", account.invite, name="invite"),
+    path("studies/<slug:slug>/record/", record.record, name="record"),
     path("studies/<slug:slug>/quality/", quality.quality, name="quality"),
     path("studies/<slug:slug>/quality/decide/", quality.decide, name="quality-decide"),
     path("studies/<slug:slug>/quality/workers/<str:pseudonym>/", quality.worker, name="quality-worker"),

@@ -16,6 +16,8 @@ from annotation.transfer.frames import judgments_frame
 
 FAST = 1 / 3
 """Below this share of the others' median time an answer came too fast."""
+FAILED = 0.25
+"""A larger share of failed checks is worth a look; an honest slip is not."""
 FOCUS = 5
 """Leaving the page so often per task is worth a look."""
 State = Submission.State
@@ -140,7 +142,7 @@ def _signals(worker: Worker, time: _Time, known: dict[str, Any], usual: float) -
     found = []
     if worker.blocked_at:
         found.append(_("blocked"))
-    if known.get("failed"):
+    if known.get("failed", 0) > FAILED * known.get("checks", 0):
         found.append(_("%(n)d checks failed") % {"n": known["failed"]})
     if usual and _is_number(known.get("seconds")) and known["seconds"] < FAST * usual:
         found.append(_("very fast"))

@@ -1,0 +1,206 @@
+"""A batch while people work on it: how far it is, how fast, what it has cost. A fixed number of queries."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from math import ceil
+
+from django.db.models import Count, Min, Q, Sum
+
+from annotation import clock
+from annotation.models import Assignment, Batch, Entry, Posting, Submission
+from annotation.models.work import counted
+from annotation.signals import totals
+
+HOURS = 24
+State = Assignment.State
+
+
+@dataclass(frozen=True)
+class Hour:
+    """Answers that came in during one hour."""
+
+    begins: datetime
+    answers: int
+
+
+@dataclass(frozen=True)
+class Money:
+    """A batch's part of the ledger, in cents."""
+
+    promised: int
+    paid: int
+    reward: int
+    """Of what was paid, to workers."""
+    fee: int
+    doubtful: int
+    """Entries that wait for a person."""
+    waiting: int
+    """Entries that were written and not settled."""
+
+    @property
+    def committed(self) -> int:
+        return self.promised + self.paid
+
+
+@dataclass(frozen=True)
+class Monitor:
+    batch: Batch
+    places: int
+    done: int
+    """Answers that count: confirmed by the market where there is one."""
+    saved: int
+    """With us, and not confirmed by the market yet."""
+    working: int
+    tasks: list[tuple[int, int]]
+    """(answers that count, number of tasks with so many), from 0 up."""
+    postings: dict[str, int]
+    turns: dict[str, int]
+    """Submissions by state."""
+    hours: list[Hour]
+    per_hour: float
+    """Answers per hour, lately."""
+    left: timedelta | None
+    """Time to the end at this pace; None when nobody works or all is done."""
+    money: Money
+    active_seconds: float | None
+    """Median active time on a task."""
+    hourly_cents: int | None
+    """What that makes of the mean reward per hour."""
+    ends_at: datetime | None
+    approves_at: datetime | None
+    """When the market approves the first unjudged work by itself."""
+    made_at: datetime = field(default_factory=clock.now)
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.done // self.places if self.places else 0
+
+    @property
+    def unjudged(self) -> int:
+        return self.turns.get(Submission.State.SUBMITTED, 0)
+
+    @property
+    def finished(self) -> bool:
+        return self.places > 0 and self.done >= self.places
+
+
+def monitor(batch: Batch) -> Monitor:
+    """The state of a batch now."""
+    tasks = list(
+        batch.tasks.annotate(n=Count("assignments", filter=counted("assignments__"))).values_list("quota", "n")
+    )
+    places, done = sum(quota for quota, _n in tasks), sum(n for _quota, n in tasks)
+    work = Assignment.objects.filter(task__batch=batch).aggregate(
+        saved=Count("pk", filter=Q(state=State.SUBMITTED) & ~counted()),
+        working=Count("pk", filter=Q(state=State.LEASED)),
+    )
+    hours = _hours(batch)
+    per_hour = _pace(hours)
+    money, seconds = batch_money(batch), _active_seconds(batch)
+    postings = batch.postings.aggregate(
+        price=Sum("reward_cents"), n=Count("pk"), ends=Min("expires_at", filter=Q(state=Posting.State.OPEN))
+    )
+    reward = postings["price"] / postings["n"] if postings["n"] else 0
+    return Monitor(
+        batch=batch,
+        places=places,
+        done=done,
+        saved=work["saved"],
+        working=work["working"],
+        tasks=sorted(Counter(n for _quota, n in tasks).items()),
+        postings=dict(batch.postings.order_by().values_list("state").annotate(n=Count("pk"))),
+        turns=_turns(batch),
+        hours=hours,
+        per_hour=per_hour,
+        left=timedelta(hours=(places - done) / per_hour) if per_hour and done < places else None,
+        money=money,
+        active_seconds=seconds,
+        hourly_cents=round(reward * 3600 / seconds) if seconds and reward else None,
+        ends_at=postings["ends"],
+        approves_at=_open_turns(batch).aggregate(first=Min("auto_approve_at"))["first"],
+    )
+
+
+def _turns(batch: Batch) -> dict[str, int]:
+    found = Submission.objects.filter(posting__batch=batch).order_by()
+    return dict(found.values_list("state").annotate(n=Count("pk")))
+
+
+def _open_turns(batch: Batch):  # type: ignore[no-untyped-def]
+    return Submission.objects.filter(posting__batch=batch, state=Submission.State.SUBMITTED)
+
+
+def _hours(batch: Batch) -> list[Hour]:
+    """The last day by hours, without the empty ones before the first answer."""
+    now = clock.now()
+    first = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=HOURS - 1)
+    times = Assignment.objects.filter(counted(), task__batch=batch, submitted_at__gte=first)
+    counts: Counter[int] = Counter()
+    for moment in times.values_list("submitted_at", flat=True):
+        counts[int((moment - first).total_seconds() // 3600)] += 1
+    begun = min(counts, default=HOURS)
+    return [Hour(first + timedelta(hours=n), counts[n]) for n in range(begun, HOURS)]
+
+
+def _pace(hours: list[Hour]) -> float:
+    """Answers per hour over the last three hours that had any part in it."""
+    lately = hours[-3:]
+    answers = sum(hour.answers for hour in lately)
+    if not answers:
+        return 0.0
+    span = (clock.now() - lately[0].begins).total_seconds() / 3600
+    return answers / max(span, 1 / 60)
+
+
+def batch_money(batch: Batch) -> Money:
+    """What the ledger says of one batch."""
+    counted = batch.entries.exclude(state=Entry.State.FAILED)
+    spent = Q(kind__in=[Entry.Kind.APPROVE, Entry.Kind.BONUS])
+    sums = counted.aggregate(
+        promised=Sum("promised_cents", default=0),
+        paid=Sum("paid_cents", default=0),
+        reward=Sum("reward_cents", filter=spent, default=0),
+        fee=Sum("fee_cents", filter=spent, default=0),
+        doubtful=Count("pk", filter=Q(state=Entry.State.DOUBTFUL)),
+        waiting=Count("pk", filter=Q(state=Entry.State.PLANNED)),
+    )
+    return Money(**sums)
+
+
+def _active_seconds(batch: Batch) -> float | None:
+    newest = Assignment.objects.filter(counted(), task__batch=batch).order_by("-pk")
+    times = sorted(totals(signals).active_seconds for signals in newest.values_list("signals", flat=True)[:500])
+    times = [time for time in times if time > 0]
+    return times[len(times) // 2] if times else None
+
+
+# The chart of answers per hour: its geometry; the template draws it.
+
+WIDTH, HEIGHT, GAP = 480, 96, 2
+
+
+@dataclass(frozen=True)
+class Bar:
+    x: float
+    y: float
+    width: float
+    height: float
+    hour: Hour
+
+
+def bars(hours: list[Hour]) -> list[Bar]:
+    """One bar per hour, the highest as high as the chart."""
+    if not hours:
+        return []
+    most, step = max(1, *(hour.answers for hour in hours)), WIDTH / max(len(hours), 8)
+    return [
+        Bar(
+            round(n * step, 1),
+            HEIGHT - ceil(HEIGHT * hour.answers / most),
+            round(step - GAP, 1),
+            ceil(HEIGHT * hour.answers / most),
+            hour,
+        )
+        for n, hour in enumerate(hours)
+    ]

@@ -1,0 +1,111 @@
+"""The Monitor page: the state of a batch, its charts, and what an admin may do next."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.models import Batch, Job, Submission
+
+from . import MARKETS, market_for
+from .base import Market
+from .monitor import Monitor, bars, monitor
+from .mturk_csv import FORMS
+from .topup import TopUp, top_up_of
+from .workers import WorkerRow, price_of_approval, worker_table
+
+LEFT, TOP, WIDTH, HEIGHT = 30, 6, 440, 178
+KINDS = (
+    *("publish", "collect", "settle", "approve", "reject", "close"),
+    *("bonus", "undo", "block", "unblock", "message", "pause", "resume", "expire", "top-up"),
+)
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A worker in the scatter of time against agreement."""
+
+    pseudonym: str
+    x: float
+    y: float
+    label: str
+    odd: bool
+    lowest: str
+    """What stands at the foot of the agreement axis."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """Tasks with so many answers."""
+
+    answers: int
+    tasks: int
+    percent: int
+
+
+def market_of(batch: Batch) -> Market | None:
+    """The batch's market; None for answers that were imported."""
+    return market_for(batch.crowd) if batch.crowd in MARKETS else None
+
+
+def last_job(batch: Batch) -> Job | None:
+    """The newest crowd job of this batch: what it does, or what came of it."""
+    return batch.study.jobs.filter(kind__in=KINDS, options__batch=batch.pk).first()
+
+
+def live_part(batch: Batch, *, people: bool) -> dict[str, Any]:
+    """What refreshes itself; `people` only for admins."""
+    state = monitor(batch)
+    return {
+        "monitor": state,
+        "bars": bars(state.hours),
+        "levels": levels(state),
+        "dots": dots(worker_table(batch)) if people else [],
+    }
+
+
+def admin_part(batch: Batch, state: Monitor) -> dict[str, Any]:
+    """What only admins see: prices, what can be asked for again, files."""
+    market = market_of(batch)
+    waiting = list(
+        Submission.objects.filter(posting__batch=batch, state=Submission.State.SUBMITTED).select_related("posting")
+    )
+    posted = bool(state.postings) and market is not None and market.pays
+    return {
+        "approval": price_of_approval(waiting),
+        "waiting": [one.pk for one in waiting],
+        "top_up": top_up_of(batch) if posted else TopUp([], None),
+        "posted": posted,
+        "csv_form": batch.protocol in FORMS,
+    }
+
+
+def levels(state: Monitor) -> list[Level]:
+    most = max((count for _answers, count in state.tasks), default=1)
+    return [Level(answers, count, max(1, 100 * count // most)) for answers, count in state.tasks]
+
+
+def dots(rows: list[WorkerRow]) -> list[Dot]:
+    """Geometry of the scatter: agreement from its lowest value up to 1, seconds from 0 to the slowest."""
+    known = [row for row in rows if row.agreement is not None and row.seconds is not None]
+    if len(known) < 2:
+        return []
+    slowest = max(max(row.seconds or 0.0 for row in known), 1.0)
+    lowest = min(0.0, *(row.agreement or 0.0 for row in known))
+    return [
+        Dot(
+            row.worker.pseudonym,
+            round(LEFT + WIDTH * (row.seconds or 0.0) / slowest, 1),
+            round(TOP + HEIGHT * (1 - (row.agreement or 0.0)) / (1 - lowest), 1),
+            _("%(worker)s: %(seconds).1f seconds per answer, agreement %(agreement).2f, %(n)d answers")
+            % {
+                "worker": row.worker.pseudonym,
+                "seconds": row.seconds,
+                "agreement": row.agreement,
+                "n": row.answers,
+            },
+            bool(row.signals or row.dropped_by),
+            f"{lowest:.1f}".replace("-", "−"),
+        )
+        for row in known
+    ]

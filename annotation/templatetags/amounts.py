@@ -1,0 +1,55 @@
+"""Amounts of money and spans of time, as people read them."""
+
+from datetime import timedelta
+
+from django import template
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+register = template.Library()
+SIGNS = {"USD": "$", "GBP": "£", "EUR": "€"}
+
+
+@register.filter
+def amount(cents: int | None, currency: str = "USD") -> str:
+    """1234 as $12.34; an en dash where there is none."""
+    if cents is None:
+        return "–"
+    number = f"{abs(cents) // 100:,}.{abs(cents) % 100:02d}"
+    sign = "−" if cents < 0 else ""
+    return f"{sign}{SIGNS[currency]}{number}" if currency in SIGNS else f"{sign}{number} {currency}"
+
+
+@register.filter
+def span(time: timedelta | None) -> str:
+    """How long, in the two largest units."""
+    if time is None:
+        return "–"
+    minutes = max(1, round(time.total_seconds() / 60))
+    days, hours, rest = minutes // 1440, minutes % 1440 // 60, minutes % 60
+    if days:
+        parts = [ngettext("%(n)d day", "%(n)d days", days) % {"n": days}]
+        parts += [_("%(n)d h") % {"n": hours}] if hours else []
+    elif hours:
+        parts = [_("%(n)d h") % {"n": hours}, _("%(n)d min") % {"n": rest}] if rest else [_("%(n)d h") % {"n": hours}]
+    else:
+        parts = [_("%(n)d min") % {"n": rest}]
+    return " ".join(parts)
+
+
+@register.filter
+def minutes(seconds: float | None) -> str:
+    """Seconds as 4:12."""
+    return "–" if seconds is None else f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+@register.filter
+def get(mapping: dict[str, object], key: str) -> object:
+    """A value by a key that is itself a variable."""
+    return mapping.get(key, "")
+
+
+@register.filter
+def unlocalized(number: float) -> str:
+    """A number for SVG: with a point, whatever the language."""
+    return str(number)

@@ -1,0 +1,86 @@
+"""The people of a batch, for admins: the table of workers, what is done about them, and personal links."""
+
+from dataclasses import replace
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.access import study_for, user_of
+from annotation.crowds.direct import links_csv, links_of, make_links, read_names, withdraw_link
+from annotation.crowds.verbs import VERBS, bonus_price, plan_action, start_action, verbs_for
+from annotation.crowds.workers import chosen_workers, worker_table
+from annotation.downloads import file_response
+from annotation.models import Role
+from annotation.templatetags.amounts import amount
+
+from .crowds import about, batch_of
+from .errors import answers_refusals
+
+
+@require_http_methods(["GET", "POST"])
+@answers_refusals
+def workers(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
+    """Admins: the workers with the market's own ids; a POST shows what an action would do, and does nothing."""
+    batch = batch_of(study_for(request, slug, Role.ADMIN), batch_id)
+    context = about(request, batch, "workers")
+    if request.method == "POST":
+        verb = request.POST.get("action", "")
+        plan = plan_action(batch, verb, chosen_workers(batch, request.POST.getlist("worker")))
+        context |= {"plan": plan, "action": verb, "word": VERBS[verb]}
+        return render(request, "annotation/study/crowds/confirm.html", context)
+    context |= {"rows": worker_table(batch), "actions": verbs_for(batch)}
+    return render(request, "annotation/study/crowds/workers.html", context)
+
+
+@require_POST
+@answers_refusals
+def workers_do(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
+    """Admins: start what was planned. A bonus is shown with its sum once more before it is paid."""
+    batch = batch_of(study_for(request, slug, Role.ADMIN), batch_id)
+    verb, chosen = request.POST.get("action", ""), chosen_workers(batch, request.POST.getlist("worker"))
+    if verb == "bonus" and not request.POST.get("sure"):
+        return _bonus_sum(request, batch_id, slug)
+    start_action(batch, verb, chosen, request.POST.dict(), user_of(request))
+    return redirect("crowd-workers", slug=slug, batch_id=batch.pk)
+
+
+def _bonus_sum(request: HttpRequest, batch_id: int, slug: str) -> HttpResponse:
+    batch = batch_of(study_for(request, slug, Role.ADMIN), batch_id)
+    plan = plan_action(batch, "bonus", chosen_workers(batch, request.POST.getlist("worker")))
+    price = bonus_price(batch, plan, request.POST.get("amount", ""))
+    button = _("Pay %(sum)s") % {"sum": amount(price.total_cents, batch.study.currency)}
+    given = {name: request.POST.get(name, "") for name in ("amount", "reason")}
+    context = {
+        **about(request, batch, "workers"),
+        "plan": replace(plan, price=price, button=button, fields=()),
+        "action": "bonus",
+        "word": VERBS["bonus"],
+        "given": {**given, "sure": "1"},
+        "sentence": given["reason"],
+    }
+    return render(request, "annotation/study/crowds/confirm.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@answers_refusals
+def links(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
+    """Admins: personal links for one's own people; a POST makes some or withdraws one. `format=csv` is the file."""
+    batch = batch_of(study_for(request, slug, Role.ADMIN), batch_id)
+    if request.method == "POST":
+        if request.POST.get("withdraw", "").isdigit():
+            withdraw_link(batch, int(request.POST["withdraw"]))
+            messages.success(request, _("The link opens nothing any more. What was done through it counts."))
+        else:
+            days = request.POST.get("days", "14")
+            made = make_links(batch, read_names(request.POST.get("names", "")), days=int(days) if days.isdigit() else 0)
+            messages.success(request, _("%(n)d links are ready.") % {"n": len(made)})
+        return redirect("crowd-links", slug=slug, batch_id=batch.pk)
+    found = links_of(batch)
+    if request.GET.get("format") == "csv":
+        content = links_csv(link for link in found if link.url).encode()
+        return file_response(content, "text/csv; charset=utf-8", f"{slug}-links.csv")
+    context = {**about(request, batch, "links"), "links": found}
+    return render(request, "annotation/study/crowds/links.html", context)
