@@ -2,11 +2,10 @@
 
 The market decides who may work and whose work counts. We only follow: the newest comer gets the place (the market let
 them in, so an older hold that it has not confirmed must be stale), and what was saved is never thrown away.
-Locks are taken as in annotation/leases.py: worker, assignment, task.
+Locks are taken as in annotation/leases.py, with the posting in between: worker, posting, assignment, task.
 """
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -81,6 +80,7 @@ def hold_place(submission: Submission, task: Task) -> Assignment:
     """
     with transaction.atomic():
         Worker.objects.select_for_update().get(pk=submission.worker_id)
+        _one_at_a_time(submission.posting)
         mine = (
             Assignment.objects.select_for_update(of=("self",))
             .filter(task=task, worker_id=submission.worker_id)
@@ -125,23 +125,24 @@ def _take(submission: Submission, task: Task) -> Assignment:
 
 
 def _make_room(task: Task, keep: Assignment | None) -> None:
-    """Give up the oldest unconfirmed hold if all places are taken.
+    """Give up the oldest unconfirmed hold if all places are taken. The holds are locked before the task."""
+    held = task.assignments.filter(state__in=Assignment.LIVE).exclude(counted())
+    if keep is not None:
+        held = held.exclude(pk=keep.pk)
+    locked = [one.pk for one in held.select_for_update(of=("self",))]
+    stale = list(held.filter(pk__in=locked).order_by("leased_at", "pk"))  # anew: one may be confirmed by now
+    row = Task.objects.select_for_update().get(pk=task.pk)
+    if row.live < row.quota:
+        return
+    if not stale:
+        raise NoTaskLeft(_("All places of this task are taken. Nothing was changed; please return it on the market."))
+    _give_up(next((one for one in stale if one.state == State.LEASED), stale[0]))
 
-    The holds are locked before the task, as everywhere; one that came in between is seen the second time.
-    """
-    for last_look in (False, True):
-        held = task.assignments.filter(state__in=Assignment.LIVE).exclude(counted())
-        if keep is not None:
-            held = held.exclude(pk=keep.pk)
-        stale = list(held.select_for_update(of=("self",)).order_by("leased_at", "pk"))
-        row = Task.objects.select_for_update().get(pk=task.pk)
-        if row.live < row.quota:
-            return
-        if stale:
-            return _give_up(next((one for one in stale if one.state == State.LEASED), stale[0]))
-        if last_look:
-            break
-    raise NoTaskLeft(_("All places of this task are taken. Nothing was changed; please return it on the market."))
+
+def _one_at_a_time(posting: Posting) -> None:
+    """Who comes to a task and who is confirmed on it take turns, by a lock on its first posting."""
+    same = Posting.objects.filter(batch_id=posting.batch_id, task_id=posting.task_id)
+    same.order_by("pk").select_for_update(no_key=True).first()
 
 
 def _give_up(assignment: Assignment) -> None:
@@ -173,16 +174,25 @@ def confirm(submission: Submission) -> int:
     Work that came late, or whose place another had got meanwhile, is taken back from surplus as far as places allow.
     """
     with transaction.atomic():
-        mine = _of_its_worker(submission).select_for_update(of=("self",)).select_related("task__batch")
-        for assignment in mine.filter(state=State.SURPLUS, submitted_at__isnull=False):
-            try:
-                _make_room(assignment.task, assignment)
-            except NoTaskLeft:
-                continue  # every place has a confirmed answer: this one stays surplus
-            assignment.state = State.SUBMITTED
-            assignment.save(update_fields=["state"])
-        _others(submission).update(state=State.SURPLUS)
-        return _of_its_worker(submission).filter(state=State.SUBMITTED).count()
+        _one_at_a_time(submission.posting)
+        found = Assignment.objects.filter(submission=submission).select_related("task")
+        return sum([_confirmed(one, submission) for one in found.select_for_update(of=("self",))])
+
+
+def _confirmed(assignment: Assignment, submission: Submission) -> bool:
+    """Whether this assignment counts now that the market has named the worker of the turn."""
+    if assignment.worker_id != submission.worker_id:
+        if assignment.state == State.SUBMITTED:  # another worker had come under the same id
+            _give_up(assignment)
+        return False
+    if assignment.state == State.SURPLUS and assignment.submitted_at is not None:
+        try:
+            _make_room(assignment.task, assignment)
+        except NoTaskLeft:
+            return False  # every place has a confirmed answer
+        assignment.state = State.SUBMITTED
+        assignment.save(update_fields=["state"])
+    return assignment.state == State.SUBMITTED
 
 
 def drop(submission: Submission) -> int:
@@ -199,16 +209,6 @@ def leave(submission: Submission) -> None:
         worker_id=submission.worker_id, task__batch=submission.posting.batch, state=State.LEASED
     )
     held.update(state=State.EXPIRED)  # and not released: who comes back gets the same task
-
-
-def _of_its_worker(submission: Submission) -> QuerySet[Assignment]:
-    return Assignment.objects.filter(submission=submission, worker_id=submission.worker_id)
-
-
-def _others(submission: Submission) -> QuerySet[Assignment]:
-    """What other workers saved under the same market id: the market names one of them, so theirs doesn't count."""
-    found = Assignment.objects.filter(submission=submission, state=State.SUBMITTED)
-    return found.exclude(worker_id=submission.worker_id)
 
 
 def tasks_of(batch: Batch) -> int:
