@@ -71,6 +71,7 @@ class RequestLog:
         given = request.headers.get(HEADER, "")
         name = given if _GIVEN.fullmatch(given) else uuid.uuid4().hex
         mark = request_id.set(name)
+        request.request_id = name  # type: ignore[attr-defined]
         began = time.perf_counter()
         try:
             response = self.get_response(request)

@@ -12,6 +12,7 @@ from annotation.batches import create_batch
 from annotation.collecting import add_member, remove_member, set_state
 from annotation.models import Batch, Role
 from annotation.progress import batch_progress
+from annotation.safety.invitations import open_invitations
 
 from .errors import answers_refusals
 
@@ -38,6 +39,7 @@ def collect(request: HttpRequest, slug: str) -> HttpResponse:
         "protocols": protocols.PROTOCOLS.values(),
         "members": study.memberships.select_related("user").order_by("role", "user__username"),
         "roles": Role.choices,
+        "invitations": open_invitations(study),
         "is_admin": study.role_of(user_of(request)) == Role.ADMIN,
     }
     return render(request, "annotation/study/collect.html", context)

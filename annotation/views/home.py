@@ -1,7 +1,7 @@
 """The front door."""
 
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -16,12 +16,6 @@ def home(request: HttpRequest) -> HttpResponse:
     if not request.user.is_authenticated:
         return render(request, "annotation/welcome.html", {"accounts": DEMO_ACCOUNTS, "password": PASSWORD})
     return render(request, "annotation/home.html", {"cards": home_cards(user_of(request))})
-
-
-class SignIn(LoginView):
-    template_name = "annotation/sign_in.html"
-    redirect_authenticated_user = True
-    extra_context = {"accounts": DEMO_ACCOUNTS, "password": PASSWORD}
 
 
 class SignOut(LogoutView):

@@ -1,0 +1,1 @@
+"""Keeping strangers out, and a record of who changed what (docs/threats.md)."""

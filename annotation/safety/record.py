@@ -1,0 +1,68 @@
+"""The record of what was done: every change that a signed-in person makes outside the work pages is written down.
+
+A middleware writes it, so that no page can forget to. Judging has its own record: the judgments.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+
+from annotation.models import AuditEvent, Study, User
+
+CHANGES = {"POST", "PUT", "PATCH", "DELETE"}
+SECRET = re.compile(r"password|secret|token|code|csrf|key", re.IGNORECASE)
+LONGEST = 200
+WORK = {"take", "task", "draft", "submit", "release", "revise", "consent", "tutorial", "test"}
+
+
+def write_down(
+    request: HttpRequest,
+    action: str,
+    user: User | None,
+    study: Study | None = None,
+    facts: dict[str, Any] | None = None,
+) -> None:
+    """One line in the record."""
+    name = user.get_username() if user else ""
+    asked = str(getattr(request, "request_id", ""))[:64]
+    AuditEvent.objects.create(action=action[:80], user=user, name=name, study=study, facts=facts or {}, request=asked)
+
+
+class Record:
+    """Middleware: writes down every change that went through."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        match = request.resolver_match
+        if request.method in CHANGES and response.status_code < 400 and match and match.url_name not in WORK:
+            self._write(request, match.view_name, dict(match.kwargs))
+        return response
+
+    def _write(self, request: HttpRequest, action: str, given: dict[str, Any]) -> None:
+        user = _person(request)
+        if user is None:
+            return
+        study = Study.objects.filter(slug=given["slug"]).first() if "slug" in given else None
+        facts = {name: str(value)[:LONGEST] for name, value in given.items() if not SECRET.search(name)}
+        write_down(request, f"{request.method} {action}", user, study, {**facts, **_said(request)})
+
+
+def _person(request: HttpRequest) -> User | None:
+    """Whoever signed in, or whose token it was."""
+    token = getattr(request, "auth", None)
+    user = getattr(token, "user", None) or getattr(request, "user", None)
+    return user if isinstance(user, User) and user.is_authenticated else None
+
+
+def _said(request: HttpRequest) -> dict[str, str]:
+    """The fields of the form that was sent, without secrets and not at length."""
+    if request.content_type == "application/json":
+        return {}
+    return {
+        f"form.{name}": ", ".join(values)[:LONGEST] for name, values in request.POST.lists() if not SECRET.search(name)
+    }

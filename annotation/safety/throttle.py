@@ -1,0 +1,71 @@
+"""Guessing passwords takes time: after a few failures a name, and an address, must wait, twice as long each time.
+
+The counts are in the database, so that it doesn't matter which process is asked.
+"""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
+
+from annotation import clock
+from annotation.models import SignInFailures
+
+FREE = {"name": 5, "address": 30, "code": 5}  # failures without a wait
+FORGET = timedelta(hours=1)
+LONGEST = timedelta(minutes=15)
+
+
+def keys_of(request: HttpRequest, name: str) -> dict[str, str]:
+    """What one attempt is counted under: the account's name, and where it came from."""
+    return {_key("name", name.casefold()): "name", _key("address", address_of(request)): "address"}
+
+
+def code_key(user_id: int) -> dict[str, str]:
+    return {_key("code", str(user_id)): "code"}
+
+
+def address_of(request: HttpRequest) -> str:
+    """Who asks. Behind our proxy, the last address it noted; what a client claims further left is worth nothing."""
+    if settings.SECURE_PROXY_SSL_HEADER:
+        noted = request.headers.get("X-Forwarded-For", "").split(",")[-1].strip()
+        if noted:
+            return noted
+    return str(request.META.get("REMOTE_ADDR", ""))
+
+
+def seconds_to_wait(keys: dict[str, str]) -> int:
+    """0 when an attempt may be made now."""
+    now = clock.now()
+    closed = SignInFailures.objects.filter(key__in=keys, closed_until__gt=now).values_list("closed_until", flat=True)
+    return max((int((until - now).total_seconds()) + 1 for until in closed if until), default=0)
+
+
+def note_failure(keys: dict[str, str]) -> None:
+    """Count a failure; from a number on, the next attempt has to wait."""
+    now = clock.now()
+    SignInFailures.objects.filter(last_at__lt=now - FORGET).delete()
+    for key, kind in keys.items():
+        with transaction.atomic():
+            SignInFailures.objects.get_or_create(key=key, defaults={"last_at": now})
+            SignInFailures.objects.filter(key=key).update(failures=F("failures") + 1, last_at=now)
+            row = SignInFailures.objects.select_for_update().get(key=key)
+            over = row.failures - FREE[kind]
+            if over >= 0:
+                row.closed_until = now + min(timedelta(seconds=30 * 2 ** min(over, 10)), LONGEST)
+                row.save(update_fields=["closed_until"])
+
+
+def forget(keys: dict[str, str]) -> None:
+    """A success: the name is free again (the address is not: others may be tried from there)."""
+    SignInFailures.objects.filter(key__in=[key for key, kind in keys.items() if kind != "address"]).delete()
+
+
+def _key(kind: str, value: str) -> str:
+    return salted_hmac(f"annotation.safety.{kind}", value, algorithm="sha256").hexdigest()
+
+
+__all__ = ["address_of", "code_key", "forget", "keys_of", "note_failure", "seconds_to_wait"]

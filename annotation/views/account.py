@@ -1,0 +1,172 @@
+"""Coming in: signing in with one factor or two, one's own account, and invitations."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import LoginView, PasswordChangeView
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render, resolve_url
+from django.urls import reverse_lazy
+from django.utils.decorators import method_decorator
+from django.utils.translation import gettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation import clock
+from annotation.access import study_for, user_of
+from annotation.demo import DEMO_ACCOUNTS, PASSWORD
+from annotation.models import Role, SecondFactor, User
+from annotation.safety import invitations, second_factor, throttle
+from annotation.safety.record import write_down
+
+from .errors import answers_refusals
+
+WAITING = "second_factor"  # in the session: who has shown a password, when, and where they were going
+WAIT_SECONDS = 300
+
+
+class SignIn(LoginView):
+    """Everybody: name and password, then a code where the account asks for one. Failures have to wait."""
+
+    template_name = "annotation/sign_in.html"
+    redirect_authenticated_user = True
+    extra_context = {"accounts": DEMO_ACCOUNTS, "password": PASSWORD}
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        self.keys = throttle.keys_of(request, request.POST.get("username", ""))
+        if seconds := throttle.seconds_to_wait(self.keys):
+            return self._wait(seconds)
+        return super().post(request, *args, **kwargs)
+
+    def _wait(self, seconds: int) -> HttpResponse:
+        form = self.get_form_class()(self.request)
+        response = self.render_to_response(self.get_context_data(form=form, wait=-(-seconds // 60)))
+        response.status_code = 429
+        response["Retry-After"] = str(seconds)
+        return response
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        throttle.note_failure(self.keys)
+        write_down(self.request, "sign-in failed", None)
+        return super().form_invalid(form)
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        throttle.forget(self.keys)
+        user = form.get_user()
+        if isinstance(user, User) and second_factor.is_on(user):
+            at = int(clock.now().timestamp())
+            self.request.session[WAITING] = {"user": user.pk, "at": at, "next": self.get_success_url()}
+            return redirect("sign-in-code")
+        return super().form_valid(form)
+
+
+@login_not_required
+@never_cache
+@sensitive_post_parameters("code")
+@require_http_methods(["GET", "POST"])
+@answers_refusals
+def sign_in_code(request: HttpRequest) -> HttpResponse:
+    """Whoever has just shown the right password: the code of their authenticator, or a recovery code."""
+    waiting = request.session.get(WAITING) or {}
+    user = User.objects.filter(pk=waiting.get("user"), is_active=True).first()
+    if user is None or clock.now().timestamp() - waiting.get("at", 0) > WAIT_SECONDS:
+        return redirect("sign-in")
+    if request.method == "GET":
+        return render(request, "annotation/account/code.html")
+    keys = throttle.code_key(user.pk)
+    if seconds := throttle.seconds_to_wait(keys):
+        return render(request, "annotation/account/code.html", {"wait": -(-seconds // 60)}, status=429)
+    try:
+        second_factor.check_code(user, request.POST.get("code", ""))
+    except second_factor.BadCode as refusal:
+        throttle.note_failure(keys)
+        return render(request, "annotation/account/code.html", {"refusal": refusal}, status=422)
+    throttle.forget(keys)
+    login(request, user, backend="annotation.accounts.AccountBackend")
+    return redirect(waiting.get("next") or resolve_url("home"))
+
+
+@never_cache
+@require_http_methods(["GET"])
+def account(request: HttpRequest) -> HttpResponse:
+    """Everybody, for themselves: password, second factor, API tokens."""
+    factor = SecondFactor.objects.filter(user=user_of(request), confirmed_at__isnull=False).first()
+    return render(request, "annotation/account/account.html", {"factor": factor})
+
+
+@method_decorator(never_cache, name="dispatch")
+class ChangePassword(PasswordChangeView):
+    """Everybody, for themselves: a new password; other sessions of the account end."""
+
+    template_name = "annotation/account/password.html"
+    success_url = reverse_lazy("account")
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        messages.success(self.request, gettext("The password is changed. You are signed out everywhere else."))
+        return super().form_valid(form)
+
+
+@never_cache
+@sensitive_post_parameters("code")
+@require_http_methods(["GET", "POST"])
+@answers_refusals
+def set_up_factor(request: HttpRequest) -> HttpResponse:
+    """Everybody, for themselves: the picture for the authenticator; a first code puts it in force."""
+    user = user_of(request)
+    setup = second_factor.begin(user)
+    if request.method == "GET":
+        return render(request, "annotation/account/factor.html", {"setup": setup})
+    try:
+        codes = second_factor.confirm(user, request.POST.get("code", ""))
+    except second_factor.BadCode as refusal:
+        return render(request, "annotation/account/factor.html", {"setup": setup, "refusal": refusal}, status=422)
+    return render(request, "annotation/account/factor.html", {"codes": codes})
+
+
+@sensitive_post_parameters("code")
+@require_POST
+@answers_refusals
+def turn_off_factor(request: HttpRequest) -> HttpResponse:
+    """Everybody, for themselves, with a code."""
+    second_factor.turn_off(user_of(request), request.POST.get("code", ""))
+    messages.success(request, gettext("The second factor is off: a password alone opens this account now."))
+    return redirect("account")
+
+
+@require_POST
+@answers_refusals
+def invite(request: HttpRequest, slug: str) -> HttpResponse:
+    """Admins: a link for one person, or an open one withdrawn. The link is shown on this answer only."""
+    study = study_for(request, slug, Role.ADMIN)
+    if withdrawn := request.POST.get("withdraw", ""):
+        invitations.withdraw(study, int(withdrawn) if withdrawn.isascii() and withdrawn.isdigit() else 0)
+        messages.success(request, gettext("The invitation is withdrawn: its link opens nothing any more."))
+        return redirect("collect", slug=slug)
+    given = request.POST.get("role", ""), request.POST.get("note", "")
+    secret = invitations.invite(study, *given, user_of(request))
+    address = request.build_absolute_uri(resolve_url("invited", secret))
+    context = {"study": study, "address": address, "days": invitations.DAYS, "note": given[1]}
+    return render(request, "annotation/account/invitation.html", context, status=201)
+
+
+@login_not_required
+@never_cache
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "POST"])
+@answers_refusals
+def invited(request: HttpRequest, secret: str) -> HttpResponse:
+    """Whoever has the link, once: join with the account one is signed in with, or with a new one."""
+    invitation = invitations.find(secret)
+    if request.method == "GET":
+        return render(request, "annotation/account/invited.html", {"invitation": invitation})
+    if request.user.is_authenticated:
+        invitations.accept(secret, user_of(request))
+    else:
+        user = invitations.accept_as_new(secret, request.POST.get("name", ""), request.POST.get("password", ""))
+        login(request, user, backend="annotation.accounts.AccountBackend")
+    messages.success(request, gettext("Welcome! You are now part of “%(study)s”.") % {"study": invitation.study})
+    return redirect("home")
