@@ -78,6 +78,23 @@ class Unit:
 
 
 @dataclass(frozen=True)
+class Judge:
+    """A worker who judged the chosen summary, and whether the answers count."""
+
+    worker: str
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Who judged one summary: a column per worker, a row per unit with each one's answer (None: not asked)."""
+
+    judges: list[Judge]
+    rows: list[tuple[str, bool, list[Answer | None]]]  # the unit's text, whether it is a check, the answers
+
+
+@dataclass(frozen=True)
 class DocumentPage:
     wish: Wish
     state: State
@@ -87,6 +104,7 @@ class DocumentPage:
     columns: list[Column]
     units: list[Unit]
     chosen: Column | None
+    panel: Panel | None
     previous: int
     next: int
 
@@ -100,6 +118,8 @@ def document_page(study: Study, document_id: int, wish: Wish, user: User) -> Doc
     texts = {one.scu_id: one for one in document.units.all()}
     columns = _columns(document, wish, state, {name: one.text for name, one in texts.items()})
     order = {name: n for n, name in enumerate(sorted(texts, key=lambda name: (texts[name].order, name)))}
+    units = _units(columns, texts, order)
+    chosen = next((one for one in columns if one.system == wish.system), columns[0] if columns else None)
     return DocumentPage(
         wish,
         state,
@@ -107,8 +127,9 @@ def document_page(study: Study, document_id: int, wish: Wish, user: User) -> Doc
         _sentences(document.source),
         [_sentences(one.text) for one in document.references.all()],
         columns,
-        _units(columns, texts, order),
-        chosen=next((one for one in columns if one.system == wish.system), columns[0] if columns else None),
+        units,
+        chosen,
+        _panel(chosen, units) if chosen else None,
         previous=_neighbour(study, wish, state, document_id, backwards=True),
         next=_neighbour(study, wish, state, document_id, backwards=False),
     )
@@ -196,6 +217,13 @@ def _units(columns: list[Column], scus: dict[str, Any], order: dict[str, int]) -
         )
         for name in sorted(names, key=lambda name: (order.get(name, len(order)), name))
     ]
+
+
+def _panel(column: Column, units: list[Unit]) -> Panel:
+    judges = {one.worker: Judge(one.worker, one.rule, one.reason) for one in column.answers}
+    given = {(one.worker, one.unit): one for one in column.answers}
+    rows = [(unit.text, unit.is_check, [given.get((worker, unit.name)) for worker in judges]) for unit in units]
+    return Panel(list(judges.values()), [row for row in rows if any(row[2])])
 
 
 def _by_unit(column: Column) -> dict[str, list[Answer]]:

@@ -231,7 +231,9 @@ def test_a_document_shows_texts_systems_units_and_judges(reader):
         assert text in page
     assert "● 2/2" in page  # the two who agree
     assert "○ 0/3" in page
-    assert page.count("left out:") == 3  # the third worker's three answers on doc0 and system0
+    assert page.count("✓ kept") == 2
+    assert page.count("✕ left out") == page.count("left out: ") == 1  # the third worker, with the reason below
+    assert "Outvoted on" in page
     assert "6 answers kept, 3 left out" in page
     assert all(worker.pseudonym in page for worker in study.workers.all())
     assert 'rel="next"' in page
