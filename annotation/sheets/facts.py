@@ -101,7 +101,7 @@ def _workers_by_role(work: Any) -> dict[str, int]:
 def _per_summary(study: Study) -> float | None:
     alone = Assignment.objects.filter(counted(), task__batch__study=study, task__summary__isnull=False)
     found = alone.values("task__summary", "task__batch__role").annotate(n=Count("pk")).aggregate(mean=Avg("n"))
-    return found["mean"]
+    return None if found["mean"] is None else float(found["mean"])
 
 
 def _minutes(work: Any) -> float | None:

@@ -10,6 +10,7 @@ from annotation.models import Study
 
 from .filtered import Filtered
 from .judgment_rows import judgments_table
+from .ledger_rows import ledger_table
 from .manifest import MANIFEST, Written, manifest
 from .options import ExportOptions
 from .shapes import SHAPES
@@ -28,7 +29,7 @@ from .writers import write_table
 
 Progress = Callable[[int, int], None]
 WHOLE = ("documents", "summaries", "scus", "judgments", "scores")  # what makes a study again
-NEEDED = ("documents", "summaries", "document_hashes", "summary_hashes")  # written even where they are empty
+NEEDED = ("documents", "summaries", "document_hashes", "summary_hashes", "ledger")  # written even where they are empty
 
 
 def export_study(study: Study, folder: Path, *, raw_workers: bool = False) -> dict[str, int]:
@@ -94,6 +95,7 @@ def _tables(study: Study, options: ExportOptions, filtered: Filtered) -> Iterato
         "judgments_dropped": filtered.dropped,
         "scores": lambda: scores_table(study),
         "assignments": lambda: assignments_table(study, raw_workers=raw),
+        "ledger": lambda: ledger_table(study, raw_workers=raw),
     }
     for name, make in makers.items():
         if name in options.tables:

@@ -3,11 +3,11 @@
 import pandas as pd
 from django.db.models import Exists, OuterRef, Q
 
-from annotation.models import Assignment, ContentUnit, Document, Judgment, Reference, Score, Study, Summary
-from annotation.signals import totals
+from annotation.models import ContentUnit, Document, Judgment, Reference, Score, Study, Summary
 
 from .folder import WHOLE_SYSTEM
 from .judgment_rows import judgments_table
+from .text_rows import assignments_table
 
 
 def documents_frame(study: Study) -> pd.DataFrame:
@@ -131,31 +131,6 @@ def _without_empty(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 
 def assignments_frame(study: Study) -> pd.DataFrame:
-    """Every assignment with its signals (annotation/signals.py): who worked when, for how long, how attentively.
-
-    The seed is text: as a number a spreadsheet would round it.
-    """
-    fields = {
-        "assignment_id": "key",
-        "doc_id": "task__document__doc_id",
-        "system": "task__summary__system__name",
-        "part": "task__part",
-        "worker_id": "worker__pseudonym",
-        "batch": "task__batch__name",
-        "protocol": "task__batch__protocol",
-        "role": "task__batch__role",
-        "round": "task__batch__round",
-        "state": "state",
-        "leased_at": "leased_at",
-        "submitted_at": "submitted_at",
-        "seed": "seed",
-    }
-    rows = Assignment.objects.filter(task__batch__study=study).order_by("pk").values_list(*fields.values(), "signals")
-    frame = pd.DataFrame.from_records(rows.iterator(chunk_size=10_000), columns=[*fields, "signals"])
-    sums = [totals(signals) for signals in frame.pop("signals")]
-    for name in ("active_seconds", "focus_lost", "pastes", "changes", "loads"):
-        frame[name] = [getattr(one, name) for one in sums]
-    for name in ("leased_at", "submitted_at"):
-        frame[name] = [time.isoformat() if not pd.isna(time) else "" for time in frame[name]]
-    frame["seed"] = frame["seed"].astype(str)
-    return frame
+    """Every assignment with its times and signals (text_rows.py)."""
+    table = assignments_table(study)
+    return pd.DataFrame.from_records(table.rows(), columns=table.names)

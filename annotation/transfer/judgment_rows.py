@@ -1,6 +1,6 @@
 """A study's judgments as a stream: the current ones that count, sorted by document, system, worker and unit."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import itemgetter
@@ -17,8 +17,10 @@ from .counting import counted
 from .hiding import Hiding
 from .streaming import Column, Row, Table, documents_in_order, extra_cells, extra_columns, in_portions
 
-FIXED = ("doc_id", "system", "group", "unit", "worker_id", "value", "assignment_id", "protocol", "role", "round")
-FIXED += ("seconds", "position", "is_check", "submitted_at")
+FIXED = (
+    *("doc_id", "system", "group", "unit", "worker_id", "value", "assignment_id", "protocol", "role", "round"),
+    *("seconds", "position", "is_check", "submitted_at"),
+)
 # Worked out from other rows; `pastes` and `focus_losses` are what the filter rule `signals` reads.
 DERIVED = ("expected", "retired", "pastes", "focus_losses")
 ORDER = itemgetter(*map(FIXED.index, ("doc_id", "system", "worker_id", "assignment_id", "unit")))
@@ -35,7 +37,7 @@ def judgments_table(study: Study, *, raw_workers: bool = False, name: str = "jud
     """The table, with the optional columns that hold anything. Workers by pseudonym unless `raw_workers`."""
     facts = _Facts.of(study)
     extras = extra_columns(_counted(study), known=(*FIXED, *DERIVED))
-    optional = {"group": facts.groups, "seconds": facts.seconds, "position": facts.positions}
+    optional: dict[str, Any] = {"group": facts.groups, "seconds": facts.seconds, "position": facts.positions}
     optional |= {"submitted_at": facts.times, "expected": facts.expected, "retired": facts.retired}
     optional |= {"pastes": facts.signals, "focus_losses": facts.signals}
     fixed, derived = (
@@ -89,7 +91,7 @@ class _Facts:
             signals=total > 0 and (work.exclude(signals={}).exists() or told.exists()),
             # As analysis.tables writes them: a column with an empty or a broken number has decimal points throughout.
             broken={name for name, odd in (("value", odd_values), ("seconds", odd_seconds or seconds < total)) if odd},
-            expected={(doc, unit): value for doc, unit, value in known} if total else {},
+            expected={(doc, unit): float(value or 0) for doc, unit, value in known} if total else {},
             retired=set(gone) if total else set(),
         )
 
@@ -126,7 +128,7 @@ class _Stream:
     ) -> None:
         self.study, self.facts, self.columns, self.extras = study, facts, columns, extras
         self.worker = "worker__external_id" if raw_workers else "worker__pseudonym"
-        self.hide = (lambda value: value) if raw_workers else Hiding(study)
+        self.hide: Callable[[Any], Any] = (lambda value: value) if raw_workers else Hiding(study)
         every = [*FIXED, *(column.name for column in extras), *DERIVED]
         self.chosen = itemgetter(*(every.index(column.name) for column in columns))
         types = {column.name: column.type for column in columns}
@@ -169,11 +171,11 @@ class _Stream:
     def _held(self, documents: list[int]) -> Iterable[tuple[int, _Held]]:
         batch = "task__batch__"
         fields = ("pk", self.worker, "key", f"{batch}protocol", f"{batch}role", f"{batch}round", "signals")
-        for key, *facts, signals in Assignment.objects.filter(counted(), task__document__in=documents).values_list(
-            *fields
-        ):
+        work = Assignment.objects.filter(counted(), task__document__in=documents)
+        for key, worker, assignment, protocol, role, number, signals in work.values_list(*fields):
             found = totals(signals) if signals else None
-            yield key, _Held(*facts, found.pastes if found else None, found.focus_lost if found else None)
+            counts = (found.pastes, found.focus_lost) if found else (None, None)
+            yield key, _Held(worker, assignment, protocol, role, number, *counts)
 
     def _row(self, summary: Row, held: _Held, row: Row) -> list[Any]:
         _, _, unit, value, seconds, position, flag, submitted, *more = row

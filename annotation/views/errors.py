@@ -2,20 +2,22 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext
 
 from annotation.errors import Refused
 
+Answer = TypeVar("Answer", bound=HttpResponseBase)
 
-def answers_refusals(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+
+def answers_refusals(view: Callable[..., Answer]) -> Callable[..., Answer | HttpResponse]:
     """A Refused raised inside a view becomes a page with its sentence."""
 
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> Answer | HttpResponse:
         try:
             return view(request, *args, **kwargs)
         except Refused as refusal:

@@ -14,6 +14,7 @@ from analysis.tables import read_table
 from annotation import reports
 from annotation.demo import STUDY, load_demo
 from annotation.models import Assignment, FilterDecision, Judgment, Study
+from annotation.models.crowds import Entry
 from annotation.transfer import streaming
 from annotation.transfer.exporter import export_folder
 from annotation.transfer.importer import import_study
@@ -189,6 +190,17 @@ def test_the_rule_signals_works_on_the_exported_judgments(study, tmp_path, capsy
     import_study(out, "again")
     again = export(Study.objects.get(name="again"), tmp_path / "again")
     assert (again / "judgments.csv").read_bytes() == (out / "judgments.csv").read_bytes()
+
+
+def test_the_ledger_adds_up(study, tmp_path):
+    batch = study.batches.get()
+    Entry.objects.create(
+        study=study, batch=batch, kind="post", token="t1", reward_cents=80, fee_cents=20, promised_cents=100
+    )
+    out = export(study, tmp_path / "out", tables=["ledger"])
+    rows = pd.read_csv(out / "ledger.csv")
+    assert rows[["kind", "state", "promised_cents", "currency"]].values.tolist() == [["post", "planned", 100, "USD"]]
+    assert "ledger.csv" not in {path.name for path in export(study, tmp_path / "usual").iterdir()}
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def write(source: Source, folder: Path, step: Callable[[int], None]) -> list[Pat
 
 def _places(study: Study) -> int:
     units = ContentUnit.objects.filter(document__study=study).values_list("document").annotate(n=Count("pk"))
-    return max([PLACES, *(n for _, n in units)])
+    return max([PLACES, *(int(n) for _, n in units)])
 
 
 def _rows(document: DocumentFacts, one: SummaryFacts, places: int) -> Iterator[dict[str, str]]:

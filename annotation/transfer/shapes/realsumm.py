@@ -70,7 +70,9 @@ def read(paths: Sequence[Path]) -> Tables:
                 key = {"doc_id": doc, "system": system, **({"group": group} if group else {})}
                 summaries.append({**key, "summary": untagged(one["system_summary"])})
                 scores += [{**key, "metric": name, "value": value} for name, value in one["scores"].items()]
-    documents = [{"doc_id": doc, "source": "", "references": [text]} for doc, text in references.items()]
+    documents: list[dict[str, object]] = [
+        {"doc_id": doc, "source": "", "references": [text]} for doc, text in references.items()
+    ]
     return {"documents": documents, "summaries": summaries, "scores": scores}
 
 
