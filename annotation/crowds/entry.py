@@ -49,7 +49,9 @@ class TurnReturned(Refused):
 
 def market_origins() -> list[str]:
     """The origins that may frame worker pages and take finished work."""
-    return settings.MARKET_ORIGINS or [origin_of(settings.MTURK_ENDPOINT_URL)]
+    if settings.MARKET_ORIGINS:
+        return [origin_of(one) for one in settings.MARKET_ORIGINS]
+    return [origin_of(settings.MTURK_ENDPOINT_URL)] if settings.MTURK_ENDPOINT_URL else []
 
 
 def origin_of(url: str) -> str:
@@ -183,6 +185,8 @@ def finish(visit: Visit, *, early: bool = False) -> Submission:
     `early`: there is no other task for this worker, so what is done is all. Raises Refused when answers are missing.
     """
     turn, seat = visit.submission, sitting(visit)
+    if not seat.of:
+        raise Refused(_("A personal link has no last step: stop when you like. What you saved is kept."))
     if turn.saved_at is None:
         if seat.done < seat.of and not (early and seat.done):
             raise Refused(_("This task is not finished yet. What you saved is kept; go on with it first."))

@@ -57,6 +57,7 @@ def test_work_through_a_link_counts_at_once_and_outlives_the_link(batch, django_
     task = visitor.post(path(link), follow=True).request["PATH_INFO"]
     end = visitor.post(task, fields(visitor, task), follow=True)
     assert "You have done 1 task." in sentence(end)
+    assert "no last step" in sentence(visitor.get(f"/w/t/{task.split('/')[3]}/finish/"))
     assert Assignment.objects.counted().count() == 1
     withdraw_link(batch, link.id)
     gone = visitor.get(path(link))

@@ -136,6 +136,16 @@ def test_an_origin_that_is_no_market_of_ours_is_refused(browser):
     assert not Worker.objects.exists()
 
 
+def test_without_a_list_the_endpoint_is_the_only_market_and_without_that_there_is_none(browser, settings):
+    settings.MARKET_ORIGINS, settings.MTURK_ENDPOINT_URL = [], "https://Market.example.org/path"
+    posting = make_posting()
+    assert browser.get(mturk_url(posting)).status_code == 302
+    settings.MTURK_ENDPOINT_URL = ""
+    response = browser.get(mturk_url(posting))
+    assert response.status_code == 403
+    assert "frame-ancestors 'none'" in response["Content-Security-Policy"]
+
+
 def test_an_expired_or_forged_token_is_refused(browser):
     task = enter(browser, mturk_url(make_posting(duration_seconds=600)))
     with clock.fixed(timezone.now() + timedelta(minutes=75)):  # ten minutes, an hour of slack, and five
