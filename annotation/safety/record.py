@@ -47,7 +47,8 @@ class Record:
         user = _person(request)
         if user is None:
             return
-        study = Study.objects.filter(slug=given["slug"]).first() if "slug" in given else None
+        slug = given.get("slug") or given.get("study")
+        study = Study.objects.filter(slug=slug).first() if slug else None
         facts = {name: str(value)[:LONGEST] for name, value in given.items() if not SECRET.search(name)}
         write_down(request, f"{request.method} {action}", user, study, {**facts, **_said(request)})
 

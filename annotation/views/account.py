@@ -32,6 +32,7 @@ WAIT_SECONDS = 300
 class SignIn(LoginView):
     """Everybody: name and password, then a code where the account asks for one. Failures have to wait."""
 
+    http_method_names = ["get", "post"]
     template_name = "annotation/sign_in.html"
     redirect_authenticated_user = True
     extra_context = {"accounts": DEMO_ACCOUNTS, "password": PASSWORD}
@@ -102,6 +103,7 @@ def account(request: HttpRequest) -> HttpResponse:
 class ChangePassword(PasswordChangeView):
     """Everybody, for themselves: a new password; other sessions of the account end."""
 
+    http_method_names = ["get", "post"]
     template_name = "annotation/account/password.html"
     success_url = reverse_lazy("account")
 

@@ -4,6 +4,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LogoutView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.http import require_safe
 
 from annotation.access import user_of
 from annotation.demo import DEMO_ACCOUNTS, PASSWORD
@@ -11,6 +12,7 @@ from annotation.progress import home_cards
 
 
 @login_not_required
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Everybody: a welcome; members: their studies, with what to do next in each."""
     if not request.user.is_authenticated:
