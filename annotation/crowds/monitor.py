@@ -194,9 +194,10 @@ def bars(hours: list[Hour]) -> list[Bar]:
     if not hours:
         return []
     most, step = max(1, *(hour.answers for hour in hours)), WIDTH / max(len(hours), 8)
+    first = WIDTH - step * len(hours)
     return [
         Bar(
-            round(n * step, 1),
+            round(first + n * step, 1),
             HEIGHT - ceil(HEIGHT * hour.answers / most),
             round(step - GAP, 1),
             ceil(HEIGHT * hour.answers / most),

@@ -15,6 +15,8 @@ from .topup import TopUp, top_up_of
 from .workers import WorkerRow, price_of_approval, worker_table
 
 LEFT, TOP, WIDTH, HEIGHT = 30, 6, 440, 178
+DRAWN_AT_MOST = 2000
+"""Answers up to which the scatter is drawn anew every few seconds; beyond, the Quality page has it."""
 KINDS = (
     *("publish", "collect", "settle", "approve", "reject", "close"),
     *("bonus", "undo", "block", "unblock", "message", "pause", "resume", "expire", "top-up"),
@@ -60,7 +62,8 @@ def live_part(batch: Batch, *, people: bool) -> dict[str, Any]:
         "monitor": state,
         "bars": bars(state.hours),
         "levels": levels(state),
-        "dots": dots(worker_table(batch)) if people else [],
+        "dots": dots(worker_table(batch)) if people and state.done <= DRAWN_AT_MOST else [],
+        "too_many": state.done > DRAWN_AT_MOST,
     }
 
 

@@ -166,11 +166,23 @@ def dropped_workers(batch: Batch) -> dict[str, list[str]]:
         made = apply_rules(frame, decision.rules, seed=decision.seed).decisions
     except AnalysisError:  # a rule that doesn't apply (yet): the Quality page says why
         return {}
+    return caught_by(made, frame)
+
+
+def caught_by(decisions: Iterable[Any], frame: Any) -> dict[str, list[str]]:
+    """Who is dropped everywhere, or on more than half of what they judged, and by which rules.
+
+    A rule such as majority-dissent drops somebody from nearly every task: once or twice says nothing about a person.
+    """
+    judged = frame.groupby("worker_id")[["doc_id", "system"]].apply(lambda rows: len(rows.drop_duplicates())).to_dict()
+    dropped: dict[tuple[str, str], float] = {}
+    for one in decisions:
+        share = 1 / judged.get(one.worker_id, 1) if one.item else 1.0
+        dropped[one.worker_id, one.rule] = dropped.get((one.worker_id, one.rule), 0.0) + share
     found: dict[str, list[str]] = {}
-    for one in made:
-        rules = found.setdefault(one.worker_id, [])
-        if one.rule not in rules:
-            rules.append(one.rule)
+    for (worker, rule), share in dropped.items():
+        if share > 0.5:
+            found.setdefault(worker, []).append(rule)
     return found
 
 

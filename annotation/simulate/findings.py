@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from annotation.crowds.workers import batch_judgments
+from annotation.crowds.workers import batch_judgments, caught_by
 from annotation.models import Batch, ContentUnit, Entry, Summary, Worker
 from annotation.protocols.likert import dimensions_of
 from annotation.quality import LEVELS
@@ -40,13 +40,11 @@ def examine(batch: Batch, truth: Truth, rules: Sequence[str], seed: int) -> Exam
     if frame.empty or not rules:
         return Examined((), {}, shares, None, None, share(frame), share(frame), 0)
     seen = preview(frame, list(rules), seed=seed, level=LEVELS.get(batch.protocol, "nominal"))
-    caught: dict[str, list[str]] = {}
-    for one in seen.result.decisions:
-        caught.setdefault(one.worker_id, []).append(one.rule)
+    caught = caught_by(seen.result.decisions, frame)
     kept = seen.result.kept
     return Examined(
         rules=tuple(rules),
-        caught={worker: tuple(dict.fromkeys(names)) for worker, names in caught.items()},
+        caught={worker: tuple(rules) for worker, rules in caught.items()},
         answers=shares,
         agreement_before=seen.agreement_before,
         agreement_after=seen.agreement_after,

@@ -1,0 +1,87 @@
+"""The admins' crowd pages in Chromium: a launch by keyboard whose price follows what is typed, and no fault by axe."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from annotation.batches import create_batch
+from annotation.crowds.direct import make_links
+from annotation.models import Batch, Entry, Posting, Role
+from tests.annotation.crowds.conftest import make_crowd_batch, point_at
+from tests.annotation.crowds.market import LiveMarket
+from tests.annotation.crowds.test_console import answered, published
+from tests.browser.conftest import NARROW, WIDE
+from tests.browser.helpers import let_in
+from tests.browser.test_axe import AXE, Look
+from tests.factories import make_member, make_study
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(scope="module")
+def market() -> Iterator[LiveMarket]:
+    market = LiveMarket()
+    yield market
+    market.stop()
+
+
+def test_a_batch_is_launched_by_keyboard_at_the_price_that_the_button_names(browser, live_server, market, settings):
+    made = market.ask("requester", cents=100_00)
+    point_at(settings, market.url, made)
+    settings.SITE_URL = live_server.url
+    batch = create_batch(make_study(documents=2, units=2), "Pilot", "litepyramid", 2)
+    context = browser.new_context(viewport=NARROW)
+    let_in(context, live_server.url, make_member(batch.study, Role.ADMIN))
+    page = context.new_page()
+    page.goto(live_server.url + reverse("launch", args=[batch.study.slug, batch.pk]) + "?preset=realsumm")
+    # 4 abstractive summaries at $0.20 and a fee of $0.04
+    expect(page.get_by_role("button", name="Publish for $0.96")).to_be_visible()
+    page.get_by_label("For group abs").fill("0.25")
+    publish = page.get_by_role("button", name="Publish for $1.20")
+    expect(publish).to_be_visible()
+    assert "document 0 by system0" in page.frame_locator("iframe.preview").locator("#summary-text").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    assert market.ask("books", requester=made["id"])["held"] == 0
+    publish.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/monitor/")
+    expect(page.get_by_text("postings were put up")).to_be_visible()
+    context.close()
+    assert market.ask("books", requester=made["id"])["held"] == 120
+    assert Posting.objects.filter(state="open").count() == 2
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")], ids=["wide-light", "narrow-dark"])
+@pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core: npm install --prefix var/npm axe-core")
+def test_axe_finds_no_fault_on_the_crowd_pages(browser, live_server, settings, size, scheme):
+    settings.MTURK_ENDPOINT_URL = ""  # refused: also a state of the launch page
+    batch = make_crowd_batch(documents=2, quota=3)
+    turns = published(batch, workers=3)
+    for turn in turns:
+        answered(turn, "01" if turn.worker.external_id == "A2" else "10")
+    Entry.objects.create(
+        study=batch.study, batch=batch, posting=turns[0].posting, submission=turns[0], kind="bonus", token="b",
+        state="doubtful", reward_cents=50, fee_cents=10, paid_cents=60, reason="Thanks", note="The market fell silent.",
+    )  # fmt: skip
+    context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
+    let_in(context, live_server.url, make_member(batch.study, Role.ADMIN))
+    look = Look(context.new_page(), live_server.url, AXE.read_text(encoding="utf-8"))
+    slug = batch.study.slug
+    look.at("launch", slug, batch.pk)
+    expect(look.page.get_by_text("This can't be published yet.")).to_be_visible()
+    look.here("launch refused")
+    look.at("monitor", slug, batch.pk)
+    look.at("crowd-workers", slug, batch.pk)
+    look.page.get_by_label("Choose A2").check()
+    look.page.get_by_role("button", name="Bonus…").click()
+    look.here("confirm")
+    look.at("ledger", slug)
+    look.at("collect", slug)
+    Batch.objects.filter(pk=batch.pk).update(crowd="direct")
+    make_links(batch, ["Ada"])
+    look.at("crowd-links", slug, batch.pk)
+    assert look.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    context.close()
+    assert look.found == []
