@@ -1,10 +1,12 @@
 """Comparing our postings and bonuses with the market's lists: what differs is said, never guessed away."""
 
+from collections import Counter
+
 from django.utils.translation import gettext as _
 
 from annotation.models import Batch, Posting, Submission
 
-from .base import Market, Posted
+from .base import Market, PaidBonus, Posted
 from .calls import ask
 from .ledger import Kind, State, money
 
@@ -57,29 +59,25 @@ def check_bonuses(batch: Batch, market: Market, differences: list[str]) -> None:
     for replies in ask(market, list(postings), lambda posting: list(market.bonuses(posting))):
         for reply in replies:
             if reply.value is not None:
-                differences += _bonus_differences(reply.item, market, reply.value)
+                differences += _bonus_differences(reply.item, reply.value)
 
 
-def _bonus_differences(posting: Posting, market: Market, paid: list) -> list[str]:  # type: ignore[type-arg]
+def _bonus_differences(posting: Posting, paid: list[PaidBonus]) -> list[str]:
+    reasons = any(one.reason for one in paid)  # Prolific keeps none, so there the sums are compared
     lines = posting.entries.filter(kind=Kind.BONUS).exclude(state=State.FAILED).select_related("submission")
-    ours = {(one.submission.market_id, one.reward_cents, one.reason): one.state for one in lines if one.submission}
-    theirs = [(one.submission_id, one.cents, one.reason) for one in paid]
-    found = [
-        _("The market lists a bonus of %(sum)s for %(id)s that is not in the ledger.")
-        % {"sum": money(one[1]), "id": one[0]}
-        for one in theirs
-        if one not in ours
+    ours = [
+        (one.submission.market_id, one.reward_cents, one.reason if reasons else "", one.state)
+        for one in lines
+        if one.submission
     ]
-    found += [
-        _("The market lists the bonus of %(sum)s for %(id)s twice.") % {"sum": money(one[1]), "id": one[0]}
-        for one in set(theirs)
-        if theirs.count(one) > 1
-    ]
-    if market.repeats_bonus_safely:  # the others don't list reliably what they paid
-        found += [
-            _("The ledger has a bonus of %(sum)s for %(id)s that the market does not list.")
-            % {"sum": money(one[1]), "id": one[0]}
-            for one, state in ours.items()
-            if state == State.SETTLED and one not in theirs
-        ]
-    return found
+    theirs = Counter((one.submission_id, one.cents, one.reason) for one in paid)
+    theirs.subtract((market_id, cents, reason) for market_id, cents, reason, state in ours if state == State.SETTLED)
+    open_lines = {line[:3] for line in ours if line[3] != State.SETTLED}
+    return [_bonus_sentence(*line, more) for line, more in theirs.items() if more and line not in open_lines]
+
+
+def _bonus_sentence(market_id: str, cents: int, _reason: str, more: int) -> str:
+    about = {"sum": money(cents), "id": market_id, "n": abs(more)}
+    if more > 0:
+        return _("The market lists a bonus of %(sum)s for %(id)s %(n)d times more than the ledger.") % about
+    return _("The ledger has a bonus of %(sum)s for %(id)s that the market does not list.") % about

@@ -21,7 +21,7 @@ from annotation.models import Batch, Entry, Posting, Submission, Worker
 from .base import Listed, Market, MarketRefused, MarketUnreachable, PaidBonus, Posted
 from .ledger import batch_tag, money
 from .mturk_access import access_key, allowed_endpoint
-from .mturk_words import STATES, TurkRefused, annotation_of, listed_from, posted_from, refusal_of, silence
+from .mturk_words import PROOF, STATES, TurkRefused, annotation_of, listed_from, posted_from, refusal_of, silence
 from .questions import question_for, size_problem
 from .requirements import asks_for_masters
 from .terms import to_cents
@@ -280,16 +280,24 @@ class MTurk(Market):
             token = {"NextToken": page["NextToken"]}
 
     def _call(self, operation: str, **params: Any) -> dict[str, Any]:
-        """One call. TurkRefused when the market says no; MarketUnreachable when nobody knows whether it took effect."""
+        """One call. TurkRefused when the market says no; MarketUnreachable when nobody knows whether it took effect.
+
+        botocore takes an answer that broke off for an empty one. Such a call is made again: every call here is
+        harmless when repeated.
+        """
         from botocore.exceptions import BotoCoreError, ClientError
 
         client = _client()
-        try:
-            return dict(getattr(client, operation)(**params))
-        except ClientError as error:
-            raise refusal_of(error) from error
-        except BotoCoreError as error:
-            raise MarketUnreachable(silence(error)) from error
+        for _attempt in range(settings.MTURK_ATTEMPTS):
+            try:
+                answer = getattr(client, operation)(**params)
+            except ClientError as error:
+                raise refusal_of(error) from error
+            except BotoCoreError as error:
+                raise MarketUnreachable(silence(type(error).__name__)) from error
+            if operation not in PROOF or PROOF[operation] in answer:
+                return dict(answer)
+        raise MarketUnreachable(silence(_("its answer broke off")))
 
 
 def _client() -> Any:

@@ -13,6 +13,18 @@ from .base import Listed, MarketRefused, MarketUnreachable, Posted
 from .ledger import batch_tag
 
 BUSY = {"ThrottlingException", "Throttling", "RequestLimitExceeded", "TooManyRequestsException", "ServiceFault"}
+PROOF = {  # what a whole answer has
+    "create_hit_type": "HITTypeId",
+    "create_hit_with_hit_type": "HIT",
+    "create_qualification_type": "QualificationType",
+    "get_account_balance": "AvailableBalance",
+    "get_assignment": "Assignment",
+    "get_hit": "HIT",
+    "list_assignments_for_hit": "Assignments",
+    "list_bonus_payments": "BonusPayments",
+    "list_hits": "HITs",
+    "list_qualification_types": "QualificationTypes",
+}
 STATES = {
     "Submitted": Submission.State.SUBMITTED,
     "Approved": Submission.State.APPROVED,
@@ -79,8 +91,8 @@ def refusal_of(error: Any) -> MarketRefused | MarketUnreachable:
     )
 
 
-def silence(error: Exception) -> str:
+def silence(why: str) -> str:
     return _("The market at %(endpoint)s does not answer (%(error)s). Try again later, or start it.") % {
         "endpoint": settings.MTURK_ENDPOINT_URL,
-        "error": type(error).__name__,
+        "error": why,
     }

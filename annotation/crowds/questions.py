@@ -12,6 +12,7 @@ from typing import Any
 
 from django.conf import settings
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
@@ -37,7 +38,7 @@ def question_for(posting: Posting, kind: str) -> str:
 
 def worker_url(token: str) -> str:
     """Where a worker of a posting begins; the market adds who they are."""
-    return f"{settings.SITE_URL.rstrip('/')}/w/mturk/{token}/"
+    return settings.SITE_URL + reverse("crowd-mturk", args=[token])
 
 
 def external_question(url: str) -> str:

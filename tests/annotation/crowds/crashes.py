@@ -1,5 +1,6 @@
 """Killing a process in the middle of its work, and comparing the ledger with the market's books afterwards."""
 
+import faulthandler
 import os
 import signal
 import traceback
@@ -20,9 +21,10 @@ def killed_at(point: str, work: Callable[[], Any]) -> None:
     connections.close_all()  # a connection must not be shared with the child
     pid = os.fork()
     if pid == 0:
-        os.environ["FAULT_POINT"] = point
-        mturk._client().close()  # nor a socket
         try:
+            faulthandler.dump_traceback_later(60, exit=True)  # a child that hangs says where
+            os.environ["FAULT_POINT"] = point
+            mturk._client_for.cache_clear()  # nor a socket
             work()
         except BaseException:
             traceback.print_exc()
