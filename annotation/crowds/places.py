@@ -141,7 +141,8 @@ def _make_room(task: Task, keep: Assignment | None) -> None:
 
 def _one_at_a_time(posting: Posting) -> None:
     """Who comes to a task and who is confirmed on it take turns, by a lock on its first posting."""
-    same = Posting.objects.filter(batch_id=posting.batch_id, task_id=posting.task_id)
+    same = Posting.objects.filter(batch_id=posting.batch_id)
+    same = same.filter(task=posting.task_id) if posting.task_id else same.filter(task=None)
     same.order_by("pk").select_for_update(no_key=True).first()
 
 
