@@ -28,6 +28,8 @@ LIMIT = 4 * 2**30
 """Bytes in the folder unless EMBEDDINGS_LIMIT_MB says otherwise."""
 SEGMENT = 64 * 2**20
 """Bytes after which a process begins a new segment: what is thrown away at once."""
+MAPPED = 8
+"""Segments that a process keeps mapped."""
 _ASK_AT_ONCE = 500
 _TABLES = """
     CREATE TABLE IF NOT EXISTS segments (name TEXT PRIMARY KEY, bytes INTEGER NOT NULL, used REAL NOT NULL);
@@ -164,6 +166,9 @@ class EmbeddingCache:
                 mapped = np.memmap(self._folder / segment, dtype="<f4", mode="r")
             except (OSError, ValueError):
                 return None
+            # Pages that were read stay counted as ours while a file is mapped: a few mappings are enough.
+            while len(self._maps) >= MAPPED:
+                del self._maps[next(iter(self._maps))]
             self._maps[segment] = mapped
         if len(mapped) < last:
             return None
