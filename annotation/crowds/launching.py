@@ -44,7 +44,7 @@ def read_terms(given: QueryDict) -> Terms:
     for name, (term, unit) in TIMES.items():
         _try(problems, values, term, lambda name=name, unit=unit: _times(name, given.get(name, ""), unit))
     _try(problems, values, "reward_cents", lambda: _cents(given.get("reward", "")))
-    groups = {name.removeprefix("reward:"): text for name, text in given.items() if name.startswith("reward:")}
+    groups = {name.removeprefix("reward:"): str(given[name]) for name in given if name.startswith("reward:")}
     _try(problems, values, "reward_by_group", lambda: {name: to_cents(text) for name, text in groups.items() if text})
     _try(problems, values, "requirements", lambda: _requirements(given))
     if problems:
@@ -82,9 +82,9 @@ def _times(name: str, text: str, unit: int) -> int | None:
 def _requirements(given: QueryDict) -> list[dict[str, Any]]:
     found = []
     if given.get("approval", "").strip():
-        found.append(approval_at_least(_number(given["approval"])))
+        found.append(approval_at_least(_number(given.get("approval", ""))))
     if given.get("approved", "").strip():
-        found.append(approved_at_least(_number(given["approved"])))
+        found.append(approved_at_least(_number(given.get("approved", ""))))
     countries = [word for word in re.split(r"[\s,;]+", given.get("countries", "").upper()) if word]
     if wrong := [word for word in countries if not COUNTRY.fullmatch(word)]:
         raise ValueError(_("“%(word)s” is not a country: write two letters, such as US.") % {"word": wrong[0][:20]})

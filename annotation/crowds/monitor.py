@@ -138,7 +138,8 @@ def _hours(batch: Batch) -> list[Hour]:
     times = Assignment.objects.filter(counted(), task__batch=batch, submitted_at__gte=first)
     counts: Counter[int] = Counter()
     for moment in times.values_list("submitted_at", flat=True):
-        counts[int((moment - first).total_seconds() // 3600)] += 1
+        if moment is not None:
+            counts[int((moment - first).total_seconds() // 3600)] += 1
     begun = min(counts, default=HOURS)
     return [Hour(first + timedelta(hours=n), counts[n]) for n in range(begun, HOURS)]
 

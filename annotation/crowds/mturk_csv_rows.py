@@ -229,7 +229,9 @@ def _check_workers(sheet: Sheet, results: list[Result]) -> None:
     """A worker answers a task once, an assignment stands in one row."""
     seen: dict[tuple[object, ...], int] = {}
     for one in results:
-        keys = [("WorkerId", one.worker, one.document_id, one.summary_id, one.part)] if one.worker else []
+        keys: list[tuple[object, ...]] = (
+            [("WorkerId", one.worker, one.document_id, one.summary_id, one.part)] if one.worker else []
+        )
         keys += [("AssignmentId", one.assignment)] if one.assignment else []
         for key in keys:
             if key in seen:

@@ -109,7 +109,10 @@ def _turns(batch: Batch) -> dict[int, dict[str, int]]:
         approved=Count("pk", filter=Q(state=State.APPROVED)),
         rejected=Count("pk", filter=Q(state=State.REJECTED)),
     )
-    return {row["worker"]: row for row in rows}
+    return {
+        row["worker"]: {"waiting": row["waiting"], "approved": row["approved"], "rejected": row["rejected"]}
+        for row in rows
+    }
 
 
 def _paid(batch: Batch) -> dict[int, int]:

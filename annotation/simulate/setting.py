@@ -56,8 +56,8 @@ def copy_study(study: Study, seed: int) -> Study:
         import_study(Path(place), name)
     copy = Study.objects.get(name=name)
     Study.objects.filter(pk=copy.pk).update(currency=study.currency, minimum_wage_cents=study.minimum_wage_cents)
-    for one in study.memberships.all():
-        Membership.objects.create(study=copy, user=one.user, role=one.role)
+    for member in study.memberships.all():
+        Membership.objects.create(study=copy, user=member.user, role=member.role)
     for text in study.guidance.order_by("pk"):
         GuidanceText.objects.create(
             study=copy,

@@ -121,7 +121,8 @@ def act(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     """Admins: collect, settle, approve all, pause, go on, expire, close or top up, as background work."""
     study = study_for(request, slug, Role.ADMIN)
     batch = batch_of(study, batch_id)
-    action, options = request.POST.get("action", ""), {"batch": batch.pk}
+    action = request.POST.get("action", "")
+    options: dict[str, Any] = {"batch": batch.pk}
     market_for(batch.crowd)
     if action == "approve-all":
         waiting = Submission.objects.filter(posting__batch=batch, state=Submission.State.SUBMITTED)

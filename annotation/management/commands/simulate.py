@@ -86,7 +86,7 @@ class Command(BaseCommand):
             }
             for one in crowd.worked()
         ]
-        handed = sum(row["handed_in"] for row in rows)
+        handed = sum(one.count("handed in") for one in crowd.worked())
         told = f"{handed} answers handed in by {len(rows)} people, seed {options['seed']}."
         self.stdout.write(json.dumps(rows) if options["json"] else told)
 
