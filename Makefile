@@ -72,6 +72,7 @@ check: .venv/dev
 	@DEMO=1 DJANGO_SETTINGS_MODULE=deploy.marketplace_settings $(PY) manage.py makemigrations --check --dry-run
 	@echo "== deployment";    $(PRODUCTION) $(PY) manage.py check --deploy --fail-level WARNING
 	@$(PRODUCTION) DJANGO_SETTINGS_MODULE=deploy.marketplace_settings $(PY) manage.py check --deploy --fail-level WARNING
+	@echo "== advisories";   $(PY) -m tests.audit
 
 bench: .venv/dev
 	@$(PY) -m benchmarks

@@ -115,7 +115,11 @@ def newest_text(study: Study, kind: str, protocol: str = "") -> GuidanceText | N
 
 def write_text(study: Study, kind: str, body: str, user: User | None, protocol: str = "") -> GuidanceText:
     """Keep a new version of a text; the same words again change nothing. Raises BadAnswers when it is empty."""
+    from .protocols import PROTOCOLS  # they look up texts here
+
     body = body.replace("\r\n", "\n").strip()
+    if kind not in Kind.values or protocol not in {"", *PROTOCOLS}:
+        raise BadAnswers(gettext("There is no such kind of text. Nothing was changed."))
     if not body:
         raise BadAnswers(gettext("The text is empty. Nothing was changed: the last version is still shown."))
     with transaction.atomic():

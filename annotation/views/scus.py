@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from django.contrib import messages
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -28,7 +29,7 @@ from .work_api import api
 def advised(request: HttpRequest, reference: Reference) -> HttpResponse:
     try:
         units = [str(text)[:2000] for text in json.loads(request.body)["units"]][:100]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError, RequestDataTooBig):
         raise BadAnswers(_("The page sent something that can’t be read.")) from None
     found = unit_advice(units, plain(reference.text))
     return JsonResponse({"advice": [[one.sentence for one in advice] for advice in found]})

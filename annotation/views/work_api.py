@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -110,7 +111,7 @@ def _worker(request: HttpRequest, key: str) -> Worker | None:
 def _body(request: HttpRequest) -> dict[str, Any]:
     try:
         body = json.loads(request.body)
-    except ValueError:
+    except (ValueError, RecursionError, RequestDataTooBig):  # not JSON, nested without end, or far too long
         body = None
     if not isinstance(body, dict):
         raise _unreadable()
