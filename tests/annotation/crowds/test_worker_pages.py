@@ -246,6 +246,27 @@ def test_a_sitting_on_prolific_has_its_tasks_and_ends_with_the_code(browser):
     assert Assignment.objects.filter(state="submitted").count() == 2
 
 
+@pytest.mark.parametrize(("expected", "code"), [((1, 1), "DONE1"), ((1, 0), "CHECK1"), ((0, 0), "CHECK1")])
+def test_who_answers_half_of_the_checks_wrong_ends_with_the_code_for_it(browser, expected, code):
+    posting = make_posting("prolific")
+    posting.details = {"codes": {"done": "DONE1", "failed_checks": "CHECK1"}}
+    posting.save()
+    document = posting.batch.tasks.get().document
+    for number, value in enumerate(expected):
+        document.units.create(scu_id=f"check{number}", text=f"Check {number}.", is_check=True, expected=value)
+    task = enter(browser, prolific_url(posting))
+    end = browser.post(task, fields(browser, task), follow=True)  # 1 everywhere
+    assert f"cc={code}" in end.content.decode()
+
+
+def test_opening_and_saving_take_few_queries(browser, django_assert_max_num_queries):
+    task = enter(browser, mturk_url(make_posting()))
+    with django_assert_max_num_queries(6):
+        browser.get(task)
+    with django_assert_max_num_queries(8):  # with savepoints
+        browser.put(f"{task}draft/", json.dumps({"changes": [], "seen": 0}), content_type="application/json")
+
+
 def test_who_is_in_the_middle_of_a_sitting_may_finish_it_while_the_batch_is_paused(browser):
     posting = make_posting("prolific", tasks=3, tasks_per_participant=2)
     task = enter(browser, prolific_url(posting))
