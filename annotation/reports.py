@@ -60,6 +60,10 @@ def study_report(study: Study, human: str = "") -> "Report | None":
         seed=SEED,
         resamples=RESAMPLES,
         filtered=filter_sentence(decision),
+        # As the files of an export in the folder STUDY are called.
+        source=("STUDY/human_scores.csv", "STUDY/scores.csv"),
+        judgments_source="STUDY/judgments_kept.csv",
+        command=f"python -m analysis report STUDY --human {human} --ci {RESAMPLES} --seed {SEED} --out report",
     )
 
 

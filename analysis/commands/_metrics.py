@@ -10,6 +10,7 @@ import pandas as pd
 
 from analysis.cli import select
 from analysis.cube import fill_groups
+from analysis.exported import Exported
 from analysis.resample import LEVELS
 from analysis.tables import read_table
 
@@ -43,9 +44,23 @@ def load_scores(args: argparse.Namespace) -> pd.DataFrame:
 
 
 def join_scores(args: argparse.Namespace, paths: Sequence[Path]) -> pd.DataFrame:
-    frames = [read_table(path, "scores") for path in paths]
+    frames = _one_of_each([read_table(path, "scores") for path in paths], paths)
     joined = frames[0] if len(frames) == 1 else fill_groups(pd.concat(frames, ignore_index=True))
     return select(args, joined, " and ".join(path.name for path in paths))
+
+
+def _one_of_each(frames: list[pd.DataFrame], paths: Sequence[Path]) -> list[pd.DataFrame]:
+    """In an export, human scores that were worked out stand for imported measures of the same name."""
+    if len(paths) < 2:
+        return frames
+    for place, path in enumerate(paths):
+        if Exported.of(path.parent).human_scores == path.name:
+            made = frames[place]["metric"].unique()
+            frames = [
+                frame if other == place or paths[other].parent != path.parent else frame[~frame["metric"].isin(made)]
+                for other, frame in enumerate(frames)
+            ]
+    return frames
 
 
 def add_scores_and_human(parser: argparse.ArgumentParser) -> None:

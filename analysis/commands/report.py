@@ -10,9 +10,9 @@ import pandas as pd
 
 from analysis.cli import CommandResult, UsageError, select
 from analysis.commands._metrics import add_metrics, chosen_metrics, join_scores, positive
+from analysis.exported import Exported
 from analysis.provenance import provenance
 from analysis.report import build_report, judgments_behind, write_report
-from analysis.report.exported import Exported
 from analysis.report.write import write_figure
 from analysis.tables import find_table, read_table
 

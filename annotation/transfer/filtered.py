@@ -77,8 +77,9 @@ class Filtered:
 
     def dropped(self) -> Table:
         source = judgments_table(self.study, raw_workers=self.raw_workers, name="judgments_dropped")
-        columns = (*source.columns, *map(Column, REASONS))
-        return Table(source.name, columns, source.total, lambda: self._chunks(source, kept=False))
+        # As `python -m analysis filter` writes them: a column of the study's own gives way to one of the same name.
+        columns = {column.name: column for column in source.columns} | {name: Column(name) for name in REASONS}
+        return Table(source.name, tuple(columns.values()), source.total, lambda: self._chunks(source, kept=False))
 
     def _chunks(self, source: Table, *, kept: bool) -> Iterator[list[Row]]:
         from analysis.filters.base import as_json
@@ -96,7 +97,9 @@ class Filtered:
                 if kept and found is None:
                     chosen.append(row)
                 elif found is not None and not kept:
-                    chosen.append((*row, found.rule, found.reason, as_json(found.evidence), as_json(found.settings)))
+                    reasons = (found.rule, found.reason, as_json(found.evidence), as_json(found.settings))
+                    cells = dict(zip(names, row, strict=True)) | dict(zip(REASONS, reasons, strict=True))
+                    chosen.append(tuple(cells.values()))
             yield chosen
 
     @cached_property

@@ -1,6 +1,8 @@
 """A study's folder: which files it has, what they hold, and whether they fit together."""
 
 import hashlib
+import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -62,15 +64,24 @@ def read_folder(folder: Folder) -> None:
             problems += error.problems
     if problems:
         raise TableError(problems)
-    _decode_shown(folder)
+    _decode_lists(folder, "summaries", "shown_to_workers", decode_cell)
+    _decode_lists(folder, "judgments", "evidence", _json_list)
 
 
-def _decode_shown(folder: Folder) -> None:
-    """Sentence splits of the texts as workers saw them, which CSV and Parquet hold as cells like any other text."""
-    summaries, name = folder.tables["summaries"], "shown_to_workers"
-    if name in summaries and ".jsonl" not in folder.name_of("summaries"):
-        cells = [decode_cell(cell) if isinstance(cell, str) else cell for cell in summaries[name]]
-        folder.tables["summaries"] = summaries.assign(**{name: pd.Series(cells, index=summaries.index, dtype=object)})
+def _decode_lists(folder: Folder, kind: str, name: str, decode: Callable[[str], Any]) -> None:
+    """Our own columns with lists, which CSV and Parquet hold as cells like any other text."""
+    frame = folder[kind]
+    if frame is not None and name in frame and ".jsonl" not in folder.name_of(kind):
+        cells = [decode(cell) if isinstance(cell, str) else cell for cell in frame[name]]
+        folder.tables[kind] = frame.assign(**{name: pd.Series(cells, index=frame.index, dtype=object)})
+
+
+def _json_list(cell: str) -> Any:
+    try:
+        found = json.loads(cell) if cell.startswith("[") else cell
+    except ValueError:
+        return cell
+    return found if isinstance(found, list) else cell
 
 
 def check_references(folder: Folder) -> None:

@@ -13,6 +13,7 @@ from annotation.models.texts import plain
 from annotation.signals import totals
 
 from .folder import WHOLE_SYSTEM
+from .hiding import Hiding
 from .streaming import Column, Row, Table, documents_in_order, extra_cells, extra_columns, in_portions
 
 PORTION = 500  # documents whose texts are in memory at a time
@@ -82,14 +83,14 @@ def scus_table(study: Study, *, texts: bool = True) -> Table:
         n_version=Count("pk", filter=~Q(version=1)),
     )
     names = [name for name in UNITS if used[f"n_{name}"]]
-    extras = extra_columns(every)
+    extras, hide = extra_columns(every), Hiding(study)
     sizes = dict(every.values_list("document").annotate(n=Count("pk")))
 
     def chunks() -> Iterator[list[Row]]:
         for keys in in_portions(documents_in_order(study), sizes):
             rows = every.filter(document__in=keys).values_list("document__doc_id", "scu_id", "text", *names, "extra")
             yield sorted(
-                ((doc, unit, text if texts else "", *facts, *extra_cells(extra, extras))
+                ((doc, unit, text if texts else "", *map(hide, facts), *map(hide, extra_cells(extra, extras)))
                  for doc, unit, text, *facts, extra in rows),
                 key=lambda row: row[:2],
             )  # fmt: skip

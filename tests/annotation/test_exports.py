@@ -13,7 +13,7 @@ from analysis.cli import main as analysis
 from analysis.tables import read_table
 from annotation import reports
 from annotation.demo import STUDY, load_demo
-from annotation.models import Assignment, FilterDecision, Judgment, Study
+from annotation.models import Assignment, FilterDecision, Judgment, Study, Summary
 from annotation.models.crowds import Entry
 from annotation.transfer import streaming
 from annotation.transfer.exporter import export_folder
@@ -96,6 +96,7 @@ def demo() -> Study:
 
 def test_the_printed_commands_give_the_same_bytes_and_the_sites_numbers(demo, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(reports, "RESAMPLES", 60)  # enough to tell two reports apart
+    Judgment.objects.filter(unit="scu01").update(extra={"evidence": [[1, 2]]})  # as the demo's annotators select it
     out = export(demo, tmp_path / "out")
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     monkeypatch.chdir(out)
@@ -127,6 +128,26 @@ def test_every_form_holds_the_same_study(study, tmp_path, form):
         if form == "csv":  # a study's own columns come back from CSV as text
             ours, theirs = ours.astype(str), theirs.astype(str)
         pd.testing.assert_frame_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_selected_evidence_and_shown_sentences_come_back_as_lists(study, tmp_path, form):
+    Judgment.objects.filter(unit="s1").update(extra={"evidence": [[3, 9]]})
+    Summary.objects.filter(system__name="1").update(shown=["One.", "[Two]"])
+    import_study(export(study, tmp_path / "out", form=form), "again")
+    again = Study.objects.get(name="again")
+    found = Judgment.objects.filter(summary__document__study=again, unit="s1").values_list("extra", flat=True)
+    assert [one["evidence"] for one in found] == [[[3, 9]]] * 3
+    shown = Summary.objects.filter(document__study=again, system__name="1").values_list("shown", flat=True)
+    assert list(shown) == [["One.", "[Two]"]] * 2
+
+
+def test_an_empty_study_exports_as_an_empty_study(tmp_path):
+    out = export(Study.objects.create(name="nothing"), tmp_path / "out", shapes=["realsumm", "rose", "label_studio"])
+    assert json.loads((out / "label_studio.json").read_text()) == []
+    assert manifest(out)["report"] is None
+    usual = export(Study.objects.get(name="nothing"), tmp_path / "usual")
+    assert {path.name for path in usual.iterdir()} == {"documents.jsonl", "summaries.jsonl", "manifest.json"}
 
 
 def test_formulas_are_defused_and_come_back_exactly(tmp_path):
