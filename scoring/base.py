@@ -86,6 +86,8 @@ class Family(ABC):
     """Whether it must see all documents before it scores one (document frequencies)."""
     sees: ClassVar[bool] = False
     """Whether it must see all summaries of the run as well (frequencies in summaries)."""
+    encodes: ClassVar[bool] = False
+    """Whether it asks for encoded texts."""
     tells: ClassVar[bool] = False
     """Whether a run reports its `remarks` and the summaries for which its scores are undefined."""
 

@@ -56,6 +56,7 @@ class Encoded:
 class EncoderFamily(Family):
     """A metric that compares texts by the vectors of their tokens."""
 
+    encodes = True
     tells = True
     auto_layer: str = "last1"
     """The layer that `auto` means for the embedded model."""
@@ -66,6 +67,10 @@ class EncoderFamily(Family):
         made = copy.copy(self)
         made._folder = folder
         return made
+
+    def __getstate__(self) -> dict[str, object]:
+        # Another process need not see the same GPU: it gets what `auto` means here.
+        return {**self.__dict__, "options": {**self.options, "precision": "half" if self.half else "full"}}
 
     def requires(self) -> Sequence[Need]:
         return (models.need(self.options["model"]),)

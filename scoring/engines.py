@@ -41,9 +41,7 @@ class InProcess:
 
     def run(self, batches: Iterable[Batch]) -> Iterator[Results]:
         for batch in batches:
-            with _collector_at_rest():
-                found = compute_batch(self._plan, batch)
-            yield found
+            yield compute_here(self._plan, batch)
 
 
 class Pool:
@@ -77,18 +75,23 @@ class Pool:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def open_engine(name: str, plan: Sequence[Step], jobs: int) -> Engine:
-    """The engine of that name."""
+def check_engine(name: str, jobs: int) -> None:
+    """Refuse an engine that can't run, before any work begins."""
     if name not in ENGINES:
         raise ScoringError(f"Unknown engine {name!r}; there are {', '.join(ENGINES)}.")
     if jobs < 1:
         raise ScoringError(f"The number of jobs is {jobs}; give 1 or more.")
+    if name == "ray" and importlib.util.find_spec("ray") is None:
+        raise NotReady("The engine ray is not installed; pip install -r requirements-cluster.txt brings it.")
+
+
+def open_engine(name: str, plan: Sequence[Step], jobs: int) -> Engine:
+    """The engine of that name."""
+    check_engine(name, jobs)
     if name == "ray":
-        if importlib.util.find_spec("scoring.ray_engine") is None or importlib.util.find_spec("ray") is None:
-            raise NotReady("The engine ray is not installed; pip install -r requirements-cluster.txt brings it.")
-        module = importlib.import_module("scoring.ray_engine")
-        engine: Engine = module.open_engine(plan, jobs)
-        return engine
+        from scoring.ray_engine import Cluster
+
+        return Cluster(plan, jobs)
     return InProcess(plan) if jobs == 1 else Pool(plan, jobs)
 
 
@@ -104,8 +107,13 @@ def _take_plan(plan: tuple[Step, ...], cores: int) -> None:
 
 
 def _compute_batch(batch: Batch) -> Results:
+    return compute_here(_plan, batch)
+
+
+def compute_here(plan: Sequence[Step], batch: Batch) -> Results:
+    """The results of a batch, in this process."""
     with _collector_at_rest():
-        return compute_batch(_plan, batch)
+        return compute_batch(plan, batch)
 
 
 @contextmanager

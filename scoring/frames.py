@@ -10,6 +10,7 @@ import pandas as pd
 
 from analysis.tables import check_table
 from scoring import registry
+from scoring.engines import check_engine
 from scoring.errors import MissingInput
 from scoring.runs import Progress, Run, Scored
 from scoring.texts import Document, as_references, as_text
@@ -34,6 +35,7 @@ def evaluate(
     Pairing is by `doc_id`. The result doesn't depend on `jobs`, `cache` or `engine`; its `attrs["signatures"]` says
     how each metric's scores were made. `progress` is called with the summaries done and their total.
     """
+    check_engine(engine, jobs)
     plan = make_plan(registry.parse(metrics))
     found = check_documents(documents)
     checked = check_table(summaries, "summaries")

@@ -82,7 +82,8 @@ class Run:
         progress: Progress | None = None,
         total: int = 0,
     ) -> None:
-        self.plan = tuple(plan if cache is None else (replace(s, family=s.family.kept(Path(cache))) for s in plan))
+        folder = None if cache is None else Path(cache).resolve()  # nodes of a cluster stand in other folders
+        self.plan = tuple(plan if folder is None else (replace(s, family=s.family.kept(folder)) for s in plan))
         self.names = sorted(name for step in plan for _, name in step.shown)
         self.tally = Tally()
         self._engine = open_engine(engine, self.plan, jobs)

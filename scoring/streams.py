@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from scoring import registry
+from scoring.engines import check_engine
 from scoring.frames import SYSTEM_LEVEL, assemble, pooled_frame, signatures
 from scoring.runs import Run, Scored
 from scoring.sink import Sink
@@ -43,6 +44,7 @@ def score_files(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Line]:
     """Score a file of summaries and write the scores table; one line per metric says what came of it."""
+    check_engine(engine, jobs)
     plan = make_plan(registry.parse(metrics))
     with Sink(out) as sink, Spool() as spool:
         spool.load(summaries, documents)

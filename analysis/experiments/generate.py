@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -190,12 +191,31 @@ def _path(folder: Path, job: Job) -> Path:
     return folder / f"{safe}--{job.search.seed}.json"
 
 
+def _on_ray(jobs: list[Job], workers: int) -> Iterator[dict[str, object]]:
+    """On the cluster that RAY_ADDRESS names, or on this machine alone; lost nodes' jobs run again elsewhere."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    address = os.environ.get("RAY_ADDRESS")
+    if not address or address.startswith("127.0.0.1"):
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # no address that others can reach
+    import ray
+
+    paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
+    variables = {"PYTHONPATH": os.pathsep.join(path for path in paths if path)}
+    alone = {} if address else {"num_cpus": workers, "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+    started = not ray.is_initialized()
+    if started:
+        ray.init(address=address, log_to_driver=False, runtime_env={"env_vars": variables}, **alone)
+    try:
+        task = ray.remote(num_cpus=1, max_retries=10)(run_job)
+        yield from (ray.get(handle) for handle in [task.remote(job) for job in jobs])
+    finally:
+        if started:
+            ray.shutdown()
+
+
 def _results(jobs: list[Job], workers: int, engine: str) -> Iterator[dict[str, object]]:
     if engine == "ray":
-        import ray
-
-        task = ray.remote(run_job)
-        yield from (ray.get(handle) for handle in [task.remote(job) for job in jobs])
+        yield from _on_ray(jobs, workers)
     elif workers > 1 and len(jobs) > 1:
         from concurrent.futures import ProcessPoolExecutor
 

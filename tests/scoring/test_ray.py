@@ -1,0 +1,134 @@
+"""A cluster of two nodes gives the bytes of the local engine, also when one of them is lost."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import scoring
+from scoring import registry
+from scoring.base import Card, Family
+from scoring.cli import main
+from scoring.errors import ScoringError
+from scoring.options import Option
+from scoring.texts import Document, Text
+
+pytestmark = [
+    pytest.mark.xdist_group("ray"),
+    pytest.mark.skipif(find_spec("ray") is None, reason="pip install -r requirements-cluster.txt brings Ray"),
+]
+
+METRICS = "rouge-1-f,rouge-l-f,bleu,bertscore-f[layer=2]"
+WORDS = [f"word{number}" for number in range(60)]
+
+
+class Diary(Family):
+    """Scores 1, takes a while, and writes down on which node each document was scored."""
+
+    card = Card(("test-diary",), "a test", ("references",), "none", "none", (Option("file", "", "where"),))
+
+    def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
+        import ray
+
+        time.sleep(0.05)
+        with Path(self.options["file"]).open("a") as file:
+            file.write(f"{ray.get_runtime_context().get_node_id()} {document.doc_id}\n")
+        return [[1.0] * len(columns) for _ in summaries]
+
+
+@pytest.fixture
+def diary(tmp_path: Path) -> Iterator[Path]:
+    card = Diary.card
+    registry.metric(*card.names, title=card.title, citation="none", reference="none", options=card.options)(Diary)
+    yield tmp_path / "diary"
+    registry.forget("test-diary")
+
+
+@pytest.fixture(scope="module")
+def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """500 pairs: 100 documents, 5 systems."""
+    rng = random.Random(3)
+    names = [f"d{number:03}" for number in range(100)]
+    documents = pd.DataFrame(
+        {"doc_id": names, "references": [[" ".join(rng.choices(WORDS, k=8))] for _ in names], "source": "x"}
+    )
+    rows = [(doc_id, f"s{system}", " ".join(rng.choices(WORDS, k=6))) for doc_id in names for system in range(5)]
+    return pd.DataFrame(rows, columns=["doc_id", "system", "summary"]), documents
+
+
+@pytest.fixture(scope="module")
+def local(tables: tuple[pd.DataFrame, pd.DataFrame]) -> pd.DataFrame:
+    return scoring.evaluate(*tables, METRICS)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two nodes on this machine, of one core each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # read when Ray is loaded: stay on 127.0.0.1
+        patch.setenv("RAY_worker_niceness", "0")  # 15 by default: on a busy machine nothing would move
+        from ray.cluster_utils import Cluster
+
+        made = Cluster(
+            initialize_head=True,
+            head_node_args={"num_cpus": 1, "node_ip_address": "127.0.0.1", "include_dashboard": False},
+        )
+        made.second = made.add_node(num_cpus=1, node_ip_address="127.0.0.1")
+        patch.setenv("RAY_ADDRESS", made.address)
+        patch.setattr("scoring.runs.BATCH", 25)  # 20 shards
+        from scoring.ray_engine import connected
+
+        with connected(1):  # once for all tests: each connection has workers of its own
+            yield made
+        made.shutdown()
+
+
+def test_two_nodes_give_the_bytes_of_the_local_engine(
+    cluster: Any, tables: tuple[pd.DataFrame, pd.DataFrame], local: pd.DataFrame, tmp_path: Path
+) -> None:
+    for name, table in zip(("s.jsonl", "d.jsonl"), tables, strict=True):
+        table.to_json(tmp_path / name, orient="records", lines=True)
+    given = ["--summaries", str(tmp_path / "s.jsonl"), "--documents", str(tmp_path / "d.jsonl"), "--metrics", METRICS]
+    for engine in ("local", "ray"):
+        assert main(["run", *given, "--engine", engine, "--out", str(tmp_path / f"{engine}.csv")]) == 0
+    assert (tmp_path / "ray.csv").read_bytes() == (tmp_path / "local.csv").read_bytes()
+    assert len(local) == 4 * 500 + 5  # bleu has a row per system
+
+
+def test_a_refusal_comes_back_as_one_sentence(cluster: Any, tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("scoring.ray_engine._signatures", lambda plan: {"rouge-1-f": "made by hand"})
+        with pytest.raises(ScoringError, match="install the same versions and models on every node"):
+            scoring.evaluate(*tables, "rouge-1-f", engine="ray")
+
+
+def test_a_lost_node_changes_nothing(
+    cluster: Any, tables: tuple[pd.DataFrame, pd.DataFrame], local: pd.DataFrame, diary: Path
+) -> None:
+    lost: list[int] = []
+    seen: list[int] = []
+
+    def lose(done: int, total: int) -> None:
+        seen.append(done)
+        assert total == 500
+        if done >= 150 and not lost:
+            lost.append(len({line.split()[0] for line in diary.read_text().splitlines()}))
+            cluster.remove_node(cluster.second, allow_graceful=False)
+
+    names = f"{METRICS},test-diary[file={diary}]"
+    scores = scoring.evaluate(*tables, names, engine="ray", progress=lose)
+    ours = scores[~scores["metric"].str.startswith("test-diary")].reset_index(drop=True)
+    pd.testing.assert_frame_equal(ours, local, check_exact=True)
+    assert lost == [2]  # both nodes had worked until then
+    assert seen == sorted(seen)
+    assert seen[-1] == 500
+    documents = [line.split()[1] for line in diary.read_text().splitlines()]
+    assert len(set(documents)) == 100
