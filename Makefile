@@ -14,7 +14,7 @@ PRODUCTION = ENV_FILE=/dev/null DEMO=no \
 	MARKETPLACE_SECRET_KEY=$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))') \
 	MARKETPLACE_ALLOWED_HOSTS=market.example.org MARKETPLACE_DATABASE_URL=postgres://user@127.0.0.1/none
 
-.PHONY: help run prepare test check bench format clean
+.PHONY: help run prepare test check bench docs format clean
 .DEFAULT_GOAL := help
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo "make test    install, run the whole test suite"
 	@echo "make check   linters, types, import rules, migrations"
 	@echo "make bench   every benchmark against its peer"
+	@echo "make docs    build the documentation into var/docs"
 	@echo "make format  put the code into shape"
 
 .venv/base:
@@ -76,6 +77,10 @@ check: .venv/dev
 
 bench: .venv/dev
 	@$(PY) -m benchmarks
+
+docs: .venv/dev
+	@$(PY) -m sphinx -q -W --keep-going -b html docs var/docs
+	@echo "== var/docs/index.html"
 
 format: .venv/dev
 	@.venv/bin/ruff check --fix . && .venv/bin/ruff format .
