@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -122,3 +123,36 @@ def test_rescaling_maps_the_baseline_to_zero(tmp_path: Path) -> None:
 def test_what_cannot_be_done_is_refused_before_any_work(options: str, sentence: str) -> None:
     with pytest.raises(NotReady, match=sentence):
         registry.get(f"bertscore-f[{options}]").evaluate_example("a", "b")
+
+
+@pytest.fixture(scope="module")
+def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny RoBERTa with byte pairs, random weights and room for 62 tokens."""
+    import torch
+    from tokenizers import ByteLevelBPETokenizer
+    from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
+
+    folder = tmp_path_factory.mktemp("roberta")
+    pairs = ByteLevelBPETokenizer()
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    pairs.train_from_iterator(["the cat sat on the mat", "a dog slept all day"] * 9, 300, special_tokens=special)
+    pairs.save_model(str(folder))
+    merges = [tuple(line.split()) for line in (folder / "merges.txt").read_text().splitlines()[1:]]
+    tokenizer = RobertaTokenizer(vocab=json.loads((folder / "vocab.json").read_text()), merges=merges)
+    tokenizer.model_max_length = 62
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 300, "hidden_size": 32, "intermediate_size": 64, "max_position_embeddings": 64}
+    RobertaModel(RobertaConfig(num_hidden_layers=3, num_attention_heads=2, **sizes)).save_pretrained(folder)
+    return folder
+
+
+def test_a_model_of_another_kind_equals_the_package_also_where_texts_are_cut(roberta: Path) -> None:
+    texts = ["the cat sat there", "a dog slept on the mat", "the dog sat on a cat all day " * 20]
+    references = ["the cat sat on the mat", "A dog slept.", "a cat"]
+    _, _, expected = bert_score.score(texts, references, model_type=str(roberta), num_layers=2, device="cpu")
+    metric = registry.get(f"bertscore-f[model={roberta},layer=2]")
+    found = [one[metric.name] for one in metric.evaluate_batch(texts, references, aggregate=False)]  # type: ignore[index]
+    assert np.abs(np.subtract(found, expected.numpy())).max() < 1e-5
+    with pytest.raises(NotReady, match="name one: bertscore-f"):
+        registry.get(f"bertscore-f[model={roberta}]").evaluate_example("a", "b")
