@@ -4,11 +4,16 @@ A kind of job is a function that takes the job and a progress callback and retur
 """
 
 import logging
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
-from django.db import transaction
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+from django.db.models import F
 from django_tasks import task
 
 from . import clock
@@ -20,6 +25,7 @@ logger = logging.getLogger(__name__)
 Progress = Callable[[int, int], None]
 Kind = Callable[[Job, Progress], str]
 KINDS: dict[str, Kind] = {}
+BEAT, LOST, TRIES = 10, timedelta(seconds=60), 3
 PAUSE = 0.5  # seconds between two notes of progress: enough for the eye, little for the database
 
 
@@ -54,11 +60,13 @@ def start_job(study: Study, name: str, options: dict[str, Any], asked_by: User |
 @task()
 def run_job(job_id: int) -> None:
     """Do a job that waits. One that runs or is over is left alone, so that a second call changes nothing."""
-    if not Job.objects.filter(pk=job_id, state=Job.State.WAITING).update(state=Job.State.RUNNING):
+    waiting = Job.objects.filter(pk=job_id, state=Job.State.WAITING)
+    if not waiting.update(state=Job.State.RUNNING, tries=F("tries") + 1, seen_at=clock.now()):
         return
     job = Job.objects.select_related("study").get(pk=job_id)
     try:
-        message, state = known_kinds()[job.kind](job, _progress(job_id)), Job.State.DONE
+        with _signs_of_life(job_id):
+            message, state = known_kinds()[job.kind](job, _progress(job_id)), Job.State.DONE
     except (Refused, ValueError) as refusal:  # the person's to mend: the sentence says how
         message, state = str(refusal), Job.State.FAILED
     except Exception:
@@ -68,6 +76,50 @@ def run_job(job_id: int) -> None:
             Job.State.FAILED,
         )
     Job.objects.filter(pk=job_id).update(state=state, message=message, ended_at=clock.now())
+
+
+@contextmanager
+def _signs_of_life(job_id: int) -> Iterator[None]:
+    """While a worker does a job, it says so every few seconds: a job without signs of life was lost with its worker."""
+    if settings.BACKGROUND != "worker":
+        yield
+        return
+    over = threading.Event()
+
+    def beat() -> None:
+        while not over.wait(BEAT):
+            try:
+                Job.objects.filter(pk=job_id).update(seen_at=clock.now())
+            except DatabaseError:
+                logger.warning("job %s could not be marked alive", job_id)
+            connection.close_if_unusable_or_obsolete()
+        connection.close()
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def revive_lost_jobs() -> int:
+    """Hand out again what was lost with a worker or on its way to the queue; what is lost time and again has failed.
+
+    Every kind of job goes on where it stopped, or begins anew; a second run changes nothing that the first has done.
+    """
+    now, revived = clock.now(), 0
+    lost = Job.objects.filter(state=Job.State.RUNNING, seen_at__lt=now - LOST)
+    sentence = "Its worker was lost three times; the log may say why. What it had done is kept; ask for it again."
+    lost.filter(tries__gte=TRIES).update(state=Job.State.FAILED, message=sentence, ended_at=now)
+    lost.update(state=Job.State.WAITING)
+    late = Job.objects.filter(state=Job.State.WAITING, asked_at__lt=now - LOST).exclude(seen_at__gt=now - LOST)
+    for job_id in late.values_list("pk", flat=True):
+        if late.filter(pk=job_id).update(seen_at=now):  # one process hands it out, however many look
+            run_job.enqueue(job_id)
+            revived += 1
+    return revived
 
 
 def _progress(job_id: int) -> Progress:

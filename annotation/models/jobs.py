@@ -25,6 +25,8 @@ class Job(models.Model):
     asked_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     asked_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True, blank=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    seen_at = models.DateTimeField(null=True, blank=True)  # the last sign of life of the worker that does it
 
     class Meta:
         ordering = ["-asked_at"]

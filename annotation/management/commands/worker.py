@@ -1,10 +1,18 @@
 """Do the background work of the site."""
 
+import logging
+import threading
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError
+from django.db import DatabaseError, connection
 from django_tasks_db.management.commands.db_worker import Command as DatabaseWorker
+
+from annotation.jobs import revive_lost_jobs
+
+LOOK = 30  # seconds between two looks for jobs that were lost with their worker
+logger = logging.getLogger(__name__)
 
 
 class Command(DatabaseWorker):
@@ -17,4 +25,17 @@ class Command(DatabaseWorker):
                 "for a worker. Set BACKGROUND=worker to hand it over.",
                 returncode=2,
             )
+        threading.Thread(target=look_after_jobs, daemon=True).start()
         super().handle(*args, **options)
+
+
+def look_after_jobs() -> None:
+    """Now and then, hand out again what was lost."""
+    pause = threading.Event()
+    while not pause.wait(LOOK):
+        try:
+            if found := revive_lost_jobs():
+                logger.warning("%s lost jobs are handed out again", found)
+        except DatabaseError:
+            logger.warning("the database did not answer; lost jobs are looked for again in %s seconds", LOOK)
+        connection.close_if_unusable_or_obsolete()

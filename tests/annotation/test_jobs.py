@@ -1,0 +1,61 @@
+"""A job that was lost with its worker is handed out again, once, and not for ever."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation import jobs
+from annotation.models import Job
+from tests.factories import make_study
+
+pytestmark = pytest.mark.django_db
+LONG_AGO = timezone.now() - timedelta(minutes=5)
+
+
+@pytest.fixture
+def done(monkeypatch) -> list[int]:
+    """A kind of job that notes each run."""
+    found: list[int] = []
+
+    def work(job: Job, progress: jobs.Progress) -> str:
+        found.append(job.pk)
+        progress(1, 1)
+        return "Done."
+
+    monkeypatch.setitem(jobs.KINDS, "noted", work)
+    return found
+
+
+def lost(**more) -> Job:
+    job = Job.objects.create(study=make_study(), kind="noted", **{"state": "running", "seen_at": LONG_AGO, **more})
+    Job.objects.update(asked_at=LONG_AGO)
+    return job
+
+
+def test_a_job_lost_with_its_worker_is_done_after_all(done):
+    job = lost(tries=1)
+    assert jobs.revive_lost_jobs() == 1
+    job.refresh_from_db()
+    assert (job.state, job.tries, done) == ("done", 2, [job.pk])
+    assert jobs.revive_lost_jobs() == 0
+
+
+def test_a_job_that_never_reached_the_queue_is_done_too(done):
+    job = lost(state="waiting", seen_at=None)
+    assert jobs.revive_lost_jobs() == 1
+    assert done == [job.pk]
+
+
+def test_a_job_with_signs_of_life_is_left_alone(done):
+    lost(seen_at=timezone.now())
+    assert jobs.revive_lost_jobs() == 0
+    assert done == []
+
+
+def test_a_job_that_is_lost_time_and_again_has_failed(done):
+    job = lost(tries=3)
+    assert jobs.revive_lost_jobs() == 0
+    job.refresh_from_db()
+    assert job.state == "failed"
+    assert "three times" in job.message
