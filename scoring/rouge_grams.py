@@ -136,7 +136,8 @@ class _Rows:
         keys = self._owners[places] * kinds + grams
         if self._size * kinds <= _SMALL:
             table = np.bincount(keys, minlength=self._size * kinds).reshape(self._size, kinds)
-            return np.minimum(table[:, : len(counts)], counts).sum(axis=1)
+            matched: Numbers = np.minimum(table[:, : len(counts)], counts).sum(axis=1)
+            return matched
         distinct, times = np.unique(keys, return_counts=True)
         owners, grams = np.divmod(distinct, kinds)
         return np.bincount(owners, np.minimum(times, counts[grams]), self._size).astype(np.int64)

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -201,7 +202,9 @@ def _on_ray(jobs: list[Job], workers: int) -> Iterator[dict[str, object]]:
 
     paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
     variables = {"PYTHONPATH": os.pathsep.join(path for path in paths if path)}
-    alone = {} if address else {"num_cpus": workers, "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+    alone: dict[str, Any] = (
+        {} if address else {"num_cpus": workers, "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+    )
     started = not ray.is_initialized()
     if started:
         ray.init(address=address, log_to_driver=False, runtime_env={"env_vars": variables}, **alone)
