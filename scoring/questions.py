@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
@@ -65,9 +66,7 @@ class Pipeline:
     """A spaCy pipeline with an entity recogniser."""
 
     def __init__(self, name: str) -> None:
-        import spacy
-
-        self._nlp: Any = spacy.load(name)
+        self._nlp: Any = import_module("spacy").load(name)
 
     def find(self, text: Text) -> list[tuple[str, list[tuple[int, int]]]]:
         if not isinstance(text, str):
