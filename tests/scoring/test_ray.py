@@ -25,7 +25,8 @@ pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="pip install -r requirements-cluster.txt brings Ray"),
 ]
 
-METRICS = "rouge-1-f,rouge-l-f,bleu,bertscore-f[layer=2]"
+LEXICAL = "rouge-1-f,rouge-l-f,bleu"
+METRICS = f"{LEXICAL},bertscore-f[layer=2]"
 WORDS = [f"word{number}" for number in range(60)]
 
 
@@ -123,10 +124,11 @@ def test_a_lost_node_changes_nothing(
             lost.append(len({line.split()[0] for line in diary.read_text().splitlines()}))
             cluster.remove_node(cluster.second, allow_graceful=False)
 
-    names = f"{METRICS},test-diary[file={diary}]"
+    names = f"{LEXICAL},test-diary[file={diary}]"
     scores = scoring.evaluate(*tables, names, engine="ray", progress=lose)
     ours = scores[~scores["metric"].str.startswith("test-diary")].reset_index(drop=True)
-    pd.testing.assert_frame_equal(ours, local, check_exact=True)
+    theirs = local[~local["metric"].str.startswith("bertscore")].reset_index(drop=True)
+    pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
     assert lost == [2]  # both nodes had worked until then
     assert seen == sorted(seen)
     assert seen[-1] == 500
