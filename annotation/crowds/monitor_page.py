@@ -5,6 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from annotation.errors import Refused
 from annotation.models import Batch, Job, Submission
 
 from . import MARKETS, market_for
@@ -70,17 +71,29 @@ def live_part(batch: Batch, *, people: bool) -> dict[str, Any]:
 def admin_part(batch: Batch, state: Monitor) -> dict[str, Any]:
     """What only admins see: prices, what can be asked for again, files."""
     market = market_of(batch)
-    waiting = list(
-        Submission.objects.filter(posting__batch=batch, state=Submission.State.SUBMITTED).select_related("posting")
-    )
+    waiting = _waiting(batch)
     posted = bool(state.postings) and market is not None and market.pays
     return {
         "approval": price_of_approval(waiting),
-        "waiting": [one.pk for one in waiting],
+        "upto": max((one.pk for one in waiting), default=0),
         "top_up": top_up_of(batch) if posted else TopUp([], None),
         "posted": posted,
         "csv_form": batch.protocol in FORMS,
     }
+
+
+def _waiting(batch: Batch, upto: int | None = None) -> list[Submission]:
+    found = Submission.objects.filter(posting__batch=batch, state=Submission.State.SUBMITTED)
+    found = found if upto is None else found.filter(pk__lte=upto)
+    return list(found.select_related("posting").order_by("pk"))
+
+
+def approval_seen(batch: Batch, upto: str, total: str) -> list[int]:
+    """What "Approve all" on the page meant: work that came since is not in it. Refused when the sum is another one."""
+    turns = _waiting(batch, int(upto) if upto.isascii() and upto.isdigit() and len(upto) < 19 else 0)
+    if not turns or str(price_of_approval(turns).total_cents) != total:
+        raise Refused(_("Meanwhile other answers wait for a verdict. Nothing was paid: look at the sum again."))
+    return [one.pk for one in turns]
 
 
 def levels(state: Monitor) -> list[Level]:

@@ -5,6 +5,7 @@ What stands in a frame from another site is opened without cookies, as browsers 
 
 import http.client
 import json
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -16,8 +17,9 @@ from annotation.errors import Refused
 
 from .pages import Form, Page
 
-TIMEOUT = 30.0
+TIMEOUT = 90.0
 MOST = 20 * 2**20
+RELOADS = 2  # of a page that a busy server did not give
 
 
 class Unreachable(Refused):
@@ -38,7 +40,12 @@ class Browser:
         self.requests = 0
 
     def get(self, url: str) -> Page:
-        return self._page(urllib.request.Request(url))  # noqa: S310  only addresses that our own servers gave
+        for _reload in range(RELOADS):
+            page = self._page(urllib.request.Request(url))  # noqa: S310  only addresses that our own servers gave
+            if page.status < 500:
+                return page
+            time.sleep(1)
+        return self._page(urllib.request.Request(url))  # noqa: S310
 
     def post(self, url: str, fields: Mapping[str, str], *, referer: str = "") -> Page:
         body = urlencode(list(fields.items())).encode()

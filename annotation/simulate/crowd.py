@@ -38,6 +38,8 @@ class Crowd:
         self.workers = {one.name: MarketWorker(one, market, truth, stop=self.stop) for one in people}
         self.problems: dict[str, str] = {}
         self.at_once = at_once
+        # One after the other: passwords are slow to hash, and hold up a small market's database.
+        self.door = threading.Lock()
 
     def work(self, people: Sequence[Person], title: str, *, most: int = 1000, tell: Told = lambda line: None) -> int:
         """Let these work until nothing is left for them, or each has done `most`. Returns how many tasks were taken.
@@ -49,7 +51,9 @@ class Crowd:
             worker = self.workers[person.name]
             before = len(worker.turns)
             try:
-                worker.enlist()
+                with self.door:
+                    worker.enlist()
+                self.problems.pop(person.name, None)
                 worker.work(title, most)
             except Refused as refusal:
                 self.problems[person.name] = str(refusal)

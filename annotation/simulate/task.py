@@ -1,19 +1,22 @@
 """A task in the frame: opened without cookies, answered through the page's own addresses, handed in on the market."""
 
 import re
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from annotation.errors import Refused
 
-from .browser import Browser
+from .browser import Browser, Unreachable
 from .characters import Person
 from .pages import Form, Item, Page
 from .truth import Truth
 
 SENTENCE = re.compile(r"(?<=[.!?])\s+")
 MOST_GATES = 4
+PAUSES = (1.0, 4.0)
 HAND_IN = "/mturk/externalSubmit"
 
 
@@ -84,9 +87,11 @@ class TaskPage:
         form = self._handing_in()
 
         def once(_n: int) -> tuple[int, Any]:
-            browser = Browser(cookies=False)
-            page = browser.post(form.action, form.fields, referer=self.address)
-            return page.status, page.text
+            def send() -> tuple[int, Any]:
+                page = Browser(cookies=False).post(form.action, form.fields, referer=self.address)
+                return page.status, page.text
+
+            return patiently(send)
 
         with ThreadPoolExecutor(clicks) as pool:
             replies = list(pool.map(once, range(clicks)))
@@ -114,7 +119,7 @@ class TaskPage:
         assert self.page is not None
         url = urljoin(self.page.url, self.page.config["urls"][name])
         with ThreadPoolExecutor(clicks) as pool:
-            replies = list(pool.map(lambda _n: self.browser.call(method, url, body), range(clicks)))
+            replies = list(pool.map(lambda _n: patiently(lambda: self.browser.call(method, url, body)), range(clicks)))
         done = [answer for status, answer in replies if status == 200]
         if not done:
             raise Trouble(str(replies[0][1].get("sentence") or replies[0]))
@@ -127,6 +132,19 @@ class TaskPage:
         if page.status != 200:
             raise Trouble(f"{urlsplit(page.url).path[:40]} answers {page.status}: {page.text[:300]}")
         return page
+
+
+def patiently(send: Callable[[], tuple[int, Any]]) -> tuple[int, Any]:
+    """Send, and again while the server is out of order, as the pages' own scripts do: both sides take it once."""
+    for pause in PAUSES:
+        try:
+            status, answer = send()
+        except Unreachable:
+            status, answer = 503, {}
+        if status < 500:
+            return status, answer
+        time.sleep(pause)
+    return send()
 
 
 def _writing(page: Page) -> dict[str, str]:

@@ -45,20 +45,26 @@ class MarketWorker:
     # The market's own pages
 
     def enlist(self) -> None:
-        """Join, or sign in where the account is there from an earlier time. Once is enough."""
-        if self.enlisted:
-            return
+        """Join, or sign in where the account is there already. Once is enough; a busy market is asked again."""
+        for pause in (0.0, 2.0, 5.0):
+            if self.enlisted:
+                return
+            time.sleep(pause)
+            page = self._join()
+            self.enlisted = page.status == 200
+        if not self.enlisted:
+            raise Refused(f"{self.person.name} can't join the marketplace (status {page.status}): {page.text[-300:]}")
+
+    def _join(self) -> Page:
         password = password_of(self.person.name)
         page = self.browser.get(f"{self.market}/join/")
         if page.form("/join/"):
             facts = {"username": self.person.name, "password": password, "country": "US", "is_adult": "on"}
             page = self._send(page, "/join/", facts)
-        if page.status != 200:
-            page = self.browser.get(f"{self.market}/sign-in/")
-            page = self._send(page, "/sign-in/", {"username": self.person.name, "password": password})
-        if page.status != 200:
-            raise Refused(f"{self.person.name} can't join the marketplace (status {page.status}): {page.text[-300:]}")
-        self.enlisted = True
+        if page.status == 200:
+            return page
+        page = self.browser.get(f"{self.market}/sign-in/")
+        return self._send(page, "/sign-in/", {"username": self.person.name, "password": password})
 
     def work(self, title: str, most: int) -> None:
         """Take and do HITs of this title, one after the other, until none is left."""

@@ -12,13 +12,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import READERS, study_for, user_of
 from annotation.crowds import market_for
 from annotation.crowds.launching import crowd_chosen, form_of, launch_choices, read_terms
-from annotation.crowds.monitor_page import admin_part, last_job, live_part, market_of
+from annotation.crowds.monitor_page import admin_part, approval_seen, last_job, live_part, market_of
 from annotation.crowds.presets import PRESETS
 from annotation.crowds.quoting import quote
 from annotation.crowds.terms import set_terms
 from annotation.errors import Refused
 from annotation.jobs import start_job
-from annotation.models import Batch, Role, Study, Submission
+from annotation.models import Batch, Role, Study
 
 from .errors import answers_refusals
 
@@ -125,9 +125,8 @@ def act(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     options: dict[str, Any] = {"batch": batch.pk}
     market_for(batch.crowd)
     if action == "approve-all":
-        waiting = Submission.objects.filter(posting__batch=batch, state=Submission.State.SUBMITTED)
-        seen = [int(one) for one in request.POST.getlist("submission") if one.isdigit()]
-        action, options["submissions"] = "approve", list(waiting.filter(pk__in=seen).values_list("pk", flat=True))
+        action = "approve"
+        options["submissions"] = approval_seen(batch, request.POST.get("upto", ""), request.POST.get("total", ""))
     elif action == "top-up":
         total = request.POST.get("total", "")
         options["cents"] = int(total) if total.isascii() and total.isdigit() else -1

@@ -227,6 +227,27 @@ def test_an_action_is_shown_with_its_price_first_and_nobody_else_is_touched(admi
     assert "Tick at least one worker" in nobody.content.decode()
 
 
+def test_approve_all_pays_what_the_page_showed_and_nothing_that_came_since(admin):
+    batch = make_crowd_batch(documents=2, quota=2)
+    turns = published(batch)
+    client = admin(batch)
+    page = client.get(at("monitor", batch)).content.decode()
+    assert "Approve all 4 for $0.48" in page
+    turns[0].state = Submission.State.REJECTED  # by somebody else, meanwhile
+    turns[0].save()
+    sent = {"action": "approve-all", "upto": turns[-1].pk, "total": "48"}
+    refused = client.post(at("batch-act", batch), sent)
+    assert refused.status_code == 409
+    assert "Nothing was paid" in refused.content.decode()
+    late = Submission.objects.create(
+        posting=turns[0].posting, worker=turns[0].worker, market_id="late", state=Submission.State.SUBMITTED
+    )
+    client.post(at("batch-act", batch), {**sent, "total": "36"})
+    asked = Job.objects.get(kind="approve").options["submissions"]
+    assert asked == [turn.pk for turn in turns[1:]]
+    assert late.pk not in asked
+
+
 def test_answers_lost_to_the_filter_are_priced_and_asked_for_once(desk):
     batch = make_crowd_batch(documents=3, quota=3)
     from annotation.crowds.publishing import publish
