@@ -60,23 +60,23 @@ def export_job(job: Job, progress: Progress) -> str:
     delete_expired()
     export = Export.objects.select_related("study").get(pk=job.options["export"])
     folder = folder_of(export)
+    shutil.rmtree(folder, ignore_errors=True)  # of a run that was lost with its worker
     try:
         written = export_folder(export.study, folder, ExportOptions.from_json(export.options), progress)
         written = [*written, Written(_bundle(folder, written), "everything")]
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    ExportFile.objects.bulk_create(
-        ExportFile(
-            export=export,
-            name=one.path.name,
-            size=one.path.stat().st_size,
-            rows=one.rows,
-            sha256=file_hash(one.path),
-        )
-        for one in written
-    )
+    files = [_file(export, one) for one in written]
+    with transaction.atomic():
+        export.files.all().delete()
+        ExportFile.objects.bulk_create(files)
     return gettext("The export is ready: %(n)d files.") % {"n": len(written)}
+
+
+def _file(export: Export, one: Written) -> ExportFile:
+    facts = {"size": one.path.stat().st_size, "rows": one.rows, "sha256": file_hash(one.path)}
+    return ExportFile(export=export, name=one.path.name, **facts)
 
 
 def _bundle(folder: Path, written: list[Written]) -> Path:

@@ -1,5 +1,7 @@
 """A study's tables, as the analysis and the exports read them."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 from django.db.models import Exists, OuterRef, Q
 
@@ -7,6 +9,7 @@ from annotation.models import ContentUnit, Document, Judgment, Reference, Score,
 
 from .folder import WHOLE_SYSTEM
 from .judgment_rows import judgments_table
+from .streaming import Table
 from .text_rows import assignments_table
 
 
@@ -73,10 +76,31 @@ def judgments_frame(study: Study, *, raw_workers: bool = False) -> pd.DataFrame:
 
     Workers appear by pseudonym, unless an admin asks for their own ids.
     """
-    table = judgments_table(study, raw_workers=raw_workers)
-    frame = pd.DataFrame.from_records(table.rows(), columns=table.names)
+    frame = _assembled(judgments_table(study, raw_workers=raw_workers))
     whole = ["value", "position", "expected", "pastes", "focus_losses"]
     return _whole(frame, [name for name in whole if name in frame])
+
+
+def _assembled(table: Table) -> pd.DataFrame:
+    """A stream as a frame, put together chunk by chunk: strings are compact long before all rows are there."""
+    parts = [
+        pd.DataFrame(
+            {
+                column.name: _series(values, column.type)
+                for column, values in zip(table.columns, zip(*rows, strict=True), strict=True)
+            }
+        )
+        for rows in table.chunks()
+        if rows
+    ]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=table.names)
+
+
+def _series(values: Sequence[object], kind: str) -> pd.Series:
+    if kind in ("number", "integer"):
+        whole = kind == "integer" and None not in values
+        return pd.Series(values, dtype="int64" if whole else "float64")
+    return pd.Series(values, dtype={"string": "str", "flag": "bool"}.get(kind, "object"))
 
 
 def scores_frame(study: Study) -> pd.DataFrame:

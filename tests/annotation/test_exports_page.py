@@ -149,6 +149,14 @@ def test_a_failed_export_leaves_no_files_and_says_why(analyst, study, monkeypatc
     assert "The filter would drop everybody." in analyst.get(f"/studies/{study.slug}/exports/").content.decode()
 
 
+def test_a_job_that_runs_again_makes_the_same_files_once(analyst, study):
+    export = asked(analyst, study, table=["scores"])
+    before = {one.name: one.sha256 for one in export.files.all() if one.name == "scores.csv"}
+    exports.export_job(export.job, lambda done, total: None)
+    assert {one.name: one.sha256 for one in export.files.all() if one.name == "scores.csv"} == before
+    assert export.files.count() == 3
+
+
 def test_the_page_asks_a_fixed_number_of_questions(analyst, study, django_assert_max_num_queries):
     for _ in range(6):
         asked(analyst, study, table=["scores"])
