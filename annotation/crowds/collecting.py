@@ -7,8 +7,8 @@ money; approvals that the market gave by itself are booked.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils.translation import gettext as _
 
 from annotation import clock
@@ -53,7 +53,9 @@ def collect(batch: Batch, progress: Progress | None = None) -> Collected:
     total, done, new, problems = postings.count(), 0, 0, list[str]()
     for replies in ask(market, _in_order(postings), lambda posting: list(market.listed(posting)), size=CHUNK):
         point("collect:listed")
-        news = _keep(batch, [(reply.item, reply.value) for reply in replies if reply.value is not None], problems)
+        found = [(reply.item, reply.value) for reply in replies if reply.value is not None]
+        with transaction.atomic():  # a chunk at a time: a crash leaves it undone, and the next collect does it
+            news = _write(batch, found, problems)
         point("collect:kept")
         _exclude_from_later(batch, market, news)
         done, new = done + len(replies), new + len(news)
@@ -77,35 +79,26 @@ def _in_order(postings) -> Iterator[Posting]:  # type: ignore[no-untyped-def]
         last = chunk[-1].pk
 
 
-def _keep(batch: Batch, found: list[tuple[Posting, list[Listed]]], problems: list[str]) -> list[Submission]:
-    """One transaction for a chunk; once more when a worker came in through our door at the same moment."""
-    for last_try in (False, True):
-        try:
-            with transaction.atomic():
-                return _write(batch, found, problems)
-        except IntegrityError:
-            if last_try:
-                raise
-    raise AssertionError("unreachable")
-
-
 def _write(batch: Batch, found: list[tuple[Posting, list[Listed]]], problems: list[str]) -> list[Submission]:
-    """The chunk's submissions that are news, written with all that follows from them."""
+    """The chunk's submissions that are news, written with all that follows from them. Call it in a transaction."""
     workers = _workers(batch, {one.worker_id for _posting, listed in found for one in listed})
     point("collect:workers")
     postings = {posting.pk: posting for posting, _listed in found}
-    known = {(one.posting_id, one.market_id): one for one in Submission.objects.filter(posting__in=postings)}
+    rows = Submission.objects.select_for_update(of=("self",)).filter(posting__in=postings)
+    known = {(one.posting_id, one.market_id): one for one in rows}
     news = []
     for posting, listed in found:
         for one in listed:
-            mine = known.get((posting.pk, one.market_id)) or Submission(posting=posting, market_id=one.market_id)
-            mine.posting = posting
-            if mine.pk is None or is_news(mine.state, one.state):
-                news.append(_told(mine, one, workers[one.worker_id]))
-    Submission.objects.bulk_create(one for one in news if one.pk is None)
-    Submission.objects.bulk_update([one for one in news if (one.posting_id, one.market_id) in known], FIELDS)
+            mine = known.get((posting.pk, one.market_id))
+            if mine is None or is_news(mine.state, one.state):
+                news.append(_told(posting, mine, one, workers[one.worker_id]))
+    # A worker who comes in through our door at this moment may have made the row: then it is told what we know.
+    Submission.objects.bulk_create(
+        news, update_conflicts=True, unique_fields=["posting", "market_id"], update_fields=FIELDS, batch_size=200
+    )
+    unsure = _to_confirm(news)
     for submission in news:
-        _follow(submission)
+        _follow(submission, submission.pk in unsure)
         point("collect:half-kept")
     problems += book_verdicts(news)
     Posting.objects.filter(pk__in=postings).update(collected_at=clock.now())
@@ -115,27 +108,38 @@ def _write(batch: Batch, found: list[tuple[Posting, list[Listed]]], problems: li
 FIELDS = ["worker", "state", "submitted_at", "auto_approve_at", "decided_at", "answer", "reason"]
 
 
-def _told(mine: Submission, one: Listed, worker: Worker) -> Submission:
-    mine.worker, mine.state = worker, one.state
-    mine.submitted_at = one.submitted_at or mine.submitted_at
-    mine.auto_approve_at = one.auto_approve_at or mine.auto_approve_at
-    mine.decided_at = one.decided_at or mine.decided_at
-    mine.answer, mine.reason = one.answer or mine.answer, one.reason or mine.reason
-    return mine
+def _told(posting: Posting, mine: Submission | None, one: Listed, worker: Worker) -> Submission:
+    """The row as the market has it; what it doesn't tell stays as we had it."""
+    mine = mine or Submission()
+    return Submission(
+        posting=posting,
+        market_id=one.market_id,
+        worker=worker,
+        state=one.state,
+        submitted_at=one.submitted_at or mine.submitted_at,
+        auto_approve_at=one.auto_approve_at or mine.auto_approve_at,
+        decided_at=one.decided_at or mine.decided_at,
+        answer=one.answer or mine.answer,
+        reason=one.reason or mine.reason,
+    )
 
 
-def _follow(submission: Submission) -> None:
+def _to_confirm(news: Sequence[Submission]) -> set[int]:
+    """Whose saved work has lost its place, or stands under the name of another worker; the rest counts as it is."""
+    saved = Assignment.objects.filter(submission__in=[one.pk for one in news])
+    unclear = saved.filter(Q(state=Assignment.State.SURPLUS) | ~Q(worker=F("submission__worker")))
+    return set(unclear.values_list("submission", flat=True))
+
+
+def _follow(submission: Submission, unsure: bool) -> None:
     """What the market confirms counts; what it took back doesn't."""
-    if submission.state in (Submission.State.SUBMITTED, Submission.State.APPROVED):
-        if submission.posting.batch.terms.get("question") == "html":
-            keep_form(submission)
+    is_form = submission.posting.batch.terms.get("question") == "html"
+    if submission.state in Submission.CONFIRMED and is_form:
+        keep_form(submission)
+    if submission.state in (Submission.State.REJECTED, Submission.State.RETURNED):
+        drop(submission)
+    elif unsure:
         confirm(submission)
-    elif submission.state == Submission.State.REJECTED:
-        if submission.posting.batch.terms.get("question") == "html":
-            keep_form(submission)
-        drop(submission)
-    elif submission.state == Submission.State.RETURNED:
-        drop(submission)
 
 
 def _workers(batch: Batch, ids: set[str]) -> dict[str, Worker]:

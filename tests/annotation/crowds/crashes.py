@@ -1,8 +1,8 @@
 """Killing a process in the middle of its work, and comparing the ledger with the market's books afterwards."""
 
-import faulthandler
 import os
 import signal
+import time
 import traceback
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,6 @@ def killed_at(point: str, work: Callable[[], Any]) -> None:
     pid = os.fork()
     if pid == 0:
         try:
-            faulthandler.dump_traceback_later(60, exit=True)  # a child that hangs says where
             os.environ["FAULT_POINT"] = point
             mturk._client_for.cache_clear()  # nor a socket
             work()
@@ -30,9 +29,21 @@ def killed_at(point: str, work: Callable[[], Any]) -> None:
             traceback.print_exc()
             os._exit(3)
         os._exit(0)
-    status = os.waitpid(pid, 0)[1]
+    status = _end_of(pid)
     died = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
     assert died, f"nobody was killed at {point}: exit status {status}"
+
+
+def _end_of(pid: int, patience: float = 120) -> int:
+    """The exit status; a child that hangs is ended, and the test fails."""
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return status
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGTERM)
+    return os.waitpid(pid, 0)[1]
 
 
 def filled(task: Task, value: str = "1") -> dict[str, str]:
