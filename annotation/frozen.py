@@ -29,7 +29,8 @@ class Frozen:
         by_number = {self._stand_ins[name]: value for name, value in values.items()}
         with connection.cursor() as cursor:
             cursor.execute(sql, [by_number.get(cell, cell) if type(cell) is int else cell for cell in shape])
-            return cursor.fetchall()
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+            return rows
 
     def _freeze(self) -> tuple[str, list[Any]]:
         sql, parameters = self._build(**self._stand_ins).query.sql_with_params()

@@ -237,9 +237,8 @@ def backup_is_recent() -> str | None:
 @check("endpoints")
 def endpoints_answer() -> str | None:
     for name in ("MTURK_ENDPOINT_URL", "PROLIFIC_URL"):
-        address = getattr(settings, name, "")
-        used = name != "PROLIFIC_URL" or getattr(settings, "PROLIFIC_TOKEN", "")
-        if not address or not used:
+        address = str(getattr(settings, name, "") or "")
+        if not address or (name == "PROLIFIC_URL" and not settings.PROLIFIC_TOKEN):
             continue
         if urlsplit(address).scheme != "https" and not settings.DEMO and not _is_local(address):
             return f"{name} is {address}: keys would travel in the clear. Name it by https."

@@ -51,7 +51,7 @@ def exposition() -> bytes:
     registry = CollectorRegistry()
     registry.register(_Facts())
     if settings.METERS_DIR:
-        MultiProcessCollector(registry)
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     else:
         registry.register(_histogram())
     return bytes(generate_latest(registry))

@@ -55,7 +55,7 @@ def find(secret: str, *, lock: bool = False) -> Invitation:
 
 
 def open_invitations(study: Study) -> QuerySet[Invitation]:
-    return study.invitations.filter(used_at=None, revoked_at=None, expires_at__gt=clock.now())
+    return Invitation.objects.filter(study=study, used_at=None, revoked_at=None, expires_at__gt=clock.now())
 
 
 def withdraw(study: Study, invitation_id: int) -> None:

@@ -12,10 +12,10 @@ register = template.Library()
 
 
 @register.filter
-def digits(value: float | None, places: int = 3) -> str | SafeString:
+def digits(value: float | str | None, places: int = 3) -> str | SafeString:
     """A number to three decimals; undefined is a dash that says so on hover and focus."""
     # A table without the column gives an empty string.
-    if value is None or value == "" or not math.isfinite(value):
+    if value is None or isinstance(value, str) or not math.isfinite(value):
         reason = _("undefined here")
         return format_html('<span class="undefined" tabindex="0" title="{}" aria-label="{}">–</span>', reason, reason)
     return f"{value:.{places}f}".replace("-", "−")

@@ -73,7 +73,7 @@ class SignIn(LoginView):
 def sign_in_code(request: HttpRequest) -> HttpResponse:
     """Whoever has just shown the right password: the code of their authenticator, or a recovery code."""
     waiting = request.session.get(WAITING) or {}
-    user = User.objects.filter(pk=waiting.get("user"), is_active=True).first()
+    user = User.objects.filter(pk=waiting.get("user", 0), is_active=True).first()
     if user is None or clock.now().timestamp() - waiting.get("at", 0) > WAIT_SECONDS:
         return redirect("sign-in")
     if request.method == "GET":
