@@ -36,10 +36,12 @@ class Wish:
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> "Wish":
-        numbers = {name: _number(given.get(name, "")) for name in ("after", "before", "system")}
-        texts = {name: given.get(name, "").replace("\x00", "").strip()[:200] for name in ("q", "measure", "metric")}
+        numbers = (_number(given.get(name, "")) for name in ("after", "before", "system"))
+        q, measure, metric = (
+            given.get(name, "").replace("\x00", "").strip()[:200] for name in ("q", "measure", "metric")
+        )
         sort = given.get("sort", "")
-        return cls(sort=sort if sort in (BY_NAME, BY_DISAGREEMENT) else BY_NAME, **texts, **numbers)
+        return cls(q, sort if sort in (BY_NAME, BY_DISAGREEMENT) else BY_NAME, measure, metric, *numbers)
 
     def link(self, **changes: Any) -> str:
         """The query of the same view with something changed; what is as usual is left out."""
@@ -70,12 +72,13 @@ class State:
 
 def state_of(study: Study, wish: Wish, user: User) -> tuple[Wish, State]:
     """The wish with its defaults filled in, and the state; whatever is missing is started."""
-    rows = {(one.measure, one.metric): one for one in study.explorations.all()}
+    known = Exploration.objects.filter(study=study)
+    rows = {(one.measure, one.metric): one for one in known}
     facts = rows.get(("", ""))
     decision = decision_in_force(study)
     if facts is None or facts.decision != (decision.pk if decision else 0):
         job = start_once(study, {}, user)
-        facts = study.explorations.filter(metric="").first()
+        facts = known.filter(metric="").first()
     else:
         job = None
     measures = facts.facts["measures"] if facts else []
@@ -83,10 +86,10 @@ def state_of(study: Study, wish: Wish, user: User) -> tuple[Wish, State]:
     wish = replace(wish, measure=wish.measure if wish.measure in measures else (measures or [""])[0])
     if wish.metric not in metrics or not wish.measure:
         return replace(wish, metric="", sort=BY_NAME), State(facts, None, measures, metrics, job)
-    pair = study.explorations.filter(measure=wish.measure, metric=wish.metric).first()
+    pair = known.filter(measure=wish.measure, metric=wish.metric).first()
     if pair is None and (job is None or job.is_over):
         job = start_once(study, {"measure": wish.measure, "metric": wish.metric}, user)
-        pair = study.explorations.filter(measure=wish.measure, metric=wish.metric).first()
+        pair = known.filter(measure=wish.measure, metric=wish.metric).first()
     if pair is None:
         wish = replace(wish, sort=BY_NAME)
     return wish, State(facts, pair, measures, metrics, job)

@@ -178,8 +178,10 @@ def _difference(state: State, human: float | None, metric: float | None) -> floa
 
 def _answers(document: Document, texts: dict[str, str]) -> dict[int, list[Answer]]:
     """The answers that count before any filter, by summary, each with what the filter in force says of it."""
-    fields = ("summary_id", "unit", "value", "seconds", "is_check", "assignment__worker_id")
-    fields += ("assignment__worker__pseudonym", "assignment__task__batch__protocol", "summary__system__name")
+    fields = [
+        *("summary_id", "unit", "value", "seconds", "is_check", "assignment__worker_id"),
+        *("assignment__worker__pseudonym", "assignment__task__batch__protocol", "summary__system__name"),
+    ]
     rows = list(
         Judgment.objects.filter(counted("assignment__"), summary__document=document, is_current=True)
         .order_by("assignment_id", "position", "pk")

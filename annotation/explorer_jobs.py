@@ -52,7 +52,7 @@ def refresh(study: Study, progress: Progress = lambda *_: None) -> None:
         found = apply_rules(judgments, decision.rules, seed=decision.seed)
         judgments, dropped = found.kept, found.decisions
     human = None if judgments.empty else human_scores(study, judgments)
-    pairs = list(study.explorations.exclude(metric="").values_list("measure", "metric"))
+    pairs = list(Exploration.objects.filter(study=study).exclude(metric="").values_list("measure", "metric"))
     with transaction.atomic():
         _store_human(study, human)
         _store_dropped(study, dropped)
@@ -66,7 +66,7 @@ def refresh(study: Study, progress: Progress = lambda *_: None) -> None:
         try:
             compare(study, measure, metric)
         except Refused:  # its scores are gone: the next one who asks is told
-            study.explorations.filter(measure=measure, metric=metric).delete()
+            Exploration.objects.filter(study=study, measure=measure, metric=metric).delete()
 
 
 def decision_in_force(study: Study) -> FilterDecision | None:

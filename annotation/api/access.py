@@ -2,7 +2,7 @@
 
 import re
 from functools import cache
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext
@@ -24,13 +24,12 @@ class BearerToken(HttpBearer):
         self.scope = scope
 
     def __call__(self, request: HttpRequest) -> Any:
-        return super().__call__(request) or self._refuse(request, gettext("Send “Authorization: Bearer pyr_…”."))
+        return super().__call__(request) or _refuse(request, gettext("Send “Authorization: Bearer pyr_…”."))
 
     def authenticate(self, request: HttpRequest, token: str) -> ApiToken:
         row = find_token(token)
         if row is None:
-            self._refuse(request, gettext("This token is unknown, revoked or past its end. Make a new one."))
-        row = cast(ApiToken, row)
+            _refuse(request, gettext("This token is unknown, revoked or past its end. Make a new one."))
         cast(Any, request).rate = count_token(row)
         if self.scope not in row.scopes:
             raise Problem(
@@ -43,9 +42,10 @@ class BearerToken(HttpBearer):
         _refuse_unknown(request)
         return row
 
-    def _refuse(self, request: HttpRequest, sentence: str) -> None:
-        count_stranger(request)
-        raise unauthorized(sentence)
+
+def _refuse(request: HttpRequest, sentence: str) -> NoReturn:
+    count_stranger(request)
+    raise unauthorized(sentence)
 
 
 def _refuse_unknown(request: HttpRequest) -> None:

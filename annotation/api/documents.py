@@ -1,5 +1,6 @@
 """Documents with their references, and the systems that summarised them. For admins and analysts."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -54,7 +55,7 @@ def list_documents(
     return answer(request, response, found, _shaped([row["id"] for row in found.rows], texts))
 
 
-def _shaped(ids: list[int], texts: bool) -> Any:
+def _shaped(ids: list[int], texts: bool) -> Callable[[Any], dict[str, Any]]:
     references: dict[int, list[Any]] = {key: [] for key in ids}
     if texts:
         rows = Reference.objects.filter(document__in=ids).order_by("document_id", "index")

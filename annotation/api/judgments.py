@@ -94,7 +94,7 @@ def list_judgments(
     return answer(request, response, found, lambda row: _shaped(row, blind))
 
 
-def _values(rows: QuerySet[Judgment]) -> QuerySet[Any]:
+def _values(rows: QuerySet[Judgment]) -> Any:
     return rows.values("id", "assignment_id", "assignment__task_id", "assignment__submission__state", *FIELDS.values())
 
 

@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema
 from pydantic import Field
@@ -63,7 +64,7 @@ def list_scus(
 ) -> dict[str, Any]:
     """The SCUs, document by document."""
     found_study = study_for(request, study, *READERS)
-    rows = ContentUnit.objects.filter(document__study=found_study)
+    rows: QuerySet[ContentUnit] = ContentUnit.objects.filter(document__study=found_study)
     rows = rows.filter(document=document) if document else within(rows, found_study.documents.all(), "document_id")
     if not retired:
         rows = rows.filter(retired_in=None)

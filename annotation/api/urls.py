@@ -34,15 +34,14 @@ def reference(request: HttpRequest) -> HttpResponse:
     return render(request, "annotation/api/reference.html", {"parts": operations(document())})
 
 
-def _through_the_door(pattern: URLPattern) -> URLPattern:
-    pattern.callback = door(pattern.callback)
-    return pattern
+def _through_the_door(pattern: Any) -> URLPattern:
+    return path(f"v1/{pattern.pattern}", door(pattern.callback), name=pattern.name)
 
 
 app_name = "api"
 urlpatterns = [
     path("v1/openapi.json", door(openapi), name="openapi"),
     path("v1/", door(reference), name="reference"),
-    *(path(f"v1/{one.pattern}", _through_the_door(one).callback, name=one.name) for one in api.urls[0][:-1]),
+    *map(_through_the_door, api.urls[0][:-1]),
     re_path(r"^(?P<rest>.*)$", door(nothing_here), name="nothing"),
 ]
