@@ -5,12 +5,16 @@ from decimal import Decimal
 import pytest
 from django.urls import reverse
 
+from annotation.crowds.collecting import collect
 from annotation.crowds.launching import form_of, read_terms
 from annotation.crowds.monitor import batch_money, monitor
 from annotation.crowds.presets import PRESETS
+from annotation.crowds.publishing import publish
 from annotation.crowds.terms import Terms, set_terms
 from annotation.crowds.topup import ask_for_more, top_up_of
+from annotation.crowds.verbs import start_action
 from annotation.crowds.workers import worker_table
+from annotation.errors import Refused
 from annotation.models import (
     Assignment,
     Batch,
@@ -227,6 +231,42 @@ def test_an_action_is_shown_with_its_price_first_and_nobody_else_is_touched(admi
     assert "Tick at least one worker" in nobody.content.decode()
 
 
+def test_verdicts_bonuses_blocks_and_messages_reach_the_market(desk, django_capture_on_commit_callbacks):
+    batch = make_crowd_batch(documents=1, quota=2, question="html")
+    publish(batch)
+    names = desk.ask("workers", count=2)
+    for name in names:
+        desk.ask("work", hit_id=batch.postings.get().market_id, worker_id=name, answers={"x": "1"})
+    collect(batch)
+    boss = make_member(batch.study, Role.ADMIN)
+    one, two = (Worker.objects.get(external_id=name) for name in names)
+
+    def do(verb: str, *workers: Worker, **given: str) -> str:
+        with django_capture_on_commit_callbacks(execute=True):
+            job = start_action(batch, verb, workers, given, boss)
+        job.refresh_from_db()
+        assert job.state == Job.State.DONE, job.message
+        return job.message
+
+    assert do("reject", two, reason="Nothing was answered.").startswith("1 rejected")
+    assert do("approve", one).startswith("1 approved")
+    assert do("bonus", one, amount="0.05", reason="Thank you").startswith("1 paid")
+    assert (desk.books["paid"], desk.books["fees"], desk.books["held"]) == (15, 3, 0)
+    assert do("undo", two).startswith("1 approved")
+    assert (desk.books["paid"], desk.books["held"]) == (25, 0)
+    assert do("message", one, two, subject="Thanks", reason="More to come.").startswith("The message went to 2")
+    do("block", two, reason="Careless")
+    two.refresh_from_db()
+    assert two.blocked_at is not None
+    do("unblock", two)
+    two.refresh_from_db()
+    assert two.blocked_at is None
+    batch.study.refresh_from_db()
+    assert batch.study.committed_cents == desk.books["paid"] + desk.books["fees"]
+    with pytest.raises(Refused, match="None of them has work that waits"):
+        start_action(batch, "approve", [one], {}, boss)
+
+
 def test_approve_all_pays_what_the_page_showed_and_nothing_that_came_since(admin):
     batch = make_crowd_batch(documents=2, quota=2)
     turns = published(batch)
@@ -250,8 +290,6 @@ def test_approve_all_pays_what_the_page_showed_and_nothing_that_came_since(admin
 
 def test_answers_lost_to_the_filter_are_priced_and_asked_for_once(desk):
     batch = make_crowd_batch(documents=3, quota=3)
-    from annotation.crowds.publishing import publish
-
     publish(batch)
     batch.refresh_from_db()
     for posting in batch.postings.select_related("task", "batch__study"):
