@@ -6,7 +6,7 @@ which `find` finds it for ever.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -16,11 +16,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation import clock
-from annotation.models import Batch, Entry, Posting, Submission, Worker
+from annotation.models import Batch, Entry, Posting, Submission
 
-from .base import Listed, Market, MarketRefused, MarketUnreachable, PaidBonus, Posted
-from .ledger import batch_tag, money
+from .base import Listed, MarketUnreachable, PaidBonus, Posted
+from .ledger import money
 from .mturk_access import access_key, allowed_endpoint
+from .mturk_people import MTurkPeople
 from .mturk_words import PROOF, STATES, TurkRefused, annotation_of, listed_from, posted_from, refusal_of, silence
 from .questions import question_for, size_problem
 from .requirements import asks_for_masters
@@ -28,11 +29,10 @@ from .terms import to_cents
 
 HIT_ID = re.compile(r"\b[A-Z0-9]{20,64}\b")
 LARGE = 10
-NOTIFY_AT_ONCE = 100
 PAST = datetime(2015, 1, 1, tzinfo=UTC)
 
 
-class MTurk(Market):
+class MTurk(MTurkPeople):
     name = "mturk"
     title = gettext_lazy("Mechanical Turk API")
     repeats_bonus_safely = True
@@ -40,8 +40,8 @@ class MTurk(Market):
     calls_at_once = 6
 
     def __init__(self) -> None:
+        super().__init__()
         self._types: dict[tuple[int, int], str] = {}
-        self._exclusions: dict[int, str] = {}
 
     # Money
 
@@ -120,49 +120,12 @@ class MTurk(Market):
         if batch.terms.get("exclude_batches"):
             own = [
                 {
-                    "QualificationTypeId": self._exclusion(batch),
+                    "QualificationTypeId": self.exclusion(batch),
                     "Comparator": "DoesNotExist",
                     "ActionsGuarded": "DiscoverPreviewAndAccept",
                 }
             ]
         return [*batch.terms.get("requirements", []), *own]
-
-    def exclude(self, batch: Batch, workers: Sequence[Worker]) -> None:
-        if not batch.terms.get("exclude_batches"):
-            return
-        type_id = self._exclusion(batch)
-        for worker in workers:
-            if worker.crowd == self.name:
-                self._call(
-                    "associate_qualification_with_worker",
-                    QualificationTypeId=type_id,
-                    WorkerId=worker.external_id,
-                    IntegerValue=1,
-                    SendNotification=False,
-                )
-
-    def _exclusion(self, batch: Batch) -> str:
-        """The qualification of our own that says: has worked on an earlier batch."""
-        if batch.pk not in self._exclusions:
-            self._exclusions[batch.pk] = self._own_qualification(f"Has worked on an earlier batch ({batch_tag(batch)})")
-        return self._exclusions[batch.pk]
-
-    def _own_qualification(self, name: str) -> str:
-        about = "Given to people who have worked on the same texts before. It keeps answers independent of each other."
-        try:
-            made = self._call(
-                "create_qualification_type", Name=name, Description=about, QualificationTypeStatus="Active"
-            )
-            return str(made["QualificationType"]["QualificationTypeId"])
-        except TurkRefused as refusal:
-            if refusal.code != "QualificationTypeAlreadyExists":
-                raise
-        query = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
-        for page in self._pages("list_qualification_types", **query):
-            for one in page["QualificationTypes"]:
-                if one["Name"] == name:
-                    return str(one["QualificationTypeId"])
-        raise MarketRefused(_("The market has a qualification named “%(name)s” and doesn't list it.") % {"name": name})
 
     def find(self, batch: Batch) -> Iterator[tuple[str, Posted]]:
         start = annotation_of(batch)
@@ -250,23 +213,6 @@ class MTurk(Market):
             for one in page["BonusPayments"]:
                 cents = to_cents(one["BonusAmount"])
                 yield PaidBonus(one["AssignmentId"], cents, one.get("Reason", ""), one.get("GrantTime"))
-
-    # Workers
-
-    def block(self, worker: Worker, reason: str) -> None:
-        self._call("create_worker_block", WorkerId=worker.external_id, Reason=reason)
-
-    def unblock(self, worker: Worker) -> None:
-        self._call("delete_worker_block", WorkerId=worker.external_id)
-
-    def message(self, workers: Sequence[Worker], subject: str, text: str) -> Iterable[str]:
-        ids = [worker.external_id for worker in workers]
-        missed: list[str] = []
-        for first in range(0, len(ids), NOTIFY_AT_ONCE):
-            some = ids[first : first + NOTIFY_AT_ONCE]
-            told = self._call("notify_workers", Subject=subject, MessageText=text, WorkerIds=some)
-            missed += [one["WorkerId"] for one in told.get("NotifyWorkersFailureStatuses", [])]
-        return missed
 
     # The wire
 
