@@ -187,69 +187,23 @@ def _store_summaries(
     return {(row.document.doc_id, row.system.name): row for row in found.defer("text", "shown", "document__source")}
 
 
+# The optional columns of an SCU and what stands for an empty cell.
+UNIT: dict[str, Any] = {"reference_index": None, "start": None, "end": None, "weight": None, "author": "", "is_check": False}
+UNIT |= {"expected": None, "order": 0, "version": 1, "retired_in": None}
+
+
 def _units(frame: pd.DataFrame, by_doc: dict[str, int]) -> Iterator[ContentUnit]:
-    known = {
-        "doc_id",
-        "scu_id",
-        "text",
-        "reference_index",
-        "start",
-        "end",
-        "weight",
-        "author",
-        "is_check",
-        "expected",
-        "order",
-        "version",
-        "retired_in",
-    }
-    cells = zip(
-        frame["doc_id"],
-        frame["scu_id"],
-        frame["text"],
-        *(optional(frame, name) for name in ("reference_index", "start", "end", "weight")),
-        optional(frame, "author", ""),
-        optional(frame, "is_check", False),
-        optional(frame, "expected"),
-        optional(frame, "order", 0),
-        optional(frame, "version", 1),
-        optional(frame, "retired_in"),
-        extras(frame, known),
-        strict=True,
-    )
-    for (
-        doc,
-        scu_id,
-        text,
-        index,
-        start,
-        end,
-        weight,
-        author,
-        is_check,
-        expected,
-        order,
-        version,
-        retired,
-        extra,
-    ) in cells:
+    columns = {name: optional(frame, name, default) for name, default in UNIT.items()}
+    more = extras(frame, {"doc_id", "scu_id", "text", *UNIT})
+    for row, (doc, scu_id, text) in enumerate(zip(frame["doc_id"], frame["scu_id"], frame["text"], strict=True)):
+        given: dict[str, Any] = {name: cells[row] for name, cells in columns.items()}
         blank = text.strip() == BLANK
-        yield ContentUnit(
-            document_id=by_doc[doc],
-            scu_id=scu_id,
-            text=text,
-            reference_index=index,
-            start=start,
-            end=end,
-            weight=weight,
-            author=author,
-            is_check=bool(is_check) or blank,
-            expected=0.0 if blank else None if expected is None else float(expected),
-            order=int(order),
-            version=int(version),
-            retired_in=None if retired is None else int(retired),
-            extra=extra,
-        )
+        given["is_check"] = bool(given["is_check"]) or blank
+        given["expected"] = 0.0 if blank else None if given["expected"] is None else float(given["expected"])
+        given |= {
+            name: None if given[name] is None else int(given[name]) for name in ("order", "version", "retired_in")
+        }
+        yield ContentUnit(document_id=by_doc[doc], scu_id=scu_id, text=text, extra=more[row], **given)
 
 
 def _store_scores(study: Study, folder: Folder, stored: Stored, progress: Progress) -> None:

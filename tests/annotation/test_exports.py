@@ -197,6 +197,8 @@ def test_progress_goes_up_to_the_end(study, tmp_path):
     assert seen[-1][0] == seen[-1][1] > 0
 
 
+@pytest.mark.postgres
+@pytest.mark.sqlite
 def test_the_rule_signals_works_on_the_exported_judgments(study, tmp_path, capsys):
     pasting = Assignment.objects.order_by("pk")[0]
     Assignment.objects.update(signals={"loads": {"load1": {"active": 9, "focus_lost": 1, "pastes": 0, "items": {}}}})
