@@ -188,8 +188,10 @@ def _store_summaries(
 
 
 # The optional columns of an SCU and what stands for an empty cell.
-UNIT: dict[str, Any] = {"reference_index": None, "start": None, "end": None, "weight": None, "author": "", "is_check": False}
-UNIT |= {"expected": None, "order": 0, "version": 1, "retired_in": None}
+UNIT: dict[str, Any] = {
+    **dict.fromkeys(("reference_index", "start", "end", "weight")),
+    **{"author": "", "is_check": False, "expected": None, "order": 0, "version": 1, "retired_in": None},
+}
 
 
 def _units(frame: pd.DataFrame, by_doc: dict[str, int]) -> Iterator[ContentUnit]:
