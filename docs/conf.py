@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,13 +33,17 @@ html_theme_options = {
 pygments_style = "friendly"
 pygments_dark_style = "monokai"
 
-PAGES_OF_THE_FOLDER = "\n\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
+CONTENTS = "\n\n```{{toctree}}\n:hidden:\n{options}\n\n{pages}\n```\n"
 
 
 def hang_pages_below(app: Sphinx, docname: str, source: list[str]) -> None:
     """A folder's README is its front page, and the folder's other pages hang below it: new ones by themselves."""
     if docname.endswith("/README"):
-        source[0] += PAGES_OF_THE_FOLDER
+        source[0] += CONTENTS.format(options=":glob:", pages="*")
+    if docname == root_doc:
+        new = [page.stem for page in Path(app.srcdir).glob("*.md") if f"\n{page.stem}\n" not in source[0]]
+        new.remove(root_doc)
+        source[0] += CONTENTS.format(options=":caption: More", pages="\n".join(sorted(new))) if new else ""
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
