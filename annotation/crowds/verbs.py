@@ -79,8 +79,9 @@ def _reject(batch: Batch, workers: list[Worker]) -> ActionPlan:
     turns = _some(turns_of(batch, workers, State.SUBMITTED), _("None of them has work that waits for a verdict."))
     market = market_for(batch.crowd)
     undo = _("It can be undone for 30 days.") if market.undoes_rejection else _("This market knows no way back.")
+    effect = _("Rejected work is not paid and no longer counts.")
     return ActionPlan(
-        f"{_answers(turns)} {_('Rejected work is not paid and no longer counts.')} {undo}",
+        f"{_answers(turns)} {effect} {undo}",
         ngettext("Reject %(n)d answer", "Reject %(n)d answers", len(turns)) % {"n": len(turns)},
         workers,
         turns,

@@ -6,9 +6,11 @@ import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import pytest
+from django.utils import formats, translation
 
 from tests.factories import make_batch, make_member, make_study
 
@@ -19,9 +21,10 @@ GERMAN = {"accept-language": "de"}
 
 _FIELD = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[\d\])?) (".*")')
 _PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%%|\{\w+\}|</?\w+[^>]*>")
-_TRANSLATE = re.compile(r"""\{%-?\s*trans(?:late)?\s+(["'])(.*?)\1""")
+_TRANSLATE = re.compile(r"""\{%-?\s*trans(?:late)?\s+(["'])(.*?)\1(?:\s+context\s+(["'])(.*?)\3)?""")
 _ARGUMENT = re.compile(r"""[:=]_\((["'])(.*?)\1\)""")
 _BLOCK = re.compile(r"\{%\s*blocktrans(?:late)?\b([^%]*)%\}(.*?)\{%\s*endblocktrans(?:late)?\s*%\}", re.DOTALL)
+_TAG = re.compile(r"</?\w+[^>]*>")
 _PLURAL = re.compile(r"\{%\s*plural\s*%\}")
 _MARKERS = {"gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"}
 
@@ -30,10 +33,16 @@ _MARKERS = {"gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_laz
 class Entry:
     """One message of the .po file; `texts` are its German forms, one or one per plural form."""
 
+    context: str
     msgid: str
     plural: str
     texts: tuple[str, ...]
     is_fuzzy: bool
+
+    @property
+    def key(self) -> str:
+        """The name under which gettext keeps it."""
+        return f"{self.context}\x04{self.msgid}" if self.context else self.msgid
 
 
 def parse(text: str) -> list[Entry]:
@@ -52,12 +61,13 @@ def _entry(block: str) -> Entry | None:
     if "msgid" not in fields:
         return None  # a comment, or a message that is in use no more
     texts = tuple(value for key, value in fields.items() if key.startswith("msgstr"))
-    return Entry(fields["msgid"], fields.get("msgid_plural", ""), texts, bool(re.search("^#,.*fuzzy", block, re.M)))
+    is_fuzzy = bool(re.search("^#,.*fuzzy", block, re.M))
+    return Entry(fields.get("msgctxt", ""), fields["msgid"], fields.get("msgid_plural", ""), texts, is_fuzzy)
 
 
 ENTRIES = parse(PO.read_text(encoding="utf-8"))
 MESSAGES = [entry for entry in ENTRIES if entry.msgid]
-KNOWN = {entry.msgid for entry in MESSAGES}
+KNOWN = {entry.key for entry in MESSAGES}
 
 
 def test_the_header_names_language_charset_and_plural_forms():
@@ -93,7 +103,7 @@ def test_placeholders_and_tags_agree():
 
 def test_quotes_are_german_ones():
     """„so“: each opening one is closed, and no English or typewriter one is left."""
-    texts = [text for entry in MESSAGES for text in entry.texts]
+    texts = [_TAG.sub("", text) for entry in MESSAGES for text in entry.texts]
     assert [text for text in texts if text.count("„") != text.count("“") or "”" in text or '"' in text] == []
 
 
@@ -106,14 +116,16 @@ def test_the_compiled_file_holds_the_same_messages():
         if entry.plural:
             forms = tuple(compiled.ngettext(entry.msgid, entry.plural, n) for n in (1, 2))
         else:
-            forms = (compiled.gettext(entry.msgid),)
+            forms = (compiled.pgettext(entry.context, entry.msgid) if entry.context else compiled.gettext(entry.msgid),)
         assert forms == entry.texts
 
 
 def template_messages(text: str) -> Iterator[str]:
     """What the template tags look up: percent signs doubled, variables as %(name)s."""
-    for match in [*_TRANSLATE.finditer(text), *_ARGUMENT.finditer(text)]:
-        yield match[2].replace("%", "%%")
+    for _, msgid, _, context in _TRANSLATE.findall(text):
+        yield f"{context}\x04{msgid}" if context else msgid.replace("%", "%%")
+    for _, msgid in _ARGUMENT.findall(text):
+        yield msgid.replace("%", "%%")
     for options, body in _BLOCK.findall(text):
         singular = _PLURAL.split(body)[0].replace("%", "%%")
         if "trimmed" in options:
@@ -123,10 +135,10 @@ def template_messages(text: str) -> Iterator[str]:
 
 def test_template_messages_are_found_as_django_looks_them_up():
     text = (
-        """{% translate 'Pass mark, %' %} {{ row.group|default:_("all") }} """
+        """{% translate 'Pass mark, %' %} {% translate "May" context "token" %} {{ row.group|default:_("all") }} """
         """{% blocktranslate count n=rows|length %}{{ n }} % of it{% plural %}{{ n }} % of all{% endblocktranslate %}"""
     )
-    assert list(template_messages(text)) == ["Pass mark, %%", "all", "%(n)s %% of it"]
+    assert list(template_messages(text)) == ["Pass mark, %%", "token\x04May", "all", "%(n)s %% of it"]
 
 
 @pytest.mark.parametrize("path", sorted((ROOM / "templates").rglob("*.html")), ids=lambda path: path.name)
@@ -157,6 +169,12 @@ def test_every_string_in_the_code_is_translated():
     found = {text for path in sources for text in code_messages(path.read_text(encoding="utf-8"))}
     assert len(found) > 100
     assert sorted(found - KNOWN) == []
+
+
+def test_months_keep_their_names():
+    """A column “May” once turned the fifth month into “Darf”: our messages come before Django's own."""
+    with translation.override("de"):
+        assert formats.date_format(date(2026, 5, 1), "j. F Y") == "1. Mai 2026"
 
 
 @pytest.mark.django_db
