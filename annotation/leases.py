@@ -157,10 +157,10 @@ def expire_leases(batch: Batch) -> int:
 
 
 def own_assignment(worker: Worker | None, key: str, *, lock: bool = False, texts: bool = True) -> Assignment:
-    """The worker's assignment by its key; NotYours for anybody else's. `texts` brings the document along."""
+    """The worker's assignment by its key; NotYours for anybody else's. `texts` brings document and summary along."""
     found = Assignment.objects.select_related("task__batch__study")
     if texts:
-        found = found.select_related("task__document", "task__summary")
+        found = found.select_related("task__document", "task__summary").defer("task__document__source")
     if lock:
         found = found.select_for_update(of=("self",))
     try:
