@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ myst_links_external_new_tab = False
 
 html_theme = "furo"
 html_title = "Pyramidion"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
@@ -41,9 +44,9 @@ def hang_pages_below(app: Sphinx, docname: str, source: list[str]) -> None:
     if docname.endswith("/README"):
         source[0] += CONTENTS.format(options=":glob:", pages="*")
     if docname == root_doc:
-        new = [page.stem for page in Path(app.srcdir).glob("*.md") if f"\n{page.stem}\n" not in source[0]]
-        new.remove(root_doc)
-        source[0] += CONTENTS.format(options=":caption: More", pages="\n".join(sorted(new))) if new else ""
+        listed = set(re.findall(r"^(?:.* <)?([\w/-]+)>?$", source[0], re.M)) | {root_doc}
+        new = sorted(page.stem for page in Path(app.srcdir).glob("*.md") if page.stem not in listed)
+        source[0] += CONTENTS.format(options=":caption: More", pages="\n".join(new)) if new else ""
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
