@@ -34,6 +34,11 @@ def record(actor: Account | None, action: str, subject: str, **detail: Any) -> N
 
 def make_account(username: str, password: str, *, email: str = "", **flags: Any) -> Account:
     """A new account; the password is checked by Django's validators. Raises BadParameter."""
+    return _keep(_draft(username, password, email=email, **flags))
+
+
+def _draft(username: str, password: str, *, email: str = "", **flags: Any) -> Account:
+    """An account that is not stored yet. Hashing takes long, so it is done before anything is locked."""
     account = Account(username=username, email=email, **flags)
     try:
         validate_password(password, account)
@@ -41,11 +46,15 @@ def make_account(username: str, password: str, *, email: str = "", **flags: Any)
         account.full_clean(exclude=["password"])
     except ValidationError as problem:
         raise BadParameter(" ".join(problem.messages)) from None
+    return account
+
+
+def _keep(account: Account) -> Account:
     try:
         with transaction.atomic():
             account.save()
     except IntegrityError:
-        raise BadParameter(f"The name {username!r} is taken.") from None
+        raise BadParameter(f"The name {account.username!r} is taken.") from None
     return account
 
 
@@ -74,23 +83,23 @@ def invite(role: str, by: Account, *, note: str = "", days: int = 14) -> Invitat
 
 def sign_up_worker(username: str, password: str, *, code: str = "", email: str = "", **facts: Any) -> Worker:
     """A new worker, openly if the operator allows it, otherwise with an invitation. Raises SignUpRefused."""
+    account = _draft(username, password, email=email)
     with transaction.atomic():
         invitation = _invitation(code, Invitation.Role.WORKER)
         if invitation is None and not MarketSettings.current().open_sign_up:
             raise SignUpRefused
-        account = make_account(username, password, email=email)
-        _use(invitation, account)
+        _use(invitation, _keep(account))
         return make_worker(account, **facts)
 
 
 def sign_up_requester(username: str, password: str, *, code: str, name: str, email: str = "") -> Requester:
     """A new requester; always with an invitation. Raises SignUpRefused."""
+    account = _draft(username, password, email=email)
     with transaction.atomic():
         invitation = _invitation(code, Invitation.Role.REQUESTER)
         if invitation is None:
             raise SignUpRefused
-        account = make_account(username, password, email=email)
-        _use(invitation, account)
+        _use(invitation, _keep(account))
         return make_requester(name, account)
 
 

@@ -162,7 +162,7 @@ def _take(hit: HIT, worker: Worker) -> Assignment:
             return mine
         raise AlreadyTaken
     _check_may_accept(hit, worker)
-    if hit.status != HIT.Status.ASSIGNABLE:
+    if hit.status != HIT.Status.ASSIGNABLE or not hit.requester.is_active:
         raise NoneLeft
     now = clock.now()
     try:
