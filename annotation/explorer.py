@@ -152,17 +152,17 @@ def _all(study: Study, wish: Wish, state: State) -> QuerySet[Any]:
 
 
 def _found(rows: QuerySet[Any], q: str, key: str) -> QuerySet[Any]:
-    """Only documents that hold all these words; the last one may be a beginning."""
+    """Only documents that hold all these words. Whole words: a beginning of many would go through them all."""
     if not q:
         return rows
     words = words_of(q)
     if not words:
         return rows.none()
     if connection.vendor == "postgresql":
-        query = " & ".join(f"'{word}'" for word in words) + ":*"
+        query = " & ".join(f"'{word}'" for word in words)
         ids = RawSQL("SELECT id FROM annotation_documentwords WHERE words @@ to_tsquery('simple', %s)", [query])
     else:
-        query = " ".join(f'"{word}"' for word in words) + "*"
+        query = " ".join(f'"{word}"' for word in words)
         ids = RawSQL("SELECT rowid FROM annotation_documentwords WHERE words MATCH %s", [query])
     return rows.filter(**{f"{key}__in": ids})
 

