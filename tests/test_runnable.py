@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
+from tests.conftest import SHARED_DATA
 from tests.runnable import Failed, Runner, blocks, must_print
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,10 +37,14 @@ def empty_database(django_db_setup, django_db_blocker, tmp_path_factory) -> Path
 @pytest.fixture
 def project(tmp_path, empty_database) -> Path:
     """A folder that looks like a clone with `make run` done: the program, the fixtures, a database of its own."""
+    clone = tmp_path / "clone"
+    clone.mkdir()
     for name, target in ((".venv", Path(sys.prefix)), *((name, ROOT / name) for name in ("manage.py", "fixtures"))):
-        (tmp_path / name).symlink_to(target)
-    (tmp_path / "database.sqlite3").write_bytes(empty_database.read_bytes())
-    return tmp_path
+        (clone / name).symlink_to(target)
+    (clone / "database.sqlite3").write_bytes(empty_database.read_bytes())
+    if SHARED_DATA.is_dir():
+        (tmp_path / "shared").symlink_to(SHARED_DATA.parent)
+    return clone
 
 
 def run(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -72,6 +77,8 @@ def needs_a_project(page: Path) -> bool:
 @pytest.mark.django_db  # so that there is a database to copy
 @pytest.mark.parametrize("page", [page for page in PAGES if needs_a_project(page)], ids=name)
 def test_the_blocks_of_a_page_run(page: Path, project: Path):
+    if "../shared/data" in "".join(block.text for block in blocks(page.read_text())) and not SHARED_DATA.is_dir():
+        pytest.skip(f"needs the shared data in {SHARED_DATA}")
     done = run(page, project)
     assert done.returncode == 0, done.stderr
 
