@@ -12,7 +12,7 @@ from annotation.jobs import start_job
 from annotation.models import Batch, Job, Submission, User, Worker
 from annotation.templatetags.amounts import amount
 
-from . import market_for
+from . import MARKETS, market_for
 from .terms import to_cents
 from .workers import Price, last_turns, price_of_approval, turns_of
 
@@ -45,7 +45,9 @@ class ActionPlan:
 
 
 def verbs_for(batch: Batch) -> list[tuple[str, str | Promise]]:
-    """The actions that this batch's market knows."""
+    """The actions that this batch's market knows; imported answers have no market."""
+    if batch.crowd not in MARKETS:
+        return []
     market = market_for(batch.crowd)
     paid = {"approve", "reject", "bonus", "undo", "message"}
     hidden = (set() if market.pays else paid) | (set() if market.undoes_rejection else {"undo"})

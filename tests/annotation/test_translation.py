@@ -197,6 +197,7 @@ def test_an_annotator_is_received_in_german(client):
     page = client.get("/", headers=GERMAN).content.decode()
     assert '<html lang="de"' in page
     assert "<h1>Ihre Studien</h1>" in page
+    assert '<span class="tag">Annotator/in</span>' in page
     assert "Aufgabe übernehmen" in page
     assert "Sie haben 0 Aufgaben abgesendet." in page
     assert "Abmelden" in page

@@ -112,6 +112,16 @@ def test_analysts_watch_without_money_or_worker_ids(admin):
     assert admin(batch, Role.ANALYST).get(reverse("ledger", args=[batch.study.slug])).status_code == 403
 
 
+@pytest.mark.parametrize("page", ["launch", "monitor", "crowd-workers", "crowd-links"])
+def test_an_imported_batch_opens_too_and_offers_no_action_on_its_workers(admin, page):
+    batch = make_crowd_batch()
+    answered(published(batch)[0], "1")
+    Batch.objects.filter(pk=batch.pk).update(crowd=Worker.IMPORTED)
+    answer = admin(batch).get(at(page, batch))
+    assert answer.status_code == 200
+    assert 'name="action" value="block"' not in answer.content.decode()
+
+
 def form(**more: str) -> dict[str, str]:
     values = {"crowd": "mturk", "title": "Judge", "description": "Read and mark.", "reward": "0.10", "minutes": "1"}
     return {**values, "duration": "90", "lifetime": "24", "approve": "3", **more}
