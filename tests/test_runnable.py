@@ -1,14 +1,19 @@
 """What the documentation shows, works: every marked block of every page is executed (tests/runnable.py)."""
 
 import os
+import re
+import shlex
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from django.core.management import get_commands, load_command_class
 from django.db import connection
 
+from analysis.cli import _parser as analysis_parser
+from scoring.cli import _parser as scoring_parser
 from tests.conftest import SHARED_DATA
 from tests.runnable import Failed, Runner, blocks, must_print
 
@@ -99,6 +104,34 @@ def test_no_command_of_the_tutorial_is_left_out():
     page = (ROOT / "docs" / "tutorial.md").read_text()
     shown = page.count("\n```sh\n") + page.count("\n```python\n")
     assert len([block for block in blocks(page) if block.language in ("sh", "python")]) == shown - 1  # `make run`
+
+
+def commands_shown() -> list[tuple[str, list[str]]]:
+    """(page, words) of every command of ours in a `sh` block, run or not; lines with … or [options] are no commands."""
+    shown = []
+    for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]:
+        for block in re.findall(r"^```sh\n(.*?)^```$", page.read_text(), re.M | re.S):
+            for line in re.sub(r"\\\n\s*", " ", block).splitlines():
+                if re.match(r"(\.venv/bin/)?python (-m (analysis|scoring)|manage\.py) ", line) and "…" not in line:
+                    words = shlex.split(re.sub(r" \[--.*?\]|\$\(.*?\)", "", line), comments=True)[1:]
+                    shown.append((name(page), words[: words.index("<")] if "<" in words else words))
+    return shown
+
+
+def test_commands_that_are_shown_exist_with_their_options(capsys):
+    """Those that need a market, a model or data by licence are not run, but spelled right."""
+    wrong = []
+    for page, words in commands_shown():
+        try:
+            if words[0] == "-m":
+                (analysis_parser(words[2]) if words[1] == "analysis" else scoring_parser()).parse_args(words[2:])
+            else:
+                app = get_commands()[words[1]]
+                load_command_class(app, words[1]).create_parser("manage.py", words[1]).parse_args(words[2:])
+        except (SystemExit, Exception) as error:
+            wrong.append((page, " ".join(words), str(error)))
+    assert wrong == []
+    assert len(commands_shown()) > 60
 
 
 def test_a_broken_block_fails(tmp_path):
