@@ -41,7 +41,8 @@ class Keys:
     """Keys of one document's summaries, for families that look at references, at the source, or at both."""
 
     def __init__(self, document: Document, summaries: Sequence[Text]) -> None:
-        self._document, self._summaries = document, summaries
+        self._document = document
+        self._summaries = [_text_bytes(summary) for summary in summaries]
         self._made: dict[tuple[str, ...], list[bytes]] = {}
 
     def of(self, needs: Sequence[str]) -> list[bytes]:
@@ -63,7 +64,7 @@ class Keys:
         made = []
         for summary in self._summaries:
             digest = start.copy()
-            digest.update(_text_bytes(summary))
+            digest.update(summary)
             made.append(digest.digest())
         return made
 

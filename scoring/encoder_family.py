@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+import json
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from math import log
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from scoring import models, threads
+from scoring import models, notes, threads
 from scoring.base import Family, Need, Readiness, library_version
 from scoring.embeddings_cache import Vectors
 from scoring.encoder import Ask, Encoder, Want, open_encoder
@@ -110,7 +111,7 @@ class EncoderFamily(Family):
     def versions(self) -> Mapping[str, str]:
         found = models.find(self.options["model"])
         return {
-            "model": f"{self.options['model']}#{found.fingerprint if found else 'missing'}",
+            "model": f"{self.options['model']}#{found.kept_fingerprint(self._folder) if found else 'missing'}",
             "layer": self.layer,
             "precision": "float16" if self.half else "float32",
             "torch": library_version("torch").partition("+")[0],
@@ -163,6 +164,21 @@ class EncoderFamily(Family):
     def is_long(self, text: Text) -> bool:
         return self.encoder.tokens[joined(text), self.options[LONG]].is_long
 
+    def count_tokens(self, texts: Callable[[], Iterable[Text]]) -> Idf:
+        """In how many texts each token stands; a corpus that was counted before isn't read by the model's tokenizer."""
+        if self._folder is None:
+            return _count(self.encoder, texts(), self.options[LONG])
+        model = models.require(self.options["model"]).kept_fingerprint(self._folder)
+        versions = [library_version("transformers"), library_version("tokenizers")]
+        key = json.dumps(["tokens", model, *versions, self.options[LONG], _digest(texts())])
+        noted = notes.recall(self._folder, key)
+        if noted is not None:
+            return Idf(noted["texts"], dict(zip(noted["tokens"], noted["counts"], strict=True)))
+        found = _count(self.encoder, texts(), self.options[LONG])
+        tokens, counts = list(found.frequency), list(found.frequency.values())
+        notes.note(self._folder, key, {"texts": found.texts, "tokens": tokens, "counts": counts})
+        return found
+
     def _want(self, text: Text) -> Want:
         return Want(joined(text), self.layer, self.options[LONG])
 
@@ -178,20 +194,29 @@ class Idf:
         top = self.texts + 1
         return np.array([log(top / (self.frequency.get(one, 0) + 1)) for one in ids])
 
-    @property
+    @cached_property
     def name(self) -> str:
         """Size and hash of the corpus, for signatures."""
         digest = sha256(repr(sorted(self.frequency.items())).encode())
         return f"{self.texts}-{digest.hexdigest()[:12]}"
 
 
-def count_tokens(encoder: Encoder, texts: Iterable[Text], long: str) -> Idf:
+def _count(encoder: Encoder, texts: Iterable[Text], long: str) -> Idf:
     """In how many texts each token stands."""
     number, seen = 0, Counter[int]()
     for text in texts:
         number += 1
         seen.update(set(encoder.tokens[joined(text), long].ids))
     return Idf(number, dict(seen))
+
+
+def _digest(texts: Iterable[Text]) -> str:
+    """A hash of a corpus, whatever the order of its texts."""
+    number, total = 0, 0
+    for text in texts:
+        number += 1
+        total += int.from_bytes(sha256(joined(text).encode("utf-8", "surrogatepass")).digest(), "big")
+    return f"{number}-{total % 2**256:x}"
 
 
 def unit(vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:

@@ -40,8 +40,9 @@ def evaluate(
     found = check_documents(documents)
     checked = check_table(summaries, "summaries")
     check_pairing(checked["doc_id"].tolist(), found)
+    texts = checked["summary"].tolist()
     run = Run(
-        fit(plan, lambda: (found[key] for key in sorted(found)), lambda: map(as_text, checked["summary"])),
+        fit(plan, lambda: (found[key] for key in sorted(found)), lambda: map(as_text, texts), cache),
         jobs=jobs,
         cache=None if cache is None else Path(cache),
         engine=engine,

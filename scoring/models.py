@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 
+from scoring import notes
 from scoring.base import Need, Readiness
 from scoring.errors import NotReady
 
@@ -41,8 +41,18 @@ class Model:
     @property
     def fingerprint(self) -> str:
         """A hash of weights, settings and vocabulary: what its numbers depend on."""
-        state = tuple((path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in _files(self.folder))
-        return _fingerprint(self.folder, state)
+        return self.kept_fingerprint(None)
+
+    def kept_fingerprint(self, cache: Path | None) -> str:
+        """The same hash; files that haven't changed since it was noted in the cache folder aren't read again."""
+        key = json.dumps(["fingerprint", str(self.folder), [_state(path) for path in _files(self.folder)]])
+        if key not in _fingerprints:
+            _fingerprints[key] = notes.recall(cache, key) or _fingerprint(self.folder)
+        if (cache, key) not in _noted:
+            if notes.recall(cache, key) is None:
+                notes.note(cache, key, _fingerprints[key])
+            _noted.add((cache, key))
+        return _fingerprints[key]
 
     @property
     def layers(self) -> int:
@@ -156,8 +166,18 @@ def _files(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-@lru_cache(maxsize=32)
-def _fingerprint(folder: Path, _state: tuple[tuple[str, int, int], ...]) -> str:
+_fingerprints: dict[str, str] = {}
+"""The hashes that this process knows, by folder and state of its files."""
+_noted: set[tuple[Path | None, str]] = set()
+
+
+def _state(path: Path) -> tuple[str, int, int, int]:
+    """What changes when a file is written or replaced."""
+    found = path.stat()
+    return path.name, found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def _fingerprint(folder: Path) -> str:
     digest = blake2b(digest_size=8)
     for path in _files(folder):
         digest.update(path.name.encode() + b"\0" + str(path.stat().st_size).encode() + b"\0")

@@ -6,7 +6,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from scoring.cache import Cache, Keys, Shelf
 from scoring.engines import open_engine
-from scoring.errors import EmptyTextWarning, LongTextWarning, UndefinedWarning
+from scoring.errors import LongTextWarning, UndefinedWarning
+from scoring.tally import Tally
 from scoring.texts import is_empty
 from scoring.work import Part, Piece, Step, Task, check_document, needed_inputs
 
@@ -34,31 +35,6 @@ class Scored:
     values: npt.NDArray[np.float64]
 
 
-@dataclass
-class Tally:
-    """What a run adds up over all documents: sums for system-level scores, and texts that were empty."""
-
-    sums: dict[str, list[npt.NDArray[np.float64]]] = field(default_factory=dict)
-    groups: dict[str, str] = field(default_factory=dict)
-    empty: dict[str, tuple[str, int]] = field(default_factory=dict)
-    """Summary or reference: where the first empty one is, and how many there are."""
-    hidden: dict[int, npt.NDArray[np.float64]] = field(default_factory=dict)
-    """Sums of all columns of the steps that tell something about a run."""
-    undefined: dict[str, tuple[str, int]] = field(default_factory=dict)
-    """By metric: the first summary without a score, and how many there are."""
-
-    def note_empty(self, what: str, where: str) -> None:
-        first, count = self.empty.get(what, (where, 0))
-        self.empty[what] = (first, count + 1)
-
-    def warn(self) -> None:
-        """Say which texts were empty: never a crash, never silence."""
-        for what, (first, count) in self.empty.items():
-            more = f" and {count - 1} more" if count > 1 else ""
-            message = f"Empty {what}: {first}{more}; it scores 0 where the metric defines that, else undefined."
-            warnings.warn(message, EmptyTextWarning, stacklevel=3)
-
-
 @dataclass(frozen=True)
 class _Pending:
     """A document whose missing scores are being computed: one block of values per step."""
@@ -67,6 +43,15 @@ class _Pending:
     blocks: tuple[npt.NDArray[np.float64], ...]
     keys: tuple[list[bytes], ...]
     piece: Piece
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is known of one document's summaries in one step."""
+
+    keys: list[bytes]
+    values: npt.NDArray[np.float64]
+    known: npt.NDArray[np.bool_]
 
 
 class Run:
@@ -125,7 +110,7 @@ class Run:
 
             def batches() -> Iterator[list[Piece]]:
                 for batch in _batches(tasks):
-                    pending.append([self._prepare(task, shelves) for task in batch])
+                    pending.append(self._prepare(batch, shelves))
                     yield [one.piece for one in pending[-1]]
 
             for results in self._engine.run(batches()):
@@ -172,27 +157,36 @@ class Run:
         card = step.family.card
         return cache.shelf(step.family.signature(card.names[0]), [*card.names, *card.hidden])
 
-    def _prepare(self, task: Task, shelves: Sequence[Shelf]) -> _Pending:
-        check_document(task.document, self._needs)
-        self._note_empty(task)
-        keys = Keys(task.document, task.summaries)
-        blocks: list[npt.NDArray[np.float64]] = []
-        key_lists: list[list[bytes]] = []
+    def _prepare(self, tasks: Sequence[Task], shelves: Sequence[Shelf]) -> list[_Pending]:
+        """Look up what is known of these documents: one question to the cache per step."""
+        for task in tasks:
+            check_document(task.document, self._needs)
+            self._note_empty(task)
+        keys = [Keys(task.document, task.summaries) for task in tasks]
+        steps = [self._look_up(number, tasks, keys, shelves) for number in range(len(self._columns))]
+        return [self._pending(task, [step[at] for step in steps]) for at, task in enumerate(tasks)]
+
+    def _look_up(
+        self, number: int, tasks: Sequence[Task], keys: Sequence[Keys], shelves: Sequence[Shelf]
+    ) -> list[_Found]:
+        """What is known of one step, by document."""
+        columns = self._columns[number]
+        if number in self._recipes or not shelves:
+            empty = [np.empty((len(task.systems), len(columns))) for task in tasks]
+            return [_Found([], block, np.full(block.shape, number in self._recipes)) for block in empty]
+        mine = [one.of(self.plan[number].family.card.needs) for one in keys]
+        block = shelves[number].get([key for some in mine for key in some], columns)
+        ends = np.cumsum([len(some) for some in mine]).tolist()
+        places = [slice(end - len(some), end) for some, end in zip(mine, ends, strict=True)]
+        return [_Found(some, block.values[at], block.known[at]) for some, at in zip(mine, places, strict=True)]
+
+    def _pending(self, task: Task, found: Sequence[_Found]) -> _Pending:
         parts: list[Part] = []
-        for number, columns in enumerate(self._columns):
-            if number in self._recipes:
-                key_lists.append([])
-                blocks.append(np.empty((len(task.systems), len(columns))))
-            elif shelves:
-                key_lists.append(keys.of(self.plan[number].family.card.needs))
-                block = shelves[number].get(key_lists[-1], columns)
-                blocks.append(block.values)
-                parts += _missing(number, columns, block.known)
-            else:
-                blocks.append(np.empty((len(task.systems), len(columns))))
-                parts.append(Part(number, columns, tuple(range(len(task.systems)))))
+        for number, (columns, one) in enumerate(zip(self._columns, found, strict=True)):
+            parts += _missing(number, columns, one.known)
         document = task.document if "source" in self._needs else replace(task.document, source=None)
-        return _Pending(task, tuple(blocks), tuple(key_lists), Piece(document, task.summaries, tuple(parts)))
+        piece = Piece(document, task.summaries, tuple(parts))
+        return _Pending(task, tuple(one.values for one in found), tuple(one.keys for one in found), piece)
 
     def _combine(self, one: _Pending) -> None:
         """Scores made of other scores, which are known by now."""
@@ -233,7 +227,9 @@ class Run:
         for row, system in enumerate(one.task.systems):
             if one.task.groups:
                 self.tally.groups.setdefault(system, one.task.groups[row])
-            sums = self.tally.sums.setdefault(system, [np.zeros(len(columns)) for columns in self._columns])
+            if system not in self.tally.sums:
+                self.tally.sums[system] = [np.zeros(len(columns)) for columns in self._columns]
+            sums = self.tally.sums[system]
             for step, block in enumerate(one.blocks):
                 if self.plan[step].family.pooled:
                     sums[step] += block[row]
@@ -262,12 +258,17 @@ def _fill(one: _Pending, results: list[list[list[float]]], columns: Sequence[tup
 
 
 def _keep(batch: Sequence[_Pending], shelves: Sequence[Shelf], columns: Sequence[tuple[str, ...]]) -> None:
-    """Store what was computed for a batch."""
+    """Store what was computed for a batch, the same columns of all its documents together."""
+    keys: dict[tuple[int, tuple[str, ...]], list[bytes]] = {}
+    values: dict[tuple[int, tuple[str, ...]], list[npt.NDArray[np.float64]]] = {}
     for one in batch:
         for part in one.piece.parts:
             places = [columns[part.step].index(column) for column in part.columns]
-            keys = [one.keys[part.step][row] for row in part.rows]
-            shelves[part.step].put(keys, part.columns, one.blocks[part.step][np.ix_(part.rows, places)])
+            which = (part.step, part.columns)
+            keys.setdefault(which, []).extend(one.keys[part.step][row] for row in part.rows)
+            values.setdefault(which, []).append(one.blocks[part.step][np.ix_(part.rows, places)])
+    for which, some in keys.items():
+        shelves[which[0]].put(some, which[1], np.concatenate(values[which]))
 
 
 def _batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:

@@ -48,7 +48,7 @@ def score_files(
     plan = make_plan(registry.parse(metrics))
     with Sink(out) as sink, Spool() as spool:
         spool.load(summaries, documents)
-        fitted = fit(plan, spool.documents, spool.summaries)
+        fitted = fit(plan, spool.documents, spool.summaries, cache)
         run = Run(fitted, jobs=jobs, cache=cache, engine=engine, progress=progress, total=spool.size)
         totals = np.zeros((2, len(run.names)))
         waiting: list[Scored] = []

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from scoring.base import INPUTS, Family, Metric
 from scoring.errors import MissingInput, NotReady, ScoringError
@@ -13,6 +14,8 @@ from scoring.threads import single_blas
 
 if TYPE_CHECKING:
     from scoring.encoder import Ask
+
+Item = TypeVar("Item")
 
 ENCODE_AT_ONCE = 200_000
 """Characters that are encoded together: enough to fill threads and GPUs, few enough to keep memory flat."""
@@ -101,17 +104,32 @@ def make_plan(metrics: Sequence[Metric]) -> tuple[Step, ...]:
     )
 
 
+class _Each(Generic[Item]):
+    """What a function gives, as often as it is asked for."""
+
+    def __init__(self, make: Callable[[], Iterable[Item]]) -> None:
+        self._make = make
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self._make())
+
+
 def fit(
     plan: Sequence[Step],
     documents: Callable[[], Iterable[Document]],
     summaries: Callable[[], Iterable[Text]] = tuple,
+    cache: Path | None = None,
 ) -> tuple[Step, ...]:
-    """Show all documents (and summaries) to the families that must see them before they score one."""
+    """Show all documents (and summaries) to the families that must see them before they score one.
+
+    What they find is kept in the cache folder, where they keep anything.
+    """
     fitted = []
     known: dict[str, Family] = {}
     for step in plan:
-        family = step.family.fitted(documents()) if step.family.fits else step.family
-        family = family.seen(summaries()) if family.sees else family
+        family = step.family if cache is None else step.family.kept(Path(cache).resolve())
+        family = family.fitted(_Each(documents)) if family.fits else family
+        family = family.seen(_Each(summaries)) if family.sees else family
         family = family.made_of(known) if step.combines else family
         known |= {one.name: family for one in (*step.metrics, *step.for_others)}
         fitted.append(replace(step, family=family))

@@ -24,7 +24,6 @@ from scoring.encoder_family import (
     Encoded,
     EncoderFamily,
     Idf,
-    count_tokens,
     long_option,
     unit,
 )
@@ -76,8 +75,7 @@ class BertScore(EncoderFamily):
         if self.options["idf"] == "no":
             return self
         made = copy.copy(self)
-        texts = (text for document in documents for text in document.references)
-        made._idf = count_tokens(self.encoder, texts, self.options[LONG])
+        made._idf = self.count_tokens(lambda: (text for document in documents for text in document.references))
         return made
 
     def other_layer(self) -> str:

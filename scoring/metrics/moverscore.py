@@ -21,7 +21,6 @@ from scoring.encoder_family import (
     Encoded,
     EncoderFamily,
     Idf,
-    count_tokens,
     long_option,
     unit,
 )
@@ -77,8 +76,7 @@ class MoverScore(EncoderFamily):
         if self.options["idf"] == "no":
             return self
         made = copy.copy(self)
-        texts = (text for document in documents for text in document.references)
-        made._references = count_tokens(self.encoder, texts, self.options[LONG])
+        made._references = self.count_tokens(lambda: (text for document in documents for text in document.references))
         made._summaries = made._references if self.options["idf"] == "references" else None
         return made
 
@@ -87,7 +85,7 @@ class MoverScore(EncoderFamily):
         if self.options["idf"] != "both":
             return self
         made = copy.copy(self)
-        made._summaries = count_tokens(self.encoder, summaries, self.options[LONG])
+        made._summaries = self.count_tokens(lambda: summaries)
         return made
 
     def versions(self) -> Mapping[str, str]:

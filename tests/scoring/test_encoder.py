@@ -15,7 +15,7 @@ import pytest
 
 import scoring
 from scoring import encoder as encoding
-from scoring import models, registry
+from scoring import models, notes, registry
 from scoring.embeddings_cache import EmbeddingCache, text_key
 from scoring.encoder import Encoder, Want, open_encoder
 from scoring.errors import EmptyTextWarning, LongTextWarning, NotReady, UndefinedWarning
@@ -169,6 +169,39 @@ def test_jobs_and_cache_do_not_change_a_byte(corpus: Path, tmp_path: Path) -> No
     (tmp_path / "cache" / "scores-1.sqlite3").unlink()
     open_encoder.cache_clear()
     assert run(corpus, tmp_path / "4.csv", cache=tmp_path / "cache") == alone
+
+
+def test_a_second_run_neither_tokenises_nor_hashes_nor_loads_anything(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    metrics = "bertscore-f[layer=1,idf],moverscore[layer=1]"
+    first = run(corpus, tmp_path / "first.csv", metrics, cache=tmp_path / "cache")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("this was known from the first run")
+
+    open_encoder.cache_clear()
+    monkeypatch.setattr(models, "_fingerprints", {})
+    monkeypatch.setattr(models, "_fingerprint", refuse)
+    monkeypatch.setattr(encoding, "Tokenizer", refuse)
+    assert run(corpus, tmp_path / "second.csv", metrics, cache=tmp_path / "cache") == first
+    open_encoder.cache_clear()
+
+
+def test_notes_come_back_and_damaged_ones_count_as_none(tmp_path: Path) -> None:
+    notes.note(tmp_path, "a", {"texts": 2})
+    notes.note(None, "a", 3)
+    assert (notes.recall(tmp_path, "a"), notes.recall(tmp_path, "b"), notes.recall(None, "a")) == (
+        {"texts": 2},
+        None,
+        None,
+    )
+    (file,) = (tmp_path / "notes-1").iterdir()
+    file.write_text("{")
+    assert notes.recall(tmp_path, "a") is None
+    for number in range(notes.LIMIT + 3):
+        notes.note(tmp_path, str(number), number)
+    assert len(list((tmp_path / "notes-1").iterdir())) == notes.LIMIT
 
 
 def test_a_run_tells_of_long_texts(corpus: Path, tmp_path: Path) -> None:
