@@ -20,9 +20,10 @@ class AnnotationConfig(AppConfig):
 def _after_migrate(using: str, **_: Any) -> None:
     from django.db import connections
 
-    from .triggers import install_triggers
+    from .triggers import install_triggers, install_words
 
     # Migrating backwards may leave no table to guard.
     tables = connections[using].introspection.table_names()
     if {"annotation_judgment", "annotation_extractedunit", "annotation_entry", "annotation_auditevent"} <= set(tables):
         install_triggers(using)
+        install_words(using)
