@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,6 +22,7 @@ Costs = npt.NDArray[np.float64]
 
 _ITERATIONS = 1_000_000
 _OPTIMAL = 1
+_COMPILED = "ot.lp.emd_wrap"
 _OTHER_BACKENDS = "POT_BACKEND_DISABLE_PYTORCH"
 
 
@@ -54,9 +59,32 @@ def _solver() -> Callable[..., Any]:
     if already is None and "torch" not in sys.modules:
         os.environ[_OTHER_BACKENDS] = "1"
     try:
-        from ot.lp.emd_wrap import emd_c
+        with _without_the_rest():
+            from ot.lp.emd_wrap import emd_c
     finally:
         if already is None:
             os.environ.pop(_OTHER_BACKENDS, None)
     solve: Callable[..., Any] = emd_c
     return solve
+
+
+@contextmanager
+def _without_the_rest() -> Iterator[None]:
+    """Let a module of POT load without the package around it, which brings half of scipy and scikit-learn.
+
+    Whoever imports POT afterwards gets all of it.
+    """
+    found = find_spec("ot") if "ot" not in sys.modules else None
+    if found is None or not found.submodule_search_locations:
+        yield
+        return
+    (root, *_) = found.submodule_search_locations
+    for name, folder in (("ot", Path(root)), ("ot.lp", Path(root) / "lp")):
+        sys.modules[name] = ModuleType(name)
+        sys.modules[name].__path__ = [str(folder)]
+    try:
+        yield
+    finally:
+        for name in [name for name in sys.modules if name == "ot" or name.startswith("ot.")]:
+            if name != _COMPILED:
+                del sys.modules[name]

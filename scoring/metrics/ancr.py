@@ -109,7 +109,10 @@ class AnchoredRouge(EncoderFamily):
         first = np.searchsorted(spans[real, 1], [start for start, _, _ in words], side="right").tolist()
         last = np.searchsorted(spans[real, 0], [end for _, end, _ in words], side="left").tolist()
         places = [(a, b, stem(word.lower())) for a, b, (_, _, word) in zip(first, last, words, strict=True) if a < b]
-        sums = np.array([vectors[a:b].sum(axis=0) for a, b, _ in places]).reshape(-1, vectors.shape[1])
+        sums = vectors[[a for a, _, _ in places]].reshape(-1, vectors.shape[1])
+        for row, (a, b, _) in enumerate(places):
+            if b - a > 1:
+                sums[row] = vectors[a:b].sum(axis=0)
         return _Words(tuple(word for _, _, word in places), sums, np.array([float(b - a) for a, b, _ in places]))
 
 
