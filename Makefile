@@ -14,13 +14,14 @@ PRODUCTION = ENV_FILE=/dev/null DEMO=no \
 	MARKETPLACE_SECRET_KEY=$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))') \
 	MARKETPLACE_ALLOWED_HOSTS=market.example.org MARKETPLACE_DATABASE_URL=postgres://user@127.0.0.1/none
 
-.PHONY: help run prepare test check bench docs format clean
+.PHONY: help run prepare test check containers bench docs format clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make run     install, load the demo study, serve http://127.0.0.1:8000"
 	@echo "make test    install, run the whole test suite"
 	@echo "make check   linters, types, import rules, migrations"
+	@echo "make containers  run what the deployment files say, in fresh folders"
 	@echo "make bench   every benchmark against its peer"
 	@echo "make docs    build the documentation into var/docs"
 	@echo "make format  put the code into shape"
@@ -74,6 +75,9 @@ check: .venv/dev
 	@echo "== deployment";    $(PRODUCTION) $(PY) manage.py check --deploy --fail-level WARNING
 	@$(PRODUCTION) DJANGO_SETTINGS_MODULE=deploy.marketplace_settings $(PY) manage.py check --deploy --fail-level WARNING
 	@echo "== advisories";   $(PY) -m tests.audit
+
+containers: .venv/dev
+	@$(PY) -m tests.deploy.containers
 
 bench: .venv/dev
 	@$(PY) -m benchmarks

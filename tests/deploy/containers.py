@@ -1,12 +1,11 @@
-"""Runs what deploy/Containerfile and deploy/compose.yaml say, in fresh folders instead of containers.
+"""Runs what Containerfile and compose.yaml of deploy/ say, in fresh folders instead of containers: `make containers`.
 
-`python -m tests.deploy.containers` also runs the steps that change the machine (apt-get, pip into a new environment),
-as root; the test suite leaves those out, because its own set-up has done them.
+Two web hosts and two workers, each from a folder of its own, against one database, behind the proxy with TLS. With
+`--whole` also the steps that change the machine (apt-get, pip into a new environment), as root.
 """
 
 import json
 import os
-import shlex
 import shutil
 import signal
 import socket
@@ -234,14 +233,48 @@ def _until(good: object, seconds: float = 90) -> None:
         time.sleep(0.3)
 
 
+JOB = """
+import sys, time, django; django.setup()
+from annotation import jobs
+from annotation.models import Job, Study
+job = jobs.start_job(Study.objects.create(name="Two hosts"), "explore", {}, None)
+end = time.monotonic() + 90
+while not Job.objects.get(pk=job.pk).is_over and time.monotonic() < end: time.sleep(0.2)
+print(Job.objects.get(pk=job.pk).state)
+"""
+
+
+def problems(site: Site) -> Iterator[str]:
+    """What is not as it should be, while everything runs."""
+    status, headers, _ = site.get("pyramidion.lab.edu", "/sign-in/", **{"Accept-Encoding": "gzip"})
+    if status != 200 or headers.get("content-encoding") != "gzip":
+        yield f"the site answers {status}, {headers.get('content-encoding', 'not compressed')}"
+    if "max-age=31536000" not in headers.get("strict-transport-security", ""):
+        yield "no HSTS"
+    if site.get("market.lab.edu", "/readyz")[0] != 200:
+        yield "the marketplace does not answer through the proxy"
+    there = {**site.environment, "DJANGO_SETTINGS_MODULE": "deploy.settings"}
+    command, folder = ["python", "-c", JOB], site.folder / "host-2"
+    done = subprocess.run(command, cwd=folder, env=there, capture_output=True, text=True, check=False)
+    if done.stdout.split()[-1:] != ["done"]:
+        yield f"a job asked for on one host was not done: {done.stdout}{done.stderr[-300:]}"
+
+
 def main() -> int:
-    with tempfile.TemporaryDirectory() as name, compose(Path(name), whole=True) as site:
-        for host in ("pyramidion.lab.edu", "market.lab.edu"):
-            status, headers, _ = site.get(host, "/readyz")
-            print(json.dumps({"host": host, "status": status, "hsts": headers.get("strict-transport-security")}))
-        codes = site.stop()
-        print(shlex.join(f"{service}={code}" for service, code in codes.items()))
-    return max(codes.values())
+    with tempfile.TemporaryDirectory() as name:
+        with compose(Path(name), whole="--whole" in sys.argv) as site:
+            wrong = list(problems(site))
+            codes = site.stop()
+        wrong += [f"{service} ended with {code}" for service, code in codes.items() if code]
+        log = (Path(name) / "web-1.log").read_text().splitlines()
+    lines = [json.loads(line) for line in log if line.startswith("{")]
+    wrong += [] if any(line.get("route") == "ready" for line in lines) else ["the log has no line for a request"]
+    for one in wrong:
+        print(f"WRONG  {one}")
+    print(
+        f"{len(codes)} services ran as the files say and ended in good order." if not wrong else "Not as it should be."
+    )
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

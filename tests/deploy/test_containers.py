@@ -1,19 +1,14 @@
-"""The deployment files are sound, and what they say works: every service, from two folders against one database."""
+"""The deployment files are sound. That what they say works is shown by `make containers` (containers.py)."""
 
-import json
-import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 import yaml
 
-from tests import postgres
-
-from .containers import DEPLOY, ROOT, compose, instructions, services
+from .containers import DEPLOY, ROOT, instructions, services
 
 KEYS = {
     *("image", "build", "command", "env_file", "environment", "restart", "read_only", "tmpfs", "cap_drop"),
@@ -59,39 +54,3 @@ def test_the_units_name_files_and_commands_that_exist():
         calendar = re.search(r"OnCalendar=(.*)", timer.read_text())[1]
         done = subprocess.run([program, "calendar", calendar], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-
-
-JOB = """
-import django; django.setup()
-from annotation.models import Job, Study
-from annotation import jobs
-import sys, time
-study = Study.objects.create(name="Two hosts")
-job = jobs.start_job(study, sorted(jobs.known_kinds())[0], {}, None)
-end = time.monotonic() + 60
-while not Job.objects.get(pk=job.pk).is_over and time.monotonic() < end: time.sleep(0.2)
-print(Job.objects.get(pk=job.pk).state)
-"""
-
-
-@pytest.mark.skipif(shutil.which("caddy") is None, reason="needs caddy: apt-get install caddy")
-def test_every_service_runs_as_the_files_say(tmp_path):
-    if postgres.find() is None and not os.environ.get("CI"):
-        pytest.skip("needs PostgreSQL on 127.0.0.1:5432")
-    with compose(tmp_path) as site:
-        status, headers, body = site.get("pyramidion.lab.edu", "/sign-in/", **{"Accept-Encoding": "gzip"})
-        assert status == 200
-        assert headers["content-encoding"] == "gzip"
-        assert "max-age=31536000" in headers["strict-transport-security"]
-        assert len(body) > 500
-        assert site.get("market.lab.edu", "/readyz")[0] == 200
-        # A job asked for in one folder is done by a worker, whichever folder it runs in.
-        environment = {**site.environment, "DJANGO_SETTINGS_MODULE": "deploy.settings"}
-        done = subprocess.run(
-            ["python", "-c", JOB], cwd=tmp_path / "host-2", env=environment, capture_output=True, text=True, check=True
-        )
-        assert done.stdout.split()[-1] in {"done", "failed"}
-        codes = site.stop()
-    assert codes == dict.fromkeys(codes, 0), {name: (tmp_path / f"{name}.log").read_text()[-500:] for name in codes}
-    lines = [line for line in (tmp_path / "web-1.log").read_text().splitlines() if line.startswith("{")]
-    assert any(json.loads(line).get("route") == "ready" for line in lines)
