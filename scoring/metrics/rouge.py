@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import product
 
 from scoring.base import Family, library_version
@@ -62,13 +63,10 @@ class Rouge(Family):
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         stem, stop, split = self.options["stem"], self.options["stop"] == "smart", self.options["split"]
         best = self.options["multi"] == "best"
-        wanted = [(count, PARTS.index(part)) for _, count, part in (column.split("-") for column in columns)]
-        counts = [count for count in COUNTS if any(count == one for one, _ in wanted)]
+        counts, places, parts = _layout(tuple(columns))
         references = [Reference(text, stem, stop, split) for text in document.references]
         found = score_all(references, [Words(text, stem, stop, split) for text in summaries], counts, best)
-        rows: list[list[float]] = found[
-            :, [counts.index(count) for count, _ in wanted], [part for _, part in wanted]
-        ].tolist()
+        rows: list[list[float]] = found[:, places, parts].tolist()
         return rows
 
     def explain(self, name: str, document: Document, summary: Text) -> Explanation:
@@ -106,3 +104,11 @@ group(
     "rouge-all",
     [name + options for options, name in product(("", "[stem]", "[stop]", "[stem,stop]"), NAMES)],
 )
+
+
+@lru_cache(maxsize=64)
+def _layout(columns: tuple[str, ...]) -> tuple[list[str], list[int], list[int]]:
+    """The counts that these scores need, and for each score its count and its part."""
+    wanted = [(count, PARTS.index(part)) for _, count, part in (column.split("-") for column in columns)]
+    counts = [count for count in COUNTS if any(count == one for one, _ in wanted)]
+    return counts, [counts.index(count) for count, _ in wanted], [part for _, part in wanted]
