@@ -27,7 +27,13 @@ pytestmark = [
 
 LEXICAL = "rouge-1-f,rouge-l-f,bleu"
 METRICS = f"{LEXICAL},bertscore-f[layer=2]"
+START = 120
+"""Seconds that a node and its processes may take to start on a busy machine."""
 WORDS = [f"word{number}" for number in range(60)]
+
+
+def nodes_in(diary: Path) -> set[str]:
+    return {line.split()[0] for line in diary.read_text().splitlines()}
 
 
 class Diary(Family):
@@ -38,9 +44,14 @@ class Diary(Family):
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         import ray
 
-        time.sleep(0.05)
-        with Path(self.options["file"]).open("a") as file:
+        diary = Path(self.options["file"])
+        with diary.open("a") as file:
             file.write(f"{ray.get_runtime_context().get_node_id()} {document.doc_id}\n")
+        # Nobody goes on before both nodes are at work: a busy machine may be slow to start the second one.
+        until = time.monotonic() + START
+        while len(nodes_in(diary)) < 2 and time.monotonic() < until:
+            time.sleep(0.1)
+        time.sleep(0.05)
         return [[1.0] * len(columns) for _ in summaries]
 
 
@@ -75,6 +86,8 @@ def cluster() -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # read when Ray is loaded: stay on 127.0.0.1
+        patch.setenv("RAY_gcs_server_port_wait_time_s", str(START))
+        patch.setenv("RAY_worker_register_timeout_seconds", str(START))
         patch.setenv("RAY_worker_niceness", "0")  # 15 by default: on a busy machine nothing would move
         from ray.cluster_utils import Cluster
 
@@ -82,7 +95,8 @@ def cluster() -> Iterator[Any]:
             initialize_head=True,
             head_node_args={"num_cpus": 1, "node_ip_address": "127.0.0.1", "include_dashboard": False},
         )
-        made.second = made.add_node(num_cpus=1, node_ip_address="127.0.0.1")
+        made.second = made.add_node(wait=False, num_cpus=1, node_ip_address="127.0.0.1")
+        made.wait_for_nodes(timeout=START)
         patch.setenv("RAY_ADDRESS", made.address)
         patch.setattr("scoring.runs.BATCH", 25)  # 20 shards
         from scoring.ray_engine import connected
@@ -121,7 +135,7 @@ def test_a_lost_node_changes_nothing(
         seen.append(done)
         assert total == 500
         if done >= 150 and not lost:
-            lost.append(len({line.split()[0] for line in diary.read_text().splitlines()}))
+            lost.append(len(nodes_in(diary)))
             cluster.remove_node(cluster.second, allow_graceful=False)
 
     names = f"{LEXICAL},test-diary[file={diary}]"
