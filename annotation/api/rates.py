@@ -10,10 +10,9 @@ from django.utils.translation import gettext
 
 from annotation import clock
 from annotation.models.tokens import ApiToken, RateCount
+from annotation.safety.throttle import address_of
 
 from .problems import Problem
-
-STRANGERS = 60  # requests a minute from an address without a valid token
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ def count_token(token: ApiToken) -> Rate:
 
 def count_stranger(request: HttpRequest) -> Rate:
     """One more request without a valid token. The address is kept as a digest, for a minute's worth of counting."""
-    address = str(request.META.get("REMOTE_ADDR", ""))
-    return _checked(_count(f"address:{salted_hmac('api', address).hexdigest()}", STRANGERS))
+    address = address_of(request)
+    return _checked(_count(f"address:{salted_hmac('api', address).hexdigest()}", settings.API_PER_MINUTE))
 
 
 def _checked(rate: Rate) -> Rate:

@@ -103,7 +103,7 @@ def reaching(own: Study, other: Study) -> dict:
             for one in operation["parameters"]:
                 if (one["in"], one["name"]) == ("path", "study"):
                     one["schema"] = {"type": "string", "enum": [own.slug, own.slug, other.slug]}
-                elif one["name"] in ("id", "document", "batch"):
+                elif one["name"] in ("id", "document", "batch") and not EXAMPLES:  # the long run tries every bound
                     one["schema"] = {"type": "integer", "minimum": 1, "maximum": 5}
     return found
 

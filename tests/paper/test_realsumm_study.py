@@ -27,7 +27,7 @@ def test_realsumm_goes_in_and_out_unchanged(shared_data: Path, tmp_path: Path, c
     call_command("export_study", tmp_path / "a", name="realsumm")
     call_command("import_study", tmp_path / "a", name="again")
     call_command("export_study", tmp_path / "b", name="again")
-    for path in (tmp_path / "a").iterdir():
-        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
+    for name in ("documents.jsonl", "summaries.jsonl", "scus.csv", "judgments.csv", "scores.csv"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
     assert not Judgment.objects.filter(assignment__worker__pseudonym="a0001").exists()
     assert "a0001" not in (tmp_path / "a" / "judgments.csv").read_text()
