@@ -1,8 +1,8 @@
 """The data model. The rules live in the database: see each model's constraints and `annotation/triggers.py`."""
 
 from .crowds import Entry, Posting, Submission
-from .exports import Export, ExportFile
 from .explorer import Disagreement, Dropped, Exploration, HumanScore
+from .exports import Export, ExportFile
 from .guidance import Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun
 from .jobs import Job, MetricRun, StoredResult
 from .safety import AuditEvent, Invitation, SecondFactor, SignInFailures

@@ -14,7 +14,8 @@ from annotation.models import AuditEvent, Study, User
 CHANGES = {"POST", "PUT", "PATCH", "DELETE"}
 SECRET = re.compile(r"password|secret|token|code|csrf|key", re.IGNORECASE)
 LONGEST = 200
-WORK = {"take", "task", "draft", "submit", "release", "revise", "consent", "tutorial", "test"}
+WORK = {"take", "task", "draft", "submit", "release", "revise", "consent", "tutorial", "test", "advice"}
+LOOKS = {"guidance-preview", "list-advice"}  # they are sent by POST, and change nothing
 
 
 def write_down(
@@ -39,7 +40,7 @@ class Record:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         match = request.resolver_match
-        if request.method in CHANGES and response.status_code < 400 and match and match.url_name not in WORK:
+        if request.method in CHANGES and response.status_code < 400 and match and not _changes_nothing(request):
             self._write(request, match.view_name, dict(match.kwargs))
         return response
 
@@ -51,6 +52,12 @@ class Record:
         study = Study.objects.filter(slug=slug).first() if slug else None
         facts = {name: str(value)[:LONGEST] for name, value in given.items() if not SECRET.search(name)}
         write_down(request, f"{request.method} {action}", user, study, {**facts, **_said(request)})
+
+
+def _changes_nothing(request: HttpRequest) -> bool:
+    name = request.resolver_match.url_name if request.resolver_match else ""
+    quoted = name == "launch" and "HX-Request" in request.headers  # the price as one types
+    return name in WORK or name in LOOKS or quoted
 
 
 def _person(request: HttpRequest) -> User | None:
