@@ -64,7 +64,7 @@ test: .venv/dev
 	@echo "== Tests of the marketplace, on SQLite"
 	@$(PY) -m pytest -n $(CORES) --ds=tests.marketplace_settings -m "not postgres or sqlite" tests/marketplace tests/contract
 	@echo "== Tests of both, on PostgreSQL"
-	@$(PY) -m tests.postgres run
+	@CORES=$(CORES) $(PY) -m tests.postgres run
 
 check: .venv/dev
 	@echo "== ruff";          .venv/bin/ruff check . && .venv/bin/ruff format --check .
