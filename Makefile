@@ -5,7 +5,7 @@ SHELL := /bin/sh
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP := .venv/bin/pip --disable-pip-version-check
 PY := .venv/bin/python
-CORES ?= 2
+WORKERS ?= 2
 
 # Settings as in production, with keys that are good for this one check only.
 PRODUCTION = ENV_FILE=/dev/null DEMO=no \
@@ -60,11 +60,11 @@ run: prepare
 test: .venv/dev
 	@tests/prepare.sh
 	@echo "== Tests of the site and the libraries, on SQLite"
-	@$(PY) -m pytest -n $(CORES) -m "not postgres or sqlite"
+	@$(PY) -m pytest -n $(WORKERS) -m "not postgres or sqlite"
 	@echo "== Tests of the marketplace, on SQLite"
-	@$(PY) -m pytest -n $(CORES) --ds=tests.marketplace_settings -m "not postgres or sqlite" tests/marketplace tests/contract
+	@$(PY) -m pytest -n $(WORKERS) --ds=tests.marketplace_settings -m "not postgres or sqlite" tests/marketplace tests/contract
 	@echo "== Tests of both, on PostgreSQL"
-	@CORES=$(CORES) $(PY) -m tests.postgres run
+	@WORKERS=$(WORKERS) $(PY) -m tests.postgres run
 
 check: .venv/dev
 	@echo "== ruff";          .venv/bin/ruff check . && .venv/bin/ruff format --check .

@@ -21,7 +21,11 @@ def marked(passage: Passage) -> list[str]:
     return [passage.text[span.start : span.end] for span in passage.spans]
 
 
-@pytest.mark.parametrize("name", registry.known())
+# They need a model that only the user has; their own tests build or train a tiny one.
+OWN_MODEL = {"blanc-help", "blanc-tune", "learned", "s3-pyr", "s3-resp", "summaqa-f", "summaqa-prob"}
+
+
+@pytest.mark.parametrize("name", sorted(set(registry.known()) - OWN_MODEL))
 def test_every_metric_explains_the_value_it_gives(name: str) -> None:
     one = registry.get(name)
     need(one.ready().missing or None)
