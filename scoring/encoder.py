@@ -20,7 +20,7 @@ from scoring import models
 from scoring.embeddings_cache import Vectors, open_cache, text_key
 from scoring.forward import Here
 from scoring.texts import Memo
-from scoring.tokens import Tokenizer, Tokens
+from scoring.tokens import READINGS, Tokenizer, Tokens
 
 REMEMBERED = 256 * 2**20
 """Bytes of vectors that a process keeps besides those it is working on."""
@@ -96,7 +96,7 @@ class Encoder:
 
     def _key(self, want: Want) -> bytes:
         # A text that fits the model reads the same way under either choice.
-        reading = want.long if self.tokens[want.text, want.long].is_long else "whole"
+        reading = READINGS[want.long] if self.tokens[want.text, want.long].is_long else "whole"
         return text_key(self._fingerprint, want.layer, reading, want.text)
 
     def _forget(self, needed: Iterable[bytes]) -> None:

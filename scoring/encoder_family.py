@@ -25,7 +25,7 @@ from scoring.errors import ScoringError
 from scoring.forward import depth
 from scoring.options import Option
 from scoring.texts import Document, Text, joined
-from scoring.tokens import Tokens
+from scoring.tokens import READINGS, Tokens
 
 LONG = "long"
 """The hidden column that counts pairs with a text longer than the model."""
@@ -43,7 +43,7 @@ PRECISION = Option("precision", "auto", "auto is half on a GPU, full on a CPU", 
 
 def long_option(default: str) -> Option:
     """How texts that are longer than the model are read."""
-    return Option(LONG, default, "texts longer than the model", choices=("truncate", "windows"))
+    return Option(LONG, default, "texts longer than the model", choices=tuple(READINGS))
 
 
 @dataclass(frozen=True)
@@ -113,6 +113,7 @@ class EncoderFamily(Family):
         return {
             "model": f"{self.options['model']}#{found.kept_fingerprint(self._folder) if found else 'missing'}",
             "layer": self.layer,
+            LONG: READINGS[self.options[LONG]],
             "precision": "float16" if self.half else "float32",
             "torch": library_version("torch").partition("+")[0],
             "transformers": library_version("transformers"),

@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scoring.windows import windows
+from scoring.windows import OVERLAP, windows
+
+READINGS = {"truncate": "truncate", "windows": f"windows-{OVERLAP}"}
+"""The ways of reading a text that is longer than the model, as signatures and keys of caches name them."""
 
 _UNLIMITED = 100_000
 """Tokenizers that know no limit report one with thirty digits."""

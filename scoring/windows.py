@@ -1,9 +1,12 @@
-"""Texts longer than a model: overlapping windows, each token read where it has most context on both sides."""
+"""Texts longer than a model: windows of even length that overlap a little, each token read away from their edges."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+
+OVERLAP = 64
+"""Tokens that two windows share. Half of them is the least context that a token has on either side, inside a text."""
 
 
 @dataclass(frozen=True)
@@ -17,19 +20,18 @@ class Window:
 
 
 def windows(length: int, size: int) -> tuple[Window, ...]:
-    """Windows of `size` tokens that overlap by half; the parts kept follow each other without gap or overlap."""
+    """The fewest windows of at most `size` tokens that share OVERLAP (in small models half a window).
+
+    They are as short as that allows, because a model's time grows faster than a window; their lengths differ by one
+    at most. The parts kept follow each other without gap or overlap.
+    """
     if size < 1:
         raise ValueError("A window holds at least one token.")
-    if length <= size:
-        return (Window(0, length, 0, length),)
-    step = max(1, size // 2)
-    starts = [*range(0, length - size, step), length - size]
-    # Two neighbours share the tokens between the later start and the earlier end; they part in the middle.
-    cuts = [0, *(_middle(a, b, size) for a, b in pairwise(starts)), length]
-    return tuple(
-        Window(start, start + size, keep, until) for start, keep, until in zip(starts, cuts[:-1], cuts[1:], strict=True)
-    )
-
-
-def _middle(start: int, following: int, size: int) -> int:
-    return (following + start + size) // 2
+    shared = min(OVERLAP, size // 2)
+    count = max(1, -(-(length - shared) // (size - shared)))
+    starts = [(length - shared) * number // count for number in range(count)]
+    ends = [*(start + shared for start in starts[1:]), length]
+    # Neighbours part in the middle of what they share.
+    cuts = [0, *(start + shared // 2 for start in starts[1:]), length]
+    kept = pairwise(cuts)
+    return tuple(Window(start, end, *part) for start, end, part in zip(starts, ends, kept, strict=True))

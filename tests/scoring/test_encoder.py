@@ -89,7 +89,11 @@ def test_windows_keep_each_token_once_and_away_from_edges() -> None:
         kept = [place for one in found for place in range(one.keep_start, one.keep_end)]
         assert kept == list(range(length))
         assert all(0 <= one.start <= one.keep_start <= one.keep_end <= one.end <= length for one in found)
-        assert all(one.end - one.start == min(size, length) for one in found)
+        sizes = [one.end - one.start for one in found]
+        assert max(sizes) <= size
+        assert max(sizes) - min(sizes) <= 1
+    # Two windows of 510 that share 64 hold 956 tokens, three that share them hold 1,402.
+    assert [len(windows(length, 510)) for length in (510, 511, 956, 957, 1402, 1403)] == [1, 2, 2, 3, 3, 4]
     # 100 tokens in windows of 40: a token inside has at least 10 neighbours on both sides.
     inner = [(one, place) for one in windows(100, 40) for place in range(one.keep_start, one.keep_end)]
     assert all(min(p - o.start, o.end - 1 - p) >= 9 for o, p in inner if 10 <= p < 90)
@@ -139,10 +143,13 @@ def test_long_texts_are_cut_or_read_in_windows() -> None:
     assert (len(whole.ids), len(cut.ids)) == (702, 512)
     vectors = encoder.get(Want(long, "1", "windows"))
     assert vectors.shape == (702, 384)
-    # 700 tokens in windows of 510 that start at 0 and 190: they part at (190 + 510) / 2 = 350.
-    first = encoder.get(Want(long, "1", "truncate"))
+    # Two windows that share 64 of 700 tokens: 0 to 382 and 318 to 700. They part at 350, behind [CLS] at 351.
+    cls, *content, sep = whole.ids
+    first, second = (
+        found for (found,) in Here().run(models.DEFAULT, [[cls, *content[:382], sep], [cls, *content[318:], sep]], ["1"], False)
+    )
     assert np.array_equal(vectors[:351], first[:351])
-    assert not np.array_equal(vectors[351:511], first[351:511])
+    assert np.array_equal(vectors[351:], second[351 - 318 :])
 
 
 def test_each_distinct_text_is_encoded_once_for_all_metrics(corpus: Path, tmp_path: Path, counting: Counting) -> None:
@@ -209,7 +216,7 @@ def test_a_run_tells_of_long_texts(corpus: Path, tmp_path: Path) -> None:
         LongTextWarning, match=r"ancr-1: 3 of 6 summaries .* read in overlapping windows \(long=windows\)"
     ):
         lines = score_files(corpus / "summaries.jsonl", corpus / "documents.jsonl", "ancr-1", tmp_path / "scores.csv")
-    assert "long:windows" in lines[0].signature
+    assert "|long:windows-64|" in lines[0].signature
 
 
 def test_empty_texts_never_crash() -> None:
