@@ -5,7 +5,7 @@ SHELL := /bin/sh
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP := .venv/bin/pip --disable-pip-version-check
 PY := .venv/bin/python
-WORKERS ?= 2
+WORKERS ?= 4
 
 # Settings as in production, with keys that are good for this one check only.
 PRODUCTION = ENV_FILE=/dev/null DEMO=no \

@@ -34,7 +34,7 @@ def run() -> int:
     if url is None:
         print("No PostgreSQL answers on 127.0.0.1:5432 (POSTGRES_URL names another): its tests are skipped.")
         return 1 if os.environ.get("CI") else 0
-    command = [sys.executable, "-m", "pytest", "-n", os.environ.get("WORKERS", "2"), "-m", "postgres", "--create-db"]
+    command = [sys.executable, "-m", "pytest", "-n", os.environ.get("WORKERS", "4"), "-m", "postgres", "--create-db"]
     passes = [
         ([*command, "--ignore=tests/marketplace", "--ignore=tests/contract"], {"DATABASE_URL": url}),
         (

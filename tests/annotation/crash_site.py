@@ -1,6 +1,6 @@
 """A site of its own for the crash tests: gunicorn on a free port, with a database file that outlives it.
 
-`python -m tests.annotation.crash_site make|dump` works on that database from outside, as JSON on standard output.
+`python -m tests.annotation.crash_site tables|make|dump` works on that database from outside and prints JSON.
 """
 
 import json
@@ -36,9 +36,6 @@ class Site:
         }
         self.server: subprocess.Popen | None = None
 
-    def manage(self, *command: str) -> None:
-        subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=self.env, check=True)
-
     def ask(self, what: str) -> dict:
         command = [sys.executable, "-m", "tests.annotation.crash_site", what]
         done = subprocess.run(command, cwd=ROOT, env=self.env, check=True, capture_output=True, text=True)
@@ -59,6 +56,13 @@ class Site:
     def kill(self) -> None:
         os.killpg(self.server.pid, signal.SIGKILL)
         self.server.wait()
+
+
+def tables() -> dict:
+    from tests.tables import make_tables
+
+    make_tables()
+    return {}
 
 
 def make() -> dict:
@@ -102,4 +106,4 @@ if __name__ == "__main__":
     import django
 
     django.setup()
-    print(json.dumps({"make": make, "dump": dump}[sys.argv[1]]()))
+    print(json.dumps({"tables": tables, "make": make, "dump": dump}[sys.argv[1]]()))

@@ -72,7 +72,7 @@ class Person(threading.Thread):
 @pytest.fixture
 def site(tmp_path):
     site = Site(tmp_path)
-    site.manage("migrate", "-v0")
+    site.ask("tables")
     site.start()
     yield site
     site.kill()

@@ -10,7 +10,7 @@ from tests.browser.helpers import ready
 @pytest.fixture
 def site(tmp_path):
     site = Site(tmp_path)
-    site.manage("migrate", "-v0")
+    site.ask("tables")
     site.start()
     yield site
     site.kill()

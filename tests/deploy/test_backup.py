@@ -19,11 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 BUSY = """
 import itertools, sys, threading, time, django; django.setup()
 from django.core.management import call_command
-from django.conf import settings
-from django.apps import apps
 from annotation.models import Batch, Entry, Study
-settings.MIGRATION_MODULES = {app.label: None for app in apps.get_app_configs()}  # straight from the models: faster
-call_command("migrate", run_syncdb=True, verbosity=0)
+from tests.tables import make_tables
+make_tables()
 study = Study.objects.create(name="Busy")
 batch = Batch.objects.create(study=study, name="b", protocol="litepyramid")
 def write():  # a trigger adds each entry to its study in the same transaction

@@ -146,7 +146,10 @@ def test_long_texts_are_cut_or_read_in_windows() -> None:
     # Two windows that share 64 of 700 tokens: 0 to 382 and 318 to 700. They part at 350, behind [CLS] at 351.
     cls, *content, sep = whole.ids
     first, second = (
-        found for (found,) in Here().run(models.DEFAULT, [[cls, *content[:382], sep], [cls, *content[318:], sep]], ["1"], False)
+        found
+        for (found,) in Here().run(
+            models.DEFAULT, [[cls, *content[:382], sep], [cls, *content[318:], sep]], ["1"], False
+        )
     )
     assert np.array_equal(vectors[:351], first[:351])
     assert np.array_equal(vectors[351:], second[351 - 318 :])

@@ -157,9 +157,9 @@ def serve() -> None:
     from django.core.wsgi import get_wsgi_application
 
     django.setup()
-    from django.core.management import call_command
+    from tests.tables import make_tables
 
-    call_command("migrate", verbosity=0)
+    make_tables()
 
     class Quiet(WSGIRequestHandler):
         protocol_version = "HTTP/1.1"
