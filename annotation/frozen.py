@@ -1,41 +1,125 @@
 """Queries that are built once and asked often.
 
-Django builds the SQL of a query anew each time, which takes longer than PostgreSQL takes to answer a small one. On the
-path that every task takes, a query is built once per process with stand-ins for its values, and then asked as it is.
+Django builds the SQL of a query anew each time, and PostgreSQL plans it anew; both take longer than a small answer.
+On the path that every task takes, a query is built once per process with stand-ins for its values, and then asked as
+it is. PostgreSQL keeps its plan; PREPARED_STATEMENTS=no is for a pooler that can't.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Generic, TypeVar
 
+from django.conf import settings
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.backends.utils import CursorWrapper
+from django.db.models import Model, QuerySet
+from django.db.models.query import get_related_populators
 
 _FIRST = 2_000_000_011  # stand-ins: whole numbers that no query has of itself
+Found = TypeVar("Found", bound=Model)
+Row = tuple[Any, ...]
+
+
+def ask(sql: str, parameters: Sequence[Any]) -> list[Row]:
+    """The rows that a statement gives."""
+    with _cursor() as cursor:
+        cursor.execute(sql, parameters)
+        rows: list[Row] = cursor.fetchall()
+        return rows
+
+
+def _cursor() -> CursorWrapper:
+    """Django's cursor; on PostgreSQL one whose statements are prepared."""
+    if connection.vendor != "postgresql" or not settings.PREPARED_STATEMENTS:
+        return connection.cursor()
+    connection.ensure_connection()
+    made = _prepared()(connection.connection)
+    return connection.make_debug_cursor(made) if connection.queries_logged else connection.make_cursor(made)
+
+
+@cache
+def _prepared() -> Any:
+    from psycopg import Cursor
+
+    class Prepared(Cursor[Any]):
+        def execute(self, query: Any, params: Any = None, **_: Any) -> Any:
+            return super().execute(query, params, prepare=True)
+
+    return Prepared
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A query as the database gets it."""
+
+    sql: str
+    parameters: list[Any]
+    make: Callable[[Row], Any]
+    """A row as the caller gets it."""
 
 
 class Frozen:
-    """A query with numbers (ids) to fill in: `Frozen(lambda batch: …, "batch")(batch=7)` gives its rows as tuples.
+    """A query with values to fill in: `Frozen(lambda batch: …, "batch")(batch=7)` gives its rows as tuples.
 
-    The function must give a `values_list` of plain columns (numbers, flags, words): nothing is converted.
+    `names` stand for whole numbers (ids), `words` for strings. The function must give a `values_list` of plain columns
+    (numbers, flags, words): nothing is converted.
     """
 
-    def __init__(self, build: Callable[..., QuerySet[Any, Any]], *names: str) -> None:
+    def __init__(self, build: Callable[..., QuerySet[Any, Any]], *names: str, words: Sequence[str] = ()) -> None:
         self._build = build
-        self._stand_ins = {name: _FIRST + place for place, name in enumerate(names)}
-        self._known: dict[str, tuple[str, list[Any]]] = {}
+        self._stand_ins: dict[str, int | str] = {name: _FIRST + place for place, name in enumerate(names)}
+        self._stand_ins |= {word: f"stand-in {word}" for word in words}
+        self._known: dict[str, _Statement] = {}
 
-    def __call__(self, **values: int) -> list[tuple[Any, ...]]:
-        sql, shape = self._known.get(connection.vendor) or self._freeze()
-        by_number = {self._stand_ins[name]: value for name, value in values.items()}
-        with connection.cursor() as cursor:
-            cursor.execute(sql, [by_number.get(cell, cell) if type(cell) is int else cell for cell in shape])
-            rows: list[tuple[Any, ...]] = cursor.fetchall()
-            return rows
+    def __call__(self, **values: int | str) -> list[Any]:
+        known = self._known.get(connection.vendor) or self._freeze()
+        filled = {self._stand_ins[name]: value for name, value in values.items()}
+        parameters = [filled.get(cell, cell) if type(cell) in (int, str) else cell for cell in known.parameters]
+        return [known.make(row) for row in ask(known.sql, parameters)]
 
-    def _freeze(self) -> tuple[str, list[Any]]:
-        sql, parameters = self._build(**self._stand_ins).query.sql_with_params()
-        missing = set(self._stand_ins.values()) - {cell for cell in parameters if type(cell) is int}
+    def _freeze(self) -> _Statement:
+        compiler = self._build(**self._stand_ins).query.get_compiler(connection.alias)
+        sql, parameters = compiler.as_sql()
+        missing = set(self._stand_ins.values()) - {cell for cell in parameters if type(cell) in (int, str)}
         if missing:
             raise ValueError("A value of this query does not reach its SQL as it is.")
-        self._known[connection.vendor] = (sql, list(parameters))
+        self._known[connection.vendor] = _Statement(sql, list(parameters), self._maker(compiler))
         return self._known[connection.vendor]
+
+    def _maker(self, compiler: Any) -> Callable[[Row], Any]:
+        return tuple
+
+
+class FrozenModels(Frozen, Generic[Found]):
+    """The same for a query of objects, with all that `select_related` and `defer` say."""
+
+    def __init__(self, build: Callable[..., QuerySet[Found, Found]], *names: str, words: Sequence[str] = ()) -> None:
+        super().__init__(build, *names, words=words)
+
+    def first(self, **values: int | str) -> Found | None:
+        return next(iter(self(**values)), None)
+
+    def _maker(self, compiler: Any) -> Callable[[Row], Any]:
+        """As Django makes objects of rows (django.db.models.query.ModelIterable), with its preparations done once."""
+        facts, select, using = compiler.klass_info, compiler.select, connection.alias
+        model, fields = facts["model"], facts["select_fields"]
+        start, end = fields[0], fields[-1] + 1
+        names = [one[0].target.attname for one in select[start:end]]
+        related = get_related_populators(facts, select, using)  # type: ignore[call-arg]  # the stubs are Django 6's
+        converters = [
+            (place, convert, expression)
+            for place, (several, expression) in compiler.get_converters([one[0] for one in select]).items()
+            for convert in several
+        ]
+
+        def make(row: Row) -> Any:
+            cells = list(row)
+            for place, convert, expression in converters:
+                cells[place] = convert(cells[place], expression, connection)
+            made = model.from_db(using, names, cells[start:end])
+            for one in related:
+                one.populate(cells, made)
+            return made
+
+        return make

@@ -7,6 +7,7 @@ Locks are always taken in the order worker, assignment, task: so nobody waits in
 
 import hashlib
 from datetime import timedelta
+from functools import cache
 
 from django.conf import settings
 from django.db import transaction
@@ -15,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from . import clock
 from .errors import AlreadySubmitted, BatchNotOpen, LeaseExpired, NoTaskLeft, NotYours
-from .frozen import Frozen
+from .frozen import Frozen, FrozenModels
 from .models import Assignment, Batch, Task, User, Worker
 from .models.work import AssignmentQuerySet, TaskQuerySet
 
@@ -158,24 +159,37 @@ def expire_leases(batch: Batch) -> int:
 
 def own_assignment(worker: Worker | None, key: str, *, lock: bool = False, texts: bool = True) -> Assignment:
     """The worker's assignment by its key; NotYours for anybody else's. `texts` brings document and summary along."""
+    found = None if worker is None else _held_by(lock, texts).first(worker=worker.pk, key=key)
+    if found is None:
+        raise NotYours
+    return found
+
+
+@cache
+def _held_by(lock: bool, texts: bool) -> FrozenModels[Assignment]:
     found = Assignment.objects.select_related("task__batch__study")
     if texts:
         found = found.select_related("task__document", "task__summary").defer("task__document__source")
     if lock:
         found = found.select_for_update(of=("self",))
-    try:
-        return found.get(key=key, worker=worker)
-    except Assignment.DoesNotExist:
-        raise NotYours from None
+    return FrozenModels(lambda worker, key: found.filter(key=key, worker=worker), "worker", words=["key"])
 
 
 def assignment_of(user: User, key: str) -> Assignment:
     """The signed-in person's assignment with all that a page needs, in one query; NotYours for anybody else's."""
-    found = Assignment.objects.select_related("task__batch__study", "task__document", "task__summary", "worker")
-    try:
-        return found.get(key=key, worker__user=user)
-    except Assignment.DoesNotExist:
-        raise NotYours from None
+    found = _PAGE.first(user=user.pk, key=key)
+    if found is None:
+        raise NotYours
+    return found
+
+
+_PAGE = FrozenModels(
+    lambda user, key: Assignment.objects.select_related(
+        "task__batch__study", "task__document", "task__summary", "worker"
+    ).filter(key=key, worker__user=user),
+    "user",
+    words=["key"],
+)
 
 
 def renew_lease(worker: Worker | None, key: str) -> Assignment:

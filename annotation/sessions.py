@@ -6,6 +6,8 @@ from django.contrib.sessions.backends import db
 from django.db import connection
 from django.utils import timezone
 
+from .frozen import ask
+
 
 class Row(NamedTuple):
     session_data: str
@@ -16,13 +18,8 @@ class SessionStore(db.SessionStore):
 
     def _get_session_from_db(self) -> Any:
         now = connection.ops.adapt_datetimefield_value(timezone.now())
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s",
-                [self.session_key, now],
-            )
-            row = cursor.fetchone()
-        if row is None:
-            self._session_key = None
-            return None
-        return Row(row[0])
+        sql = "SELECT session_data FROM django_session WHERE session_key = %s AND expire_date > %s"
+        for (data,) in ask(sql, [self.session_key, now]):
+            return Row(data)
+        self._session_key = None
+        return None

@@ -12,6 +12,8 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.text import slugify
 
+from annotation.frozen import Frozen, FrozenModels
+
 PSEUDONYM = re.compile(r"w-[a-z2-7]{16}")
 
 
@@ -93,7 +95,12 @@ class Study(models.Model):
         """The person's role in this study: superusers count as admins; None for strangers."""
         if user.is_superuser:
             return Role.ADMIN
-        return Membership.objects.filter(study=self, user=user).values_list("role", flat=True).first()
+        return next((role for (role,) in _ROLE(study=self.pk, user=user.pk)), None)
+
+
+_ROLE = Frozen(
+    lambda study, user: Membership.objects.filter(study=study, user=user).values_list("role"), "study", "user"
+)
 
 
 class Role(models.TextChoices):
@@ -146,6 +153,8 @@ class Worker(models.Model):
     @classmethod
     def for_user(cls, study: Study, user: User) -> "Worker":
         """The worker that a signed-in person is in this study."""
+        if worker := _WORKER.first(study=study.pk, user=user.pk):
+            return worker
         worker, _ = cls.objects.get_or_create(
             study=study,
             user=user,
@@ -156,6 +165,9 @@ class Worker(models.Model):
             },
         )
         return worker
+
+
+_WORKER = FrozenModels(lambda study, user: Worker.objects.filter(study=study, user=user), "study", "user")
 
 
 class FilterDecision(models.Model):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
+from annotation.frozen import Frozen
 from annotation.models import Assignment, Batch, ContentUnit, Judgment, Summary, Task
 
 from .base import Item, Protocol, given_value, named
@@ -18,6 +19,10 @@ WORD = re.compile(r"\S+")
 ORDERS = ("natural", "random")
 REFERENCE_GROUP = "reference"  # the group of the system that holds references as if they were summaries
 MOST_SPANS = 20
+_UNITS = Frozen(
+    lambda document: ContentUnit.objects.filter(document=document).in_force().values_list("scu_id", "text", "is_check"),
+    "document",
+)
 
 
 @dataclass(frozen=True)
@@ -43,8 +48,8 @@ class LitePyramid(Protocol):
     def items(self, assignment: Assignment) -> list[Item]:
         task = assignment.task
         assert task.summary_id is not None  # LitePyramid tasks always have one summary
-        units = ContentUnit.objects.filter(document_id=task.document_id).in_force()
-        items = [Item(task.summary_id, unit.scu_id, unit.text, unit.is_check) for unit in units]
+        units = _UNITS(document=task.document_id)
+        items = [Item(task.summary_id, scu_id, text, bool(is_check)) for scu_id, text, is_check in units]
         return named(assignment, mixed(items, assignment.seed, task.batch.options.get("order", "natural")))
 
     def values(self, task: Task) -> list[float]:

@@ -4,7 +4,7 @@ import secrets
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -14,6 +14,7 @@ from annotation import protocols
 from annotation.access import member_of, study_for, user_of
 from annotation.drafts import drafted_answers, fresh_answers
 from annotation.errors import BadAnswers, Refused
+from annotation.frozen import FrozenModels
 from annotation.gates import first_gate
 from annotation.leases import DONE, assignment_of, check_open, lease_task, release_task
 from annotation.models import Assignment, Batch, Role, Worker
@@ -24,13 +25,16 @@ from .errors import answers_refusals
 from .work_page import account_urls, page_config
 
 FIELD = "answer:"
+_BATCH = FrozenModels(lambda batch: Batch.objects.filter(pk=batch).select_related("study"), "batch")
 
 
 @require_POST
 @answers_refusals
 def take(request: HttpRequest, batch_id: int) -> HttpResponse:
     """Annotators and admins of the batch's study: hold a task and go to it; otherwise a sentence says why not."""
-    batch = get_object_or_404(Batch.objects.select_related("study"), pk=batch_id)
+    batch = _BATCH.first(batch=batch_id)
+    if batch is None:
+        raise Http404
     member_of(request, batch.study, Role.ANNOTATOR, Role.ADMIN)
     worker = Worker.for_user(batch.study, user_of(request))
     if address := first_gate(batch, worker):

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.access import user_of
 from annotation.drafts import FIELD, Change, save_draft
 from annotation.errors import BadAnswers, Refused
+from annotation.frozen import FrozenModels
 from annotation.models import Worker
 from annotation.submits import revise_judgments, submit_judgments
 
@@ -105,7 +106,10 @@ def take_answers(
 
 def _worker(request: HttpRequest, key: str) -> Worker | None:
     """The signed-in person as the worker who holds this assignment; None when it is somebody else's."""
-    return Worker.objects.filter(user=user_of(request), assignments__key=key).first()
+    return _HOLDER.first(user=user_of(request).pk, key=key)
+
+
+_HOLDER = FrozenModels(lambda user, key: Worker.objects.filter(user=user, assignments__key=key), "user", words=["key"])
 
 
 def _body(request: HttpRequest) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """A query that was built once answers as the one built anew would."""
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
-from annotation.frozen import Frozen
-from annotation.models import Task
+from annotation.frozen import Frozen, FrozenModels
+from annotation.models import Batch, Document, Task
 from tests.factories import make_batch, make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres, pytest.mark.sqlite]
@@ -28,3 +28,37 @@ def test_a_value_that_does_not_reach_the_sql_is_an_error_at_once():
     lost = Frozen(lambda batch: Task.objects.values_list("pk"), "batch")
     with pytest.raises(ValueError, match="does not reach"):
         lost(batch=1)
+
+
+def test_objects_come_with_what_is_related_as_if_asked_anew(django_assert_num_queries):
+    batches = [make_batch(make_study(documents=n)) for n in (1, 2)]
+    Batch.objects.update(options={"order": "random"}, terms={})
+
+    def build(task, name):
+        found = Task.objects.select_related("batch__study", "document", "summary").defer("document__source")
+        return found.filter(pk=task, batch__name=name)
+
+    frozen = FrozenModels(build, "task", words=["name"])
+    for batch in batches:
+        for expected in build(batch.tasks.first().pk, batch.name):
+            with django_assert_num_queries(1):
+                found = frozen.first(task=expected.pk, name=batch.name)
+                related = (found.batch.study, found.document, found.summary, found.reserved_for)
+            assert related == (expected.batch.study, expected.document, expected.summary, None)
+            for one, other in ((found, expected), (found.batch, expected.batch), (found.summary, expected.summary)):
+                assert {**vars(one), "_state": None} == {**vars(other), "_state": None}
+            assert found.batch.options == {"order": "random"}
+            assert found.document.get_deferred_fields() == {"source"}
+    assert frozen.first(task=batches[0].tasks.first().pk, name="another") is None
+
+
+def test_a_plan_that_was_kept_survives_a_new_column():
+    """A migration adds columns while the site runs: the connection that has the plan goes on."""
+    study = make_study()
+    documents = FrozenModels(lambda study: Document.objects.filter(study=study), "study")
+    for _ in range(7):  # PostgreSQL keeps one plan for all values after the fifth time
+        assert documents.first(study=study.pk) == study.documents.get()
+    connection.check_constraints()  # nothing is left to check when the table changes
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE annotation_document ADD COLUMN later integer")
+    assert documents.first(study=study.pk) == study.documents.get()
