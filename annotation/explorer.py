@@ -160,7 +160,7 @@ def _found(rows: QuerySet[Any], q: str, key: str) -> QuerySet[Any]:
         return rows.none()
     if connection.vendor == "postgresql":
         query = " & ".join(f"'{word}'" for word in words)
-        ids = RawSQL("SELECT id FROM annotation_documentwords WHERE words @@ to_tsquery('simple', %s)", [query])
+        ids = RawSQL("SELECT annotation_documents_with(to_tsquery('simple', %s))", [query])
     else:
         query = " ".join(f'"{word}"' for word in words)
         ids = RawSQL("SELECT rowid FROM annotation_documentwords WHERE words MATCH %s", [query])

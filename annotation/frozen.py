@@ -30,12 +30,12 @@ def ask(sql: str, parameters: Sequence[Any]) -> list[Row]:
 
 
 def _cursor() -> CursorWrapper:
-    """Django's cursor; on PostgreSQL one whose statements are prepared."""
-    if connection.vendor != "postgresql" or not settings.PREPARED_STATEMENTS:
+    """Django's cursor; on PostgreSQL one whose statements are prepared, unless somebody reads along."""
+    if connection.vendor != "postgresql" or not settings.PREPARED_STATEMENTS or connection.queries_logged:
         return connection.cursor()
     connection.ensure_connection()
-    made = _prepared()(connection.connection)
-    return connection.make_debug_cursor(made) if connection.queries_logged else connection.make_cursor(made)
+    connection.connection.prepare_threshold = 0  # Django turns it off; its own cursors prepare nothing anyway
+    return connection.make_cursor(_prepared()(connection.connection))
 
 
 @cache

@@ -58,6 +58,12 @@ def test_a_plan_that_was_kept_survives_a_new_column():
     documents = FrozenModels(lambda study: Document.objects.filter(study=study), "study")
     for _ in range(7):  # PostgreSQL keeps one plan for all values after the fifth time
         assert documents.first(study=study.pk) == study.documents.get()
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                "SELECT generic_plans FROM pg_prepared_statements WHERE statement LIKE '%annotation_document%'"
+            )
+            assert cursor.fetchall() == [(2,)]
     connection.check_constraints()  # nothing is left to check when the table changes
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE annotation_document ADD COLUMN later integer")
