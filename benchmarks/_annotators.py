@@ -123,7 +123,7 @@ async def _crowd(port: int, cookies: list[str], turn: Turn, limit: float) -> Tal
 
 
 def ours(batch: int, units: list[str]) -> Turn:
-    """A LitePyramid task of our own: take, look, submit."""
+    """A LitePyramid task of our own as a browser does it: take, look, submit, see the receipt."""
 
     async def turn(browser: Browser, number: int) -> bool:
         taken = await browser.ask("POST", f"/work/batch/{batch}/")
@@ -145,13 +145,15 @@ def ours(batch: int, units: list[str]) -> Turn:
         if done.status != 200:
             raise OSError(f"submit: {done.status}")
         browser.tally.acknowledged[key] = answers
+        if (seen := await browser.ask("GET", json.loads(done.body)["receipt"])).status != 200:
+            raise OSError(f"receipt: {seen.status}")
         return True
 
     return turn
 
 
 def turkle(batch: int, units: list[str]) -> Turn:
-    """The same task in Turkle: accept, the page, the form inside it, submit."""
+    """The same task in Turkle as a browser does it: accept, the page, the form in its frame, submit, the list."""
 
     async def turn(browser: Browser, number: int) -> bool:
         taken = await browser.ask("GET", f"/batch/{batch}/accept_next_task/")
@@ -165,8 +167,11 @@ def turkle(batch: int, units: list[str]) -> Turn:
             if (await browser.ask("GET", page)).status != 200:
                 raise OSError("page")
         body = "&".join(f"{unit}={(number + position) % 2}" for position, unit in enumerate(units)).encode()
-        if (await browser.ask("POST", place, body)).status != 302:
+        done = await browser.ask("POST", place, body)
+        if done.status != 302:
             raise OSError("submit")
+        if (await browser.ask("GET", done.headers["location"])).status != 200:
+            raise OSError("list")
         return True
 
     return turn

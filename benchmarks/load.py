@@ -2,8 +2,10 @@
 
 Both run beside each other on this machine in turns: the same PostgreSQL server, gunicorn with the same number of
 processes and threads, persistent connections, the same task text and questions, batches of 200 and of 2,000 tasks, at
-least three runs each. A task is taken, looked at and submitted; latency is that of single requests. After each run of
-ours every acknowledged answer is looked up in the database. Turkle comes into `var/turkle` (pip, its own environment).
+least three runs each. A task is taken, looked at and submitted, and the page that a browser is then sent to is loaded;
+latency is that of single requests. Both servers are warm: a batch of 100 tasks is done before the clock starts. After
+each run of ours every acknowledged answer is looked up in the database. Turkle comes into `var/turkle` (pip, its own
+environment).
 """
 
 from __future__ import annotations
@@ -61,10 +63,12 @@ def _line(name: str, size: int, tally: Tally) -> str:
 
 def _once(name: str, size: int) -> Tally:
     task = {"name": uuid.uuid4().hex[:8], "tasks": size, "people": PEOPLE, "units": UNITS, "summary": SUMMARY}
+    turns = {"ours": ours, "turkle": turkle}
     with scratch_database() as url, served(name, url) as port:
+        warm = prepare(name, url, {**task, "name": "warm", "tasks": 100})
+        crowd(port, warm["cookies"], turns[name](warm["batch"], list(UNITS)), LIMIT)
         made = prepare(name, url, task)
-        turn = {"ours": ours, "turkle": turkle}[name](made["batch"], list(UNITS))
-        tally = crowd(port, made["cookies"], turn, LIMIT)
+        tally = crowd(port, made["cookies"], turns[name](made["batch"], list(UNITS)), LIMIT)
         if name == "ours":
             wrong = site(url, "check", {"batch": made["batch"], "acknowledged": tally.acknowledged})
             if wrong or tally.errors:

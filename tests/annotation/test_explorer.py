@@ -141,6 +141,8 @@ def rows_of(page: str) -> list[str]:
     return re.findall(r'<th scope="row"><a href="[^"]+"[^>]*>([^<]+)</a>', page)
 
 
+@pytest.mark.postgres
+@pytest.mark.sqlite
 def test_documents_come_by_name_or_by_disagreement(reader):
     client, _, address = reader
     assert rows_of(client.get(address).content.decode()) == ["doc0", "doc1", "doc2", "doc3"]
@@ -151,6 +153,8 @@ def test_documents_come_by_name_or_by_disagreement(reader):
     assert "standardised over the 8 summaries" in page  # the page says how it is counted
 
 
+@pytest.mark.postgres
+@pytest.mark.sqlite
 def test_words_find_documents(reader):
     client, study, address = reader
     Document.objects.filter(doc_id="doc2").update(source="Ein schönes Fährboot, said the council.")

@@ -16,14 +16,15 @@ from turkle.models import Batch, Project, Task  # noqa: E402
 
 given = json.load(sys.stdin)
 call_command("migrate", verbosity=0)
+# As in REALSumm's forms: each task brings its own summary and statements.
 rows = "".join(
-    f"<p>{text}</p><label><input type=radio name={unit} value=1>Present</label>"
+    f"<p>${{{unit}}}</p><label><input type=radio name={unit} value=1>Present</label>"
     f"<label><input type=radio name={unit} value=0>Not present</label>"
-    for unit, text in given["units"].items()
+    for unit in given["units"]
 )
 project = Project.objects.create(name="Load", html_template=f"<p>${{summary}}</p>{rows}<input type=submit>")
 batch = Batch.objects.create(project=project, name=given["name"], assignments_per_task=1)
-fields = {"summary": given["summary"]}
+fields = {"summary": given["summary"], **given["units"]}
 Task.objects.bulk_create(Task(batch=batch, input_csv_fields=fields) for _ in range(given["tasks"]))
 cookies = []
 for number in range(given["people"]):
