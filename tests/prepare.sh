@@ -4,21 +4,24 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 mkdir -p var
 
-missing=""
+missing="" lighter=""
 command -v chromium > /dev/null || missing="$missing chromium chromium-driver"
+command -v chromium-headless-shell > /dev/null || [ -e var/no-lighter ] || lighter=chromium-headless-shell
 perl -MXML::DOM -e 1 2> /dev/null || missing="$missing libxml-dom-perl"
 [ -d /usr/share/wordnet ] || missing="$missing wordnet-base"
 command -v msgfmt > /dev/null || missing="$missing gettext"
 command -v caddy > /dev/null || missing="$missing caddy"
 .venv/bin/python -m tests.postgres > /dev/null 2>&1 || missing="$missing postgresql"
 
-if [ -n "$missing" ]; then
+if [ -n "$missing$lighter" ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
-    echo "== Installing for the tests:$missing"
+    echo "== Installing for the tests:$missing $lighter"
     export DEBIAN_FRONTEND=noninteractive
     # shellcheck disable=SC2086  # the list is meant to be split
     { apt-get update -qq && apt-get install -y -qq $missing; } > var/install.log 2>&1 || tail -n 5 var/install.log
-  else
+    # The same browser without its windows: half the work. Not every system has it.
+    [ -z "$lighter" ] || apt-get install -y -qq "$lighter" >> var/install.log 2>&1 || touch var/no-lighter
+  elif [ -n "$missing" ]; then
     echo "== Not installed, and you are not root:$missing. The tests that need them are skipped and say so."
   fi
 fi

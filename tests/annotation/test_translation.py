@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from django.utils import formats, translation
 
+from annotation.templatetags.amounts import amount
 from tests.factories import make_batch, make_member, make_study
 
 ROOM = Path(__file__).resolve().parents[2] / "annotation"
@@ -210,3 +211,12 @@ def test_a_refusal_speaks_german(client):
     answer = client.get("/work/no-such-key/", headers=GERMAN)
     assert answer.status_code == 404
     assert "Eine solche Zuweisung haben Sie nicht. Es wurde nichts geändert." in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [("en", ["$1,234.05", "−$0.10", "3.00 CHF"]), ("de", ["1.234,05 $", "−0,10 $", "3,00 CHF"])],
+)
+def test_amounts_are_written_as_the_language_does(language, expected):
+    with translation.override(language):
+        assert [amount(123_405), amount(-10), amount(300, "CHF")] == expected

@@ -18,7 +18,7 @@ from annotation.transfer.frames import judgments_frame
 from tests.annotation.crowds.conftest import TERMS, point_at
 from tests.annotation.crowds.market import LiveMarket
 from tests.browser.conftest import NARROW, WIDE
-from tests.conftest import CHROMIUM, CHROMIUM_FLAGS
+from tests.conftest import CHROMIUM_FLAGS, WHOLE_CHROMIUM
 from tests.factories import make_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -38,7 +38,7 @@ def market():
 def strict(browser: Browser):
     """A Chromium that blocks third-party cookies, as Safari always does."""
     flags = [*CHROMIUM_FLAGS, "--test-third-party-cookie-phaseout"]
-    browser = browser.browser_type.launch(executable_path=CHROMIUM, args=flags)
+    browser = browser.browser_type.launch(executable_path=WHOLE_CHROMIUM, args=flags)
     yield browser
     browser.close()
 
