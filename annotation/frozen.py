@@ -17,13 +17,14 @@ from django.db.models import Model, QuerySet
 from django.db.models.query import get_related_populators
 
 _FIRST = 2_000_000_011  # stand-ins: whole numbers that no query has of itself
+_LARGEST = 2**63 - 1
 Found = TypeVar("Found", bound=Model)
 Row = tuple[Any, ...]
 
 
-def ask(sql: str, parameters: Sequence[Any]) -> list[Row]:
+def ask(sql: str, parameters: Sequence[Any], *, replan: bool = False) -> list[Row]:
     """The rows that a statement gives."""
-    with _cursor() as cursor:
+    with connection.cursor() if replan else _cursor() as cursor:
         cursor.execute(sql, parameters)
         rows: list[Row] = cursor.fetchall()
         return rows
@@ -63,20 +64,25 @@ class Frozen:
     """A query with values to fill in: `Frozen(lambda batch: …, "batch")(batch=7)` gives its rows as tuples.
 
     `names` stand for whole numbers (ids), `words` for strings. The function must give a `values_list` of plain columns
-    (numbers, flags, words): nothing is converted.
+    (numbers, flags, words): nothing is converted. `replan` is for a query that stops at its first row: the plan for any
+    values would be to go through everybody's rows until one comes.
     """
 
-    def __init__(self, build: Callable[..., QuerySet[Any, Any]], *names: str, words: Sequence[str] = ()) -> None:
-        self._build = build
+    def __init__(
+        self, build: Callable[..., QuerySet[Any, Any]], *names: str, words: Sequence[str] = (), replan: bool = False
+    ) -> None:
+        self._build, self._replan = build, replan
         self._stand_ins: dict[str, int | str] = {name: _FIRST + place for place, name in enumerate(names)}
         self._stand_ins |= {word: f"stand-in {word}" for word in words}
         self._known: dict[str, _Statement] = {}
 
     def __call__(self, **values: int | str) -> list[Any]:
+        if any(type(value) is int and value > _LARGEST for value in values.values()):
+            return []  # an address may hold any number; no row has this one
         known = self._known.get(connection.vendor) or self._freeze()
         filled = {self._stand_ins[name]: value for name, value in values.items()}
         parameters = [filled.get(cell, cell) if type(cell) in (int, str) else cell for cell in known.parameters]
-        return [known.make(row) for row in ask(known.sql, parameters)]
+        return [known.make(row) for row in ask(known.sql, parameters, replan=self._replan)]
 
     def _freeze(self) -> _Statement:
         compiler = self._build(**self._stand_ins).query.get_compiler(connection.alias)

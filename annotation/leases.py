@@ -73,13 +73,14 @@ def _free(worker: int, batch: int) -> TaskQuerySet:
 
 # What every lease asks of the database (frozen.py)
 _LOCK_WORKER = Frozen(lambda worker: Worker.objects.filter(pk=worker).select_for_update().values_list("pk"), "worker")
-_OPEN = Frozen(lambda worker, batch: _mine(worker, batch).values_list("pk")[:1], "worker", "batch")
+_OPEN = Frozen(lambda worker, batch: _mine(worker, batch).values_list("pk"), "worker", "batch")
 _FREE = Frozen(
     lambda worker, batch: (
         _free(worker, batch).select_for_update(skip_locked=True).values_list("pk", "document_id", "summary_id")[:1]
     ),
     "worker",
     "batch",
+    replan=True,
 )
 
 

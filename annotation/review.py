@@ -7,6 +7,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, Q
 
 from . import protocols
+from .frozen import Frozen
 from .leases import DONE
 from .models import Assignment, Batch, User
 from .models.texts import plain
@@ -39,8 +40,20 @@ class ReceiptFacts:
 
 def receipt_facts(assignment: Assignment) -> ReceiptFacts:
     batch = assignment.task.batch
-    done = Assignment.objects.filter(worker_id=assignment.worker_id, task__batch=batch, state__in=DONE).count()
+    done = sum(n for (n,) in _DONE(worker=assignment.worker_id, batch=batch.pk))
     return ReceiptFacts(assignment, batch, protocols.of(batch).answered(assignment), done)
+
+
+_DONE = Frozen(
+    lambda worker, batch: (
+        Assignment.objects.filter(worker=worker, task__batch=batch, state__in=DONE)
+        .values("worker")
+        .annotate(n=Count("pk"))
+        .values_list("n")
+    ),
+    "worker",
+    "batch",
+)
 
 
 @dataclass(frozen=True)

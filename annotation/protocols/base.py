@@ -16,7 +16,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.errors import BadAnswers
+from annotation.frozen import Frozen
 from annotation.models import Assignment, Batch, Judgment, Task
+
+_STORED = Frozen(
+    lambda assignment: Judgment.objects.filter(assignment=assignment, is_current=True).values_list("pk"), "assignment"
+)
 
 
 @dataclass(frozen=True)
@@ -147,7 +152,7 @@ class Protocol(ABC):
 
     def answered(self, assignment: Assignment) -> int:
         """How many answers are stored."""
-        return assignment.judgments.filter(is_current=True).count()
+        return len(_STORED(assignment=assignment.pk))
 
 
 def _missing_sentence(missing: list[Item], items: list[Item]) -> str:

@@ -5,7 +5,7 @@ from django.db import connection, transaction
 
 from annotation.frozen import Frozen, FrozenModels
 from annotation.models import Batch, Document, Task
-from tests.factories import make_batch, make_study
+from tests.factories import make_batch, make_study, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres, pytest.mark.sqlite]
 
@@ -68,3 +68,24 @@ def test_a_plan_that_was_kept_survives_a_new_column():
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE annotation_document ADD COLUMN later integer")
     assert documents.first(study=study.pk) == study.documents.get()
+
+
+def test_a_number_that_no_row_can_have_finds_nothing(client):
+    tasks = Frozen(lambda batch: Task.objects.filter(batch=batch).values_list("pk"), "batch")
+    assert tasks(batch=2**63) == []
+    client.force_login(make_user())
+    assert client.post(f"/work/batch/{10**30}/").status_code == 404
+
+
+def test_a_query_that_stops_at_its_first_row_is_planned_anew():
+    """Its plan for any values was to go through a million answers until one came."""
+    batch = make_batch(make_study())
+    first = Frozen(lambda batch: Task.objects.filter(batch=batch).values_list("pk")[:1], "batch", replan=True)
+    for _ in range(7):
+        assert first(batch=batch.pk) == [(batch.tasks.get().pk,)]
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%annotation_task%LIMIT 1%'"
+            )
+            assert cursor.fetchone() == (0,)
