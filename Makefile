@@ -6,6 +6,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 PIP := .venv/bin/pip --disable-pip-version-check
 PY := .venv/bin/python
 WORKERS ?= 4
+# Compiled modules are kept, whatever the shell says: the site and the tests start many processes.
+export PYTHONDONTWRITEBYTECODE :=
 
 # Settings as in production, with keys that are good for this one check only.
 PRODUCTION = ENV_FILE=/dev/null DEMO=no \

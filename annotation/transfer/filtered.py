@@ -79,7 +79,11 @@ class Filtered:
         source = judgments_table(self.study, raw_workers=self.raw_workers, name="judgments_dropped")
         # As `python -m analysis filter` writes them: a column of the study's own gives way to one of the same name.
         columns = {column.name: column for column in source.columns} | {name: Column(name) for name in REASONS}
-        return Table(source.name, tuple(columns.values()), source.total, lambda: self._chunks(source, kept=False))
+
+        def chunks() -> Iterator[list[Row]]:
+            return iter(()) if self.decision is None else self._chunks(source, kept=False)
+
+        return Table(source.name, tuple(columns.values()), source.total, chunks)
 
     def _chunks(self, source: Table, *, kept: bool) -> Iterator[list[Row]]:
         from analysis.filters.base import as_json

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,9 +17,13 @@ from scoring import models, registry
 from scoring.errors import NotReady
 from scoring.texts import as_text, joined
 
-bert_score = pytest.importorskip("bert_score")
 LOW = 1
 """A low layer makes 300 pairs cheap for both sides; the default layer is compared on fewer."""
+
+
+def package() -> Any:
+    """Loaded where it is needed: it brings torch along."""
+    return pytest.importorskip("bert_score")
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +43,7 @@ def theirs(
     references = {
         key: joined(as_text(refs[0])) for key, refs in zip(documents["doc_id"], documents["references"], strict=True)
     }
-    scorer = bert_score.BERTScorer(
+    scorer = package().BERTScorer(
         model_type=str(models.require(models.DEFAULT).folder),
         num_layers=layer,
         idf=idf,
@@ -150,7 +155,7 @@ def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_model_of_another_kind_equals_the_package_also_where_texts_are_cut(roberta: Path) -> None:
     texts = ["the cat sat there", "a dog slept on the mat", "the dog sat on a cat all day " * 20]
     references = ["the cat sat on the mat", "A dog slept.", "a cat"]
-    _, _, expected = bert_score.score(texts, references, model_type=str(roberta), num_layers=2, device="cpu")
+    _, _, expected = package().score(texts, references, model_type=str(roberta), num_layers=2, device="cpu")
     metric = registry.get(f"bertscore-f[model={roberta},layer=2]")
     found = [one[metric.name] for one in metric.evaluate_batch(texts, references, aggregate=False)]  # type: ignore[index]
     assert np.abs(np.subtract(found, expected.numpy())).max() < 1e-5
