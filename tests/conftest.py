@@ -19,6 +19,14 @@ CHROMIUM_FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
+LONGEST = {
+    "test_realsumm_study.py",
+    "test_ray.py",
+    "test_runnable.py",
+    "test_site.py",
+    "test_pseudonyms.py",
+    "test_perl.py",
+}
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +49,11 @@ def browser() -> Iterator[Browser]:
 
 
 def pytest_collection_modifyitems(config, items):
-    """Tests marked `postgres` run only on PostgreSQL (`make test` runs them in a pass of their own)."""
+    """The longest tests begin first, so that nobody waits for them at the end.
+
+    Tests marked `postgres` run only on PostgreSQL (`make test` runs them in a pass of their own).
+    """
+    items.sort(key=lambda item: item.path.name not in LONGEST)
     on_postgres = os.environ.get("DATABASE_URL", "").startswith("postgres")
     skip = pytest.mark.skip(
         reason="needs PostgreSQL: run with DATABASE_URL=postgres://root@127.0.0.1:5432/test -m postgres"
