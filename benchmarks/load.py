@@ -1,4 +1,4 @@
-"""50 annotators without thinking time: at least 8 times the tasks a second of Turkle 3.1, and p95 under 600 ms.
+"""50 annotators without thinking time. The goal: 8 times the tasks a second of Turkle 3.1, and p95 under 600 ms.
 
 Both run beside each other on this machine in turns: the same PostgreSQL server, gunicorn with the same number of
 processes and threads, persistent connections, the same task text and questions, batches of 200 and of 2,000 tasks, at
