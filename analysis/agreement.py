@@ -19,6 +19,7 @@ from analysis.agreement_counts import (
     Counts,
     Floats,
     Ints,
+    codes_of,
     count,
     count_matrix,
     is_mixed,
@@ -70,6 +71,8 @@ def agreement(
         raise AnalysisError(f"{ci} resamples can't be drawn; give 0 for no interval, or 1000.")
     judgments = judgments if include_checks else without_checks(judgments)
     judgments = judgments if by == "round" else latest(judgments)
+    if cluster != "unit":
+        codes_of(judgments, [cluster])  # refuses a column that isn't there
     if by == "worker_id":
         return of_workers(judgments, blank)
     results = []

@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from analysis.agreement_counts import Floats
+from analysis.tables import AnalysisError
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 Kernel = Callable[[Floats, Floats, Floats, str], Floats]
@@ -65,6 +66,11 @@ def _ordinal(weights: Floats, table: Floats, size: Floats, share: Floats, margin
 
 
 def ratio_distance(values: Floats) -> Floats:
+    """((a - b) / (a + b))², for values that count from zero."""
+    if (values < 0).any():
+        raise AnalysisError(
+            f"The ratio level needs values of 0 or more, and there is {values.min():g}; take the level interval."
+        )
     sums = np.abs(values[:, None] + values[None, :])
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = ((values[:, None] - values[None, :]) / sums) ** 2

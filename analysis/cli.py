@@ -23,6 +23,7 @@ from typing import NoReturn, TypeVar
 import pandas as pd
 
 import analysis.commands
+from analysis.arguments import count
 from analysis.tables import AnalysisError, TableError, check_table, read_table
 from analysis.where import UsageError, keep_where, without_checks
 
@@ -99,7 +100,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN=VALUE",
         help="only rows with that value; repeat for several values of a column or for several columns",
     )
-    group.add_argument("--seed", type=int, default=0, help="seed of everything random (default: 0)")
+    group.add_argument("--seed", type=count, default=0, help="seed of everything random (default: 0)")
     group.add_argument("--json", action="store_true", help="print a JSON list instead of a table")
     group.add_argument(
         "--include-checks",

@@ -46,6 +46,8 @@ def sample_documents(
     """
     scores = scores[scores["doc_id"] != "*"]  # scores of whole systems say nothing about documents
     known = sorted(scores["metric"].unique())
+    if not known:
+        raise AnalysisError("The scores are of whole systems only; choosing documents needs scores of summaries.")
     metrics = list(metrics or known)
     for metric in metrics:
         if metric not in known:

@@ -16,6 +16,8 @@ import pandas as pd
 
 from analysis.correlate import CorrelationResult, correlate
 from analysis.cube import build_cube
+from analysis.plot_pdf import steady
+from analysis.tables import AnalysisError
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5195", "#6B7280")
 """Okabe and Ito's colours, with yellow and black replaced by ones that hold on white and on dark paper."""
@@ -68,6 +70,16 @@ def themed(chart: Any) -> Any:
     )
 
 
+def names_axis(names: Iterable[object], limit: int = 220) -> Any:
+    """An axis with names on the left that has room for them in the reader's face, which may be wider than ours.
+
+    DejaVu Sans, the widest face that `FONT` leads to, takes up to 6.4 px a letter at 11 px; a name beyond the limit is
+    cut by Vega, which measures it a sixth too narrow then. Tick and gap take 8 px more.
+    """
+    longest = max((len(str(name)) for name in names), default=0)
+    return altair().Axis(labelLimit=limit, minExtent=round(min(6.5 * longest, 1.17 * limit)) + 8)
+
+
 def to_svg(chart: Any) -> str:
     """The chart as an SVG document, made here without browser or network."""
     import vl_convert
@@ -76,10 +88,10 @@ def to_svg(chart: Any) -> str:
 
 
 def to_pdf(chart: Any) -> bytes:
-    """The chart as a one-page PDF."""
+    """The chart as a one-page PDF, the same bytes every time."""
     import vl_convert
 
-    return bytes(vl_convert.vegalite_to_pdf(chart.to_json()))
+    return steady(bytes(vl_convert.vegalite_to_pdf(chart.to_json())))
 
 
 def save(chart: Any, path: str | Path) -> None:
@@ -94,7 +106,11 @@ def save(chart: Any, path: str | Path) -> None:
         from analysis.coefficients import UnknownName
 
         raise UnknownName("chart format", path.suffix or path.name, tuple(writers))
-    path.write_bytes(writers[path.suffix]())
+    content = writers[path.suffix]()
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise AnalysisError(f"The chart can't be written to {path} ({error.strerror}); name another file.") from error
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -242,7 +258,9 @@ def score_bars(human_scores: pd.DataFrame, title: str = "Human score per system"
         if grouped
         else alt.value(ACCENT)
     )
-    base = alt.Chart(frame).encode(y=alt.Y("system:N", sort=frame["system"].tolist(), title=None), color=colour)
+    base = alt.Chart(frame).encode(
+        y=alt.Y("system:N", sort=frame["system"].tolist(), title=None, axis=names_axis(frame["system"])), color=colour
+    )
     bars = base.mark_rule(strokeWidth=1.5).encode(
         x=alt.X("low:Q", title="mean score", scale=alt.Scale(zero=False)), x2="high:Q"
     )

@@ -14,7 +14,7 @@ from analysis.experiments.pairwise import PairwiseF1
 from analysis.experiments.ranking import Ranking
 from analysis.experiments.robustness import OptionPoint
 from analysis.experiments.topk import TopK
-from analysis.plot import ACCENT, FAINT, INK, PALETTE, SHAPES, altair, number, themed
+from analysis.plot import ACCENT, FAINT, INK, PALETTE, SHAPES, altair, names_axis, number, themed
 
 DIVERGING = ["#b35806", "#f7f7f7", "#2166ac"]
 
@@ -40,7 +40,7 @@ def correlation_bars(results: Sequence[CorrelationResult], human: str) -> Any:
     alt = altair()
     frame = frame_of(results).dropna(subset=["value"]).sort_values("value", ascending=False)
     order = frame["metric"].tolist()
-    base = alt.Chart(frame).encode(y=alt.Y("metric:N", sort=order, title=None))
+    base = alt.Chart(frame).encode(y=alt.Y("metric:N", sort=order, title=None, axis=names_axis(order)))
     scale = alt.Scale(zero=False)
     tooltip = ["metric", "value", "low", "high", "n_used", "n_undefined"]
     dots = base.mark_point(filled=True, size=60, color=ACCENT, opacity=1).encode(
@@ -128,7 +128,9 @@ def f1_bars(results: Sequence[PairwiseF1], human: str) -> Any:
     alt = altair()
     frame = frame_of(results)
     metrics = frame[~frame["is_ceiling"]].sort_values("f1", ascending=False)
-    base = alt.Chart(metrics).encode(y=alt.Y("metric:N", sort=metrics["metric"].tolist(), title=None))
+    base = alt.Chart(metrics).encode(
+        y=alt.Y("metric:N", sort=metrics["metric"].tolist(), title=None, axis=names_axis(metrics["metric"]))
+    )
     bars = base.mark_bar(color=ACCENT, height=9).encode(
         x=alt.X("f1:Q", title="weighted F1", scale=alt.Scale(domain=[0, 1])),
         tooltip=["metric", "f1", "first", "second", "undecided", "pairs"],
@@ -150,7 +152,7 @@ def level_difference(system: Sequence[CorrelationResult], summary: Sequence[Corr
     frame = pd.concat([frame_of(system), frame_of(summary)]).dropna(subset=["value"])
     wide = frame.pivot_table(index="metric", columns="level", values="value").dropna().reset_index()
     order = wide.sort_values("summary", ascending=False)["metric"].tolist()
-    axis = alt.Y("metric:N", sort=order, title=None)
+    axis = alt.Y("metric:N", sort=order, title=None, axis=names_axis(order))
     rule = (
         alt.Chart(wide)
         .mark_rule(color=FAINT, strokeWidth=1.5)
@@ -190,7 +192,7 @@ def value_matrix(
     data = frame.assign(shown=shown, dark=[bool(math.isfinite(v) and abs(v) > 0.6) for v in frame[value]])
     base = alt.Chart(data).encode(
         x=alt.X(f"{column}:N", sort=columns, title=None, axis=alt.Axis(labelAngle=-45)),
-        y=alt.Y(f"{row}:N", sort=rows, title=None),
+        y=alt.Y(f"{row}:N", sort=rows, title=None, axis=names_axis(rows)),
     )
     scale = alt.Scale(domain=[-1, 0, 1], range=DIVERGING)
     cells = base.mark_rect().encode(

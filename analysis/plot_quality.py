@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.plot import ACCENT, PALETTE, altair, themed
+from analysis.plot import ACCENT, PALETTE, altair, names_axis, themed
 
 
 def worker_scatter(workers: Sequence[Mapping[str, object]], link: str = "") -> Any:
@@ -57,7 +57,7 @@ def agreement_bars(rows: Sequence[Mapping[str, object]], what: str) -> Any:
         .mark_bar(color=ACCENT, height=9)
         .encode(
             x=alt.X("alpha:Q", title="Krippendorff's alpha"),
-            y=alt.Y("part:N", sort=frame["part"].tolist(), title=None),
+            y=alt.Y("part:N", sort=frame["part"].tolist(), title=None, axis=names_axis(frame["part"])),
             tooltip=["part", "alpha"],
         )
         .properties(width=300, height=alt.Step(17), title=f"Agreement per {what}")
@@ -70,7 +70,7 @@ def score_distributions(scores: pd.DataFrame, metric: str) -> Any:
     alt = altair()
     frame = scores[scores["metric"] == metric][["system", "doc_id", "value"]].dropna()
     order = frame.groupby("system")["value"].median().sort_values(ascending=False).index.tolist()
-    base = alt.Chart(frame).encode(y=alt.Y("system:N", sort=order, title=None))
+    base = alt.Chart(frame).encode(y=alt.Y("system:N", sort=order, title=None, axis=names_axis(order)))
     value = alt.X("value:Q", title=metric, scale=alt.Scale(zero=False))
     dots = base.mark_tick(color=ACCENT, opacity=0.35, thickness=1.5, size=10).encode(
         x=value, tooltip=["system", "doc_id", "value"]

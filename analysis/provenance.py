@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from analysis.tables import write_atomically
+from analysis.tables import VERSION, write_atomically
 
 PACKAGES = ("numpy", "pandas", "pyarrow", "scipy")
 
@@ -21,8 +21,8 @@ def file_hash(path: str | Path) -> str:
 
 
 def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
-    """Versions of Python and of the libraries that a number can depend on."""
-    found = {"python": platform.python_version()}
+    """Versions of the project, of Python and of the libraries that a number can depend on."""
+    found = {"pyramidion": VERSION, "python": platform.python_version()}
     for package in packages:
         try:
             found[package] = version(package)

@@ -131,7 +131,8 @@ def compare_systems(
     ]
     cluster = _clusters(order, pairs, adjusted, alpha)
     systems = [_mean(scores, observed, samples, int(s), cluster[int(s)]) for s in order]
-    warnings = _warnings(adjusted, plain, alpha)
+    least = _least_p(resamples, len(pairs), correction)
+    warnings = _too_few(resamples, len(pairs), least) if least >= alpha else _warnings(adjusted, plain, alpha)
     return SystemComparison(
         tuple(systems), tuple(found), measure, test, resample, resamples, seed, alpha, correction, warnings
     )
@@ -268,6 +269,19 @@ def _clusters(order: Ints, pairs: list[tuple[int, int]], adjusted: Floats, alpha
     for (better, worse), p in zip(pairs, adjusted, strict=True):
         beats[better, worse] = p < alpha
     return clusters([int(system) for system in order], beats)
+
+
+def _least_p(resamples: int, pairs: int, correction: str) -> float:
+    """The least adjusted p that so many resamples can give."""
+    least = 1 / (resamples + 1)
+    return min(1.0, least * pairs) if correction in ("holm", "bonferroni") else least
+
+
+def _too_few(resamples: int, pairs: int, least: float) -> tuple[str, ...]:
+    return (
+        f"No two systems can be told apart here: {resamples} resamples are too few for {pairs} pairs, as no p falls "
+        f"below {least:.2g} after the correction. Take more with --resamples.",
+    )
 
 
 def _warnings(adjusted: Floats, plain: Floats, alpha: float) -> tuple[str, ...]:

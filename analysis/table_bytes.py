@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from analysis.table_checks import Problems
+from analysis.table_checks import Problems, TableError
 
 SUFFIXES = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 MAX_LINE = 16 * 2**20
@@ -98,15 +98,29 @@ class _Guard:
             ) from error
 
 
+def check_writable(folder: Path) -> None:
+    """Refuse a folder that can't be written to, before the work that would be lost."""
+    try:
+        there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> TableError:
+    return Problems(path.name or str(path)).fail(
+        f"a place that can't be written ({error.strerror})", "a folder that may be written"
+    )
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Write beside the target, then rename: a crash leaves the old file."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
-        raise Problems(path.name).fail(
-            f"a place that can't be written ({error.strerror})", "a folder that may be written"
-        ) from error
+        raise _unwritable(path, error) from error
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -114,6 +128,9 @@ def write_atomically(path: Path, data: bytes) -> None:
         os.umask(umask)
         Path(name).chmod(0o666 & ~umask)
         Path(name).replace(path)
+    except OSError as error:  # a full disk, or a folder of that name
+        Path(name).unlink(missing_ok=True)
+        raise _unwritable(path, error) from error
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

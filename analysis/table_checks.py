@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 SHOWN = 20
@@ -101,7 +102,7 @@ def show(value: object, width: int = 60) -> str:
     """A found value, short enough for a sentence."""
     if is_missing(value) or value == "":
         return "nothing"
-    text = repr(value)
+    text = repr(value.item() if isinstance(value, np.generic) else value)
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 

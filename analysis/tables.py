@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.table_bytes import SUFFIXES, write_atomically
+from analysis import VERSION
+from analysis.table_bytes import SUFFIXES, check_writable, write_atomically
 from analysis.table_checks import (
     AnalysisError,
     Column,
@@ -30,12 +31,14 @@ from analysis.table_writing import write_frame
 __all__ = [
     "SUFFIXES",
     "TABLES",
+    "VERSION",
     "AnalysisError",
     "Column",
     "Problem",
     "TableError",
     "TableSpec",
     "check_table",
+    "check_writable",
     "find_table",
     "key_codes",
     "read_table",

@@ -10,6 +10,8 @@ from . import protocols
 from .errors import Refused
 from .models import Batch, Study, Task
 
+MOST_QUOTA = 10_000  # far above any study; the column holds a little more
+
 
 def create_batch(
     study: Study,
@@ -33,6 +35,8 @@ def create_batch(
         raise Refused(_("%(error)s No batch was made.") % {"error": error}) from error
     if quota < 1:
         raise Refused(_("The quota is %(n)d, but a task needs at least 1 answer. No batch was made.") % {"n": quota})
+    if quota > MOST_QUOTA:
+        raise Refused(_("A task takes at most %(most)d answers. No batch was made.") % {"most": MOST_QUOTA})
     if study.batches.filter(name=name).exists():
         raise Refused(
             _("“%(study)s” has a batch named “%(name)s” already. No batch was made: choose another name.")

@@ -16,6 +16,7 @@ from .explorer_jobs import decision_in_force, words_of
 from .jobs import start_job
 from .models import Disagreement, Document, Exploration, Job, Reference, Study, User
 from .models.texts import plain
+from .numbers import whole
 
 PER_PAGE = 25
 GLIMPSE = 180
@@ -36,7 +37,7 @@ class Wish:
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> "Wish":
-        numbers = (_number(given.get(name, "")) for name in ("after", "before", "system"))
+        numbers = (whole(given.get(name, "")) for name in ("after", "before", "system"))
         q, measure, metric = (
             given.get(name, "").replace("\x00", "").strip()[:200] for name in ("q", "measure", "metric")
         )
@@ -53,10 +54,6 @@ class Wish:
     def as_list(self) -> str:
         """The query of the list, and of any document opened from it."""
         return self.link(system=0)
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from .errors import BadAnswers
 from .models import Assignment, ExtractedUnit
 from .models.texts import Text
+from .safety.letters import readable
 from .words import sentences
 
 LONGEST = 1000  # characters; far above any single fact
@@ -60,7 +61,7 @@ def _entries(raw: Any) -> list[Any]:
             return [{"text": line} for line in text.splitlines()]
         try:
             raw = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise _unreadable() from None
     if not isinstance(raw, list) or not all(isinstance(entry, dict) for entry in raw):
         raise _unreadable()
@@ -71,7 +72,7 @@ def _unit(entry: dict[str, Any], length: int) -> Unit:
     text, spans = entry.get("text", ""), entry.get("spans", [])
     if not isinstance(text, str) or not isinstance(spans, list):
         raise _unreadable()
-    text = " ".join(text.split())
+    text = " ".join(readable(text).split())
     if len(text) > LONGEST:
         raise BadAnswers(
             _("An SCU has %(n)d characters; at most %(most)d can be kept. Nothing was submitted.")

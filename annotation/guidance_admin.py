@@ -10,6 +10,7 @@ from . import clock, protocols
 from .errors import BadAnswers, Refused
 from .guidance import Kind, newest_text
 from .models import Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun, Study, Summary
+from .numbers import whole
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def add_item(study: Study, given: Mapping[str, str]) -> PracticeItem:
     protocol, kind, question = given.get("protocol", ""), given.get("kind", ""), given.get("question", "").strip()
     _known(protocol)
     key = given.get("summary", "")
-    summary = Summary.objects.filter(document__study=study, pk=int(key) if key.isdigit() else 0).first()
+    summary = Summary.objects.filter(document__study=study, pk=whole(key)).first()
     if kind not in PracticeItem.Kind.values or not question or summary is None:
         raise BadAnswers(_("An item needs a summary of this study and a question. Nothing was added."))
     plan, _made = PracticePlan.objects.get_or_create(study=study, protocol=protocol)

@@ -9,6 +9,7 @@ from .errors import BadAnswers
 from .guidance import Marked, mark
 from .models import Batch, PracticeItem
 from .models.texts import plain
+from .numbers import whole
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def tutorial_step(items: Sequence[PracticeItem], given: Mapping[str, str]) -> St
     The answers travel in the address: going back and forth, or reloading, changes nothing. `seen` counts the items
     whose feedback has been read.
     """
-    seen = int(given["seen"]) if given.get("seen", "").isdigit() else 0
+    seen = whole(given.get("seen", ""))
     number = min(seen, len(items))
     before = [(str(item.pk), given.get(str(item.pk), "")) for item in items[:number]]
     if number == len(items):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Exists, OuterRef, Q, Sum
 
 from .models import (
     Assignment,
@@ -10,6 +10,7 @@ from .models import (
     ContentUnit,
     Judgment,
     Membership,
+    Posting,
     Role,
     Study,
     Summary,
@@ -30,6 +31,13 @@ class BatchProgress:
     submitted: int  # what counts: confirmed, where a market stands between
     leased: int
     unconfirmed: int = 0  # answers we have whose market has not confirmed them
+    is_posted: bool = False  # its tasks are taken on a market
+
+    @property
+    def can_be_taken(self) -> bool:
+        """Whether somebody with an account may find a task there, or one that they hold."""
+        wanted = self.submitted + self.unconfirmed < self.places
+        return self.batch.state == Batch.State.OPEN and wanted and not self.is_posted
 
     @property
     def percent(self) -> int:
@@ -49,6 +57,10 @@ class Card:
     def reads(self) -> bool:
         return self.role in (Role.ADMIN, Role.ANALYST)
 
+    @property
+    def to_take(self) -> list[BatchProgress]:
+        return [one for one in self.batches if one.can_be_taken]
+
 
 def batch_progress(studies: list[Study]) -> dict[int, list[BatchProgress]]:
     """Every batch's progress, by study id: two queries, whatever the number of studies."""
@@ -63,6 +75,7 @@ def batch_progress(studies: list[Study]) -> dict[int, list[BatchProgress]]:
     batches = (
         Batch.objects.filter(study__in=studies)
         .annotate(tasks_n=Count("tasks"), places=Sum("tasks__quota"), live=Sum("tasks__live"))
+        .annotate(posted=Exists(Posting.objects.filter(batch=OuterRef("pk"))))
         .order_by("pk")
     )
     found: dict[int, list[BatchProgress]] = {}
@@ -70,7 +83,15 @@ def batch_progress(studies: list[Study]) -> dict[int, list[BatchProgress]]:
         held, waiting = others.get(batch.pk, (0, 0))
         submitted = (batch.live or 0) - held - waiting
         found.setdefault(batch.study_id, []).append(
-            BatchProgress(batch, batch.tasks_n, batch.places or 0, submitted, held, waiting)
+            BatchProgress(
+                batch,
+                batch.tasks_n,
+                batch.places or 0,
+                submitted,
+                held,
+                waiting,
+                is_posted=batch.posted and batch.crowd != Worker.DIRECT,
+            )
         )
     return found
 

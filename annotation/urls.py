@@ -3,17 +3,17 @@
 from django.urls import include, path
 
 from .views import account, collect, explorer, exports, home, metrics, quality, record, study, tokens, work, work_api
+from .views.crowd_door import BARE
+from .views.errors import Route, answer_wrong_methods
 
 handler400 = "annotation.views.errors.bad_request"
 handler403 = "annotation.views.errors.denied"
 handler404 = "annotation.views.errors.not_found"
 handler500 = "annotation.views.errors.broken"
 
-urlpatterns = [
+pages: list[Route] = [
     path("", include("annotation.urls_preparing")),
-    path("w/", include("annotation.urls_crowds_work")),
     path("studies/<slug:slug>/", include("annotation.urls_crowds")),
-    path("api/", include("annotation.api.urls")),
     path("tokens/", tokens.tokens, name="tokens"),
     path("tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke-token"),
     path("", home.home, name="home"),
@@ -58,4 +58,12 @@ urlpatterns = [
     path("studies/<slug:slug>/metrics/<str:name>/", metrics.metric, name="metric"),
     path("studies/<slug:slug>/metrics/<str:name>/explain/", metrics.explanation, name="explain"),
     path("studies/<slug:slug>/jobs/<int:job_id>/", metrics.job, name="job"),
+]
+
+bare_pages = [path("w/", include("annotation.urls_crowds_work"))]
+
+urlpatterns = [
+    *answer_wrong_methods(bare_pages, BARE),
+    *answer_wrong_methods(pages),
+    path("api/", include("annotation.api.urls")),
 ]

@@ -10,24 +10,42 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
-from django.db import connection
+from django.apps import apps
+from django.db import DatabaseError, connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 FORM = 1
 SQLITE, POSTGRES = "sqlite", "postgresql"
 _PLAIN = "SET TIME ZONE 'UTC'; SET extra_float_digits = 1; SET bytea_output = 'hex'; SET datestyle = 'ISO, YMD'"
+# What an extension brought stays, and so do the schema, its owner and its grants.
+_EMPTY = """
+SET client_min_messages = warning;
+DO $$
+DECLARE commands text;
+BEGIN
+  SELECT string_agg(format('DROP %s IF EXISTS %s CASCADE;', one.type, one.identity), ' ' ORDER BY one.type <> 'table')
+    INTO commands
+    FROM pg_depend d CROSS JOIN LATERAL pg_identify_object(d.classid, d.objid, 0) one
+   WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = {schema}::regnamespace
+     AND d.classid IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_type'::regclass)
+     AND NOT EXISTS (
+         SELECT FROM pg_depend e WHERE e.classid = d.classid AND e.objid = d.objid AND e.deptype = 'e');
+  IF commands IS NOT NULL THEN EXECUTE commands; END IF;
+END $$;
+"""
 _PART = "('x' || substr(md5(t::text), {start}, 15))::bit(60)::bigint::numeric"
 
 
@@ -47,6 +65,8 @@ class Manifest:
     migrations: list[str]
     sha256: str
     """Of the database inside."""
+    product: str = ""
+    """`site` or `marketplace`; empty in backups from before this was written down."""
 
     @property
     def rows(self) -> int:
@@ -55,44 +75,80 @@ class Manifest:
 
 def make_backup(target: Path) -> Manifest:
     """Write a backup of the database to a new file; the file appears whole or not at all."""
-    if target.exists():
-        raise BackupError(f"{target} is there already. Nothing was written: choose another name.")
-    target.parent.mkdir(parents=True, exist_ok=True)
     draft = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-            dump = Path(folder) / "database"
-            tables = _copy_sqlite(dump) if connection.vendor == SQLITE else _dump_postgres(dump)
-            manifest = Manifest(FORM, connection.vendor, timezone.now().isoformat(), tables, _migrations(), _sha(dump))
-            _write_tar(draft, manifest, dump)
-        os.replace(draft, target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with _in_words(f"{target} can't be written"):
+        if target.exists():
+            raise BackupError(f"{target} is there already. Nothing was written: choose another name.")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            manifest = _write_backup(draft)
+            os.replace(draft, target)
+        finally:
+            draft.unlink(missing_ok=True)
+    return manifest
+
+
+def _write_backup(draft: Path) -> Manifest:
+    with tempfile.TemporaryDirectory(dir=draft.parent) as folder:
+        dump = Path(folder) / "database"
+        tables = _copy_sqlite(dump) if connection.vendor == SQLITE else _dump_postgres(dump)
+        made_at = timezone.now().isoformat()
+        manifest = Manifest(FORM, connection.vendor, made_at, tables, _migrations(), _sha(dump), _product())
+        _write_tar(draft, manifest, dump)
     return manifest
 
 
 def restore_backup(source: Path, *, replace: bool = False) -> Manifest:
     """Put a backup into the database that the settings name, and compare every table with the manifest."""
-    with tempfile.TemporaryDirectory(dir=source.parent) as folder:
+    # Not beside the source: that may be a medium that can only be read.
+    with _in_words("The backup can't be unpacked or put back"), tempfile.TemporaryDirectory() as folder:
         dump = Path(folder) / "database"
         manifest = _read_tar(source, dump)
-        if manifest.engine != connection.vendor:
-            raise BackupError(
-                f"{source} holds a {manifest.engine} database, but DATABASE_URL names {connection.vendor}. "
-                "Nothing was changed: restore it to its own kind, or move studies with export_study and import_study."
-            )
-        if not replace and connection.introspection.table_names():
-            raise BackupError(
-                "The database is not empty. Nothing was changed: name an empty one, "
-                "or say --replace to lose what is in this one."
-            )
+        _refuse_what_does_not_fit(source, manifest, replace)
         connection.close()
         if connection.vendor == SQLITE:
             _restore_sqlite(dump)
         else:
-            _restore_postgres(dump, manifest)
+            _restore_postgres(dump)
     _compare(manifest)
     return manifest
+
+
+def _refuse_what_does_not_fit(source: Path, manifest: Manifest, replace: bool) -> None:
+    if manifest.engine != connection.vendor:
+        raise BackupError(
+            f"{source} holds a {manifest.engine} database, but DATABASE_URL names {connection.vendor}. "
+            "Nothing was changed: restore it to its own kind, or move studies with export_study and import_study."
+        )
+    if manifest.product not in ("", _product()):
+        raise BackupError(
+            f"{source} is a backup of the {manifest.product}, but these are the settings of the {_product()}. "
+            "Nothing was changed: the marketplace's commands take --settings deploy.marketplace_settings."
+        )
+    if not replace and connection.introspection.table_names():
+        raise BackupError(
+            "The database is not empty. Nothing was changed: name an empty one, "
+            "or say --replace to lose what is in this one."
+        )
+
+
+def _product() -> str:
+    return "site" if apps.is_installed("annotation") else "marketplace"
+
+
+@contextmanager
+def _in_words(trouble: str) -> Iterator[None]:
+    """A disk or a database that does not do its part is the operator's to mend: they get a sentence."""
+    try:
+        yield
+    except (DatabaseError, sqlite3.Error) as error:
+        raise BackupError(f"The database does not answer ({_first(str(error))}). Nothing was changed.") from error
+    except OSError as error:
+        raise BackupError(f"{trouble} ({error.strerror or error}). Nothing was changed.") from error
+
+
+def _first(text: str) -> str:
+    return (text.strip().splitlines() or ["no reason given"])[0]
 
 
 def _compare(manifest: Manifest) -> None:
@@ -192,28 +248,68 @@ def _facts_postgres(cursor: Any) -> dict[str, list[str]]:
     return facts
 
 
-def _restore_postgres(dump: Path, manifest: Manifest) -> None:
-    name = connection.settings_dict["NAME"]
-    options = ["--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error", "--clean", "--if-exists"]
-    _run("pg_restore", *options, f"--dbname={name}", str(dump))
-    others = set(connection.introspection.table_names()) - set(manifest.tables)
-    with connection.cursor() as cursor:  # tables that a newer program had made
-        for table in sorted(others):
-            cursor.execute(f"DROP TABLE {connection.ops.quote_name(table)} CASCADE")
+def _restore_postgres(dump: Path) -> None:
+    """Empty the database and fill it from the dump, in one transaction: if anything fails, all is as it was."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT quote_literal(quote_ident(current_schema()))")
+        schema = cursor.fetchone()[0]
+    connection.close()
+    emptying = dump.with_name("empty.sql")
+    emptying.write_text(_EMPTY.format(schema=schema) + _drop_other_schemas(dump), encoding="utf-8")
+    # Comments on extensions belong to whoever installed them.
+    reading = ["--no-owner", "--no-privileges", "--no-comments", "--exit-on-error", "--file=-", str(dump)]
+    writing = ["--no-psqlrc", "--quiet", "--output=/dev/null", "--set=ON_ERROR_STOP=1", "--single-transaction"]
+    _pipe([_found("pg_restore"), *reading], [_found("psql"), *writing, f"--file={emptying}", "--file=-"])
 
 
-def _run(program: str, *arguments: str) -> None:
-    if shutil.which(program) is None:
-        raise BackupError(f"{program} is not installed: apt-get install postgresql-client. Nothing was changed.")
+def _drop_other_schemas(dump: Path) -> str:
+    """Schemas beside `public` are in the dump as a whole, and come back as a whole."""
+    listed = re.findall(r"^\d+; \d+ \d+ SCHEMA - (\S+) ", _run("pg_restore", "--list", str(dump)), re.MULTILINE)
+    names = [connection.ops.quote_name(name) for name in listed if name != "public"]
+    return "".join(f"DROP SCHEMA IF EXISTS {name} CASCADE;\n" for name in names)
+
+
+def _run(program: str, *arguments: str) -> str:
+    done = subprocess.run(
+        [_found(program), *arguments], env=_client_environment(), capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise BackupError(f"{program} stopped: {_first(done.stderr)}. Nothing was kept of it.")
+    return done.stdout
+
+
+def _pipe(giver: list[str], taker: list[str]) -> None:
+    """What one program writes is the other's input; cut off, it ends the taker, which else would commit."""
+    there, whole = _client_environment(), False
+    with tempfile.TemporaryFile("w+") as words:
+        with (
+            suppress(BrokenPipeError),  # the taker stopped, and said why
+            subprocess.Popen(giver, env=there, stdout=subprocess.PIPE, stderr=words) as gives,
+            subprocess.Popen(taker, env=there, stdin=subprocess.PIPE, stderr=words) as takes,
+        ):
+            try:
+                shutil.copyfileobj(cast(IO[bytes], gives.stdout), cast(IO[bytes], takes.stdin), 1 << 20)
+                whole = gives.wait() == 0
+            finally:
+                if not whole:
+                    takes.kill()
+        words.seek(0)
+        if not whole or takes.returncode:
+            raise BackupError(f"The restore stopped: {_first(words.read())}. Nothing was changed.")
+
+
+def _found(program: str) -> str:
+    if path := shutil.which(program):
+        return path
+    raise BackupError(f"{program} is not installed: apt-get install postgresql-client. Nothing was changed.")
+
+
+def _client_environment() -> dict[str, str]:
+    """How PostgreSQL's own programs find the database of the settings."""
     there = connection.settings_dict
     names = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
     given = {variable: str(there[key]) for variable, key in names.items() if there.get(key)}
-    done = subprocess.run(
-        [program, *arguments], env={**os.environ, **given}, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["no reason given"])[0]
-        raise BackupError(f"{program} stopped: {last}. Nothing was kept of it.")
+    return {**os.environ, **given}
 
 
 # The file

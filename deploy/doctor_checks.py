@@ -3,12 +3,13 @@
 import http.client
 import os
 import shutil
-import socket
 import stat
+import tempfile
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from django.apps import apps
 from django.conf import settings
@@ -18,13 +19,31 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
 from .doctor import check
+from .environment import Environment
 
 SKEW = timedelta(seconds=30)
 STUCK = timedelta(minutes=2)
 STALE_BACKUP = timedelta(days=2)
 LEAST_KEY = 40
+REDIRECTS = {301, 302, 303, 307, 308}
 EXAMPLES = ("example.org", "example.com", "localhost", "127.0.0.1")
 TABLES_WITH_TRIGGERS = {"annotation_assignment", "annotation_judgment", "annotation_entry"}
+
+
+def _is_site() -> bool:
+    return apps.is_installed("annotation")
+
+
+def _ours(name: str) -> str:
+    """What this product calls a setting that both have."""
+    return name if _is_site() else f"MARKETPLACE_{name}"
+
+
+def _manage(command: str) -> str:
+    """How this product's command is typed."""
+    if _is_site():
+        return f"manage.py {command}"
+    return f"python -m django {command} --settings deploy.marketplace_settings"
 
 
 @check("demo")
@@ -36,20 +55,20 @@ def demo_is_off() -> str | None:
 
 @check("debug")
 def debug_is_off() -> str | None:
-    if settings.DEBUG or os.environ.get("DEBUG", "").lower() in {"1", "true", "yes", "on"}:
+    if settings.DEBUG or Environment.here().flag("DEBUG"):
         return "DEBUG is on: error pages would show the inside of the program. Set DEBUG=no."
     return None
 
 
 @check("secret key")
 def secret_key_is_strong() -> str | None:
-    key = settings.SECRET_KEY
+    key, name = settings.SECRET_KEY, _ours("SECRET_KEY")
     if len(key) < LEAST_KEY or len(set(key)) < 10:
         return (
-            f"SECRET_KEY is short or simple ({len(key)} characters): sessions and worker links could be forged. "
+            f"{name} is short or simple ({len(key)} characters): sessions and worker links could be forged. "
             'Make one: python -c "import secrets; print(secrets.token_urlsafe(50))".'
         )
-    if key == os.environ.get("MARKETPLACE_SECRET_KEY"):
+    if key == Environment.here().text("MARKETPLACE_SECRET_KEY" if _is_site() else "SECRET_KEY"):
         return "SECRET_KEY and MARKETPLACE_SECRET_KEY are the same: give the marketplace one of its own."
     return None
 
@@ -57,25 +76,30 @@ def secret_key_is_strong() -> str | None:
 @check("hosts")
 def hosts_are_named() -> str | None:
     if "*" in settings.ALLOWED_HOSTS:
-        return "ALLOWED_HOSTS is *: anybody can make links that name another host. Name the hosts people type."
+        return (
+            f"{_ours('ALLOWED_HOSTS')} is *: anybody can make links that name another host. Name the hosts people type."
+        )
     names = [host.lstrip(".") for host in settings.ALLOWED_HOSTS]
     if not settings.DEMO and all(any(name.endswith(known) for known in EXAMPLES) for name in names):
-        return f"ALLOWED_HOSTS is {', '.join(names) or 'empty'}: an example, not the name people type. Set your own."
+        shown = ", ".join(names) or "empty"
+        return f"{_ours('ALLOWED_HOSTS')} is {shown}: an example, not the name people type. Set your own."
     return None
 
 
 @check("site address")
 def site_address_fits() -> str | None:
-    address = getattr(settings, "SITE_URL", "")
+    name = "SITE_URL" if _is_site() else "MARKETPLACE_URL"
+    address = getattr(settings, name)
     host = urlsplit(address).hostname
     if not host:
-        return "SITE_URL is not set: markets could not send workers here. Set it, e.g. https://pyramidion.your-lab.org."
+        if not _is_site() and not address:
+            return None  # the marketplace then takes the address of each request
+        return f"{name} is not set: markets could not send workers here. Set it, e.g. https://pyramidion.your-lab.org."
     if not settings.DEMO and urlsplit(address).scheme != "https":
-        return f"SITE_URL is {address}: browsers refuse plain HTTP inside a market's page. Serve and name it by https."
-    if host not in settings.ALLOWED_HOSTS and not any(
-        name.startswith(".") and host.endswith(name) for name in settings.ALLOWED_HOSTS
-    ):
-        return f"SITE_URL names {host}, which ALLOWED_HOSTS does not: workers would get an error page. Add it there."
+        return f"{name} is {address}: browsers refuse plain HTTP inside a market's page. Serve and name it by https."
+    if not any(host == known or (known.startswith(".") and host.endswith(known)) for known in settings.ALLOWED_HOSTS):
+        hosts = _ours("ALLOWED_HOSTS")
+        return f"{name} names {host}, which {hosts} does not: workers would get an error page. Add it there."
     return None
 
 
@@ -98,7 +122,9 @@ def database_answers() -> str | None:
             cursor.execute("SELECT 1")
     except DatabaseError as error:
         reason = (str(error).strip().splitlines() or [""])[0]
-        return f"The database does not answer ({reason[:120]}). Check DATABASE_URL, and that the server runs."
+        return (
+            f"The database does not answer ({reason[:120]}). Check {_ours('DATABASE_URL')}, and that the server runs."
+        )
     return None
 
 
@@ -107,11 +133,11 @@ def migrations_are_applied() -> str | None:
     executor = MigrationExecutor(connection)
     waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if waiting:
-        return f"{len(waiting)} migrations wait. Run manage.py migrate (after manage.py backup)."
+        return f"{len(waiting)} migrations wait. Run {_manage('migrate')} (after {_manage('backup')})."
     return None
 
 
-@check("rules")
+@check("rules", site_only=True)
 def triggers_are_there() -> str | None:
     if connection.vendor == "sqlite":
         query = "SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'trigger'"
@@ -120,7 +146,7 @@ def triggers_are_there() -> str | None:
     with connection.cursor() as cursor:
         cursor.execute(query)
         found = {name for (name,) in cursor.fetchall()}
-    if apps.is_installed("annotation") and not found >= TABLES_WITH_TRIGGERS:
+    if not found >= TABLES_WITH_TRIGGERS:
         missing = ", ".join(sorted(TABLES_WITH_TRIGGERS - found))
         return f"The database lacks its own rules on {missing}: quotas are not kept. Run manage.py migrate."
     return None
@@ -128,11 +154,11 @@ def triggers_are_there() -> str | None:
 
 @check("engine")
 def engine_fits() -> str | None:
-    processes = int(os.environ.get("WEB_PROCESSES", "2"))
+    processes = Environment.here().number(_ours("WEB_PROCESSES"), 2)
     if connection.vendor == "sqlite" and not settings.DEMO and processes > 2:
         return (
             f"SQLite with {processes} web processes: writers queue behind each other. "
-            "Use PostgreSQL (DATABASE_URL=postgres://…), or WEB_PROCESSES=2."
+            f"Use PostgreSQL ({_ours('DATABASE_URL')}=postgres://…), or {_ours('WEB_PROCESSES')}=2."
         )
     return None
 
@@ -143,15 +169,17 @@ def database_asks_for_a_password() -> str | None:
     local = there.get("HOST", "") in ("", "127.0.0.1", "localhost", "::1") or str(there.get("HOST")).startswith("/")
     if connection.vendor == "postgresql" and not local:
         if not there.get("PASSWORD"):
-            return "DATABASE_URL has no password for a server on another host. Give the account one."
+            return f"{_ours('DATABASE_URL')} has no password for a server on another host. Give the account one."
         if "sslmode" not in there.get("OPTIONS", {}):
-            return "The way to the database is not encrypted for sure. Add ?sslmode=require to DATABASE_URL."
+            return (
+                f"The way to the database is not encrypted for sure. Add ?sslmode=require to {_ours('DATABASE_URL')}."
+            )
     return None
 
 
-@check("accounts")
+@check("accounts", site_only=True)
 def no_demo_accounts() -> str | None:
-    if settings.DEMO or not apps.is_installed("annotation"):
+    if settings.DEMO:
         return None
     users = get_user_model().objects.filter(is_active=True)
     if found := users.filter(is_demo=True).count():
@@ -170,7 +198,7 @@ def _has_known_password(user: object) -> bool:
     return any(user.check_password(word) for word in ("demo", "admin", "password"))  # type: ignore[attr-defined]
 
 
-@check("background")
+@check("background", site_only=True)
 def background_work_goes_on() -> str | None:
     if settings.BACKGROUND == "immediate":
         if settings.DEMO:
@@ -189,8 +217,21 @@ def background_work_goes_on() -> str | None:
 @check("static files")
 def static_files_are_collected() -> str | None:
     if not (Path(settings.STATIC_ROOT) / "staticfiles.json").is_file() and not settings.DEMO:
-        return f"There are no static files in {settings.STATIC_ROOT}. Run manage.py collectstatic."
+        return f"There are no static files in {settings.STATIC_ROOT}. Run {_manage('collectstatic')}."
     return None
+
+
+@check("exports", site_only=True)
+def exports_can_be_written() -> str | None:
+    try:
+        Path(settings.EXPORT_ROOT).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=settings.EXPORT_ROOT):
+            return None
+    except OSError as error:
+        return (
+            f"EXPORT_ROOT is {settings.EXPORT_ROOT}, where nothing can be written ({error.strerror}): "
+            "every export would fail. Name a folder that the account of the site and the workers may write to."
+        )
 
 
 @check("disk")
@@ -226,15 +267,16 @@ def backup_is_recent() -> str | None:
     if settings.DEMO:
         return None
     if not settings.BACKUP_DIR:
-        return "BACKUP_DIR is not set: nobody can tell if there are backups. Set it, and run manage.py backup daily."
+        backup = _manage("backup")
+        return f"BACKUP_DIR is not set: nobody can tell if there are backups. Set it, and run {backup} daily."
     files = [file for file in Path(settings.BACKUP_DIR).glob("*") if file.is_file()]
     newest = max((file.stat().st_mtime for file in files), default=0)
     if datetime.fromtimestamp(newest, UTC) < datetime.now(UTC) - STALE_BACKUP:
-        return f"{settings.BACKUP_DIR} has no backup of the last two days. Run manage.py backup, and look why."
+        return f"{settings.BACKUP_DIR} has no backup of the last two days. Run {_manage('backup')}, and look why."
     return None
 
 
-@check("endpoints")
+@check("endpoints", site_only=True)
 def endpoints_answer() -> str | None:
     for name in ("MTURK_ENDPOINT_URL", "PROLIFIC_URL"):
         address = str(getattr(settings, name, "") or "")
@@ -242,15 +284,19 @@ def endpoints_answer() -> str | None:
             continue
         if urlsplit(address).scheme != "https" and not settings.DEMO and not _is_local(address):
             return f"{name} is {address}: keys would travel in the clear. Name it by https."
-        if _date_of(address) is None:
+        there = _knock(address)
+        if there is None:
             return f"{name} is {address}, and nobody answers there. Correct it, or start the market."
+        if there.moved_to and name == "MTURK_ENDPOINT_URL":
+            return f"{name} is {address}, which redirects to {there.moved_to}. Calls don't follow: name that address."
     return None
 
 
 @check("clock")
 def clock_is_right() -> str | None:
     endpoint = getattr(settings, "MTURK_ENDPOINT_URL", "")
-    times = [("the market", _date_of(endpoint) if endpoint else None)]
+    market = _knock(endpoint) if endpoint else None
+    times = [("the market", market.clock if market else None)]
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT clock_timestamp()")
@@ -269,26 +315,39 @@ def _is_local(address: str) -> bool:
     return urlsplit(address).hostname in ("127.0.0.1", "localhost", "::1")
 
 
-def _date_of(address: str) -> datetime | None:
-    """The clock of a web server, by the Date of any answer; None when nobody answers."""
+@dataclass(frozen=True)
+class Knock:
+    """What a web server says when it is asked for anything."""
+
+    clock: datetime | None
+    """By the Date of its answer; None when it keeps its time to itself."""
+    moved_to: str
+    """The other origin where it sends callers; empty when it answers itself."""
+
+
+def _knock(address: str) -> Knock | None:
+    """None when nobody answers."""
     parts = urlsplit(address)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     there = kind(parts.hostname or "", parts.port, timeout=5)
     try:
         there.request("HEAD", parts.path or "/")
-        return parsedate_to_datetime(there.getresponse().getheader("Date") or "")
-    except (OSError, http.client.HTTPException, socket.gaierror):
+        answer = there.getresponse()
+    except (OSError, http.client.HTTPException):
         return None
-    except ValueError:
-        return datetime.now(UTC)  # it answers, and keeps its time to itself
     finally:
         there.close()
+    moved = urljoin(address, answer.getheader("Location") or "") if answer.status in REDIRECTS else ""
+    if urlsplit(moved)[:2] == parts[:2]:
+        moved = ""
+    try:
+        return Knock(parsedate_to_datetime(answer.getheader("Date") or ""), moved)
+    except ValueError:
+        return Knock(None, moved)
 
 
-@check("ledger")
+@check("ledger", site_only=True)
 def ledger_waits_for_nobody() -> str | None:
-    if not apps.is_installed("annotation"):
-        return None
     from annotation.models import Entry
 
     doubtful = Entry.objects.filter(state=Entry.State.DOUBTFUL).count()
@@ -301,7 +360,7 @@ def ledger_waits_for_nobody() -> str | None:
     return None
 
 
-@check("measuring")
+@check("measuring", site_only=True)
 def measuring_is_protected() -> str | None:
     if not settings.METRICS_TOKEN and not settings.DEMO:
         return "METRICS_TOKEN is not set, so /metrics answers nobody. Set it to a long random string to measure."

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+BASE_DIR = Path(__file__).resolve().parent.parent
 TRUE_WORDS = {"1", "true", "yes", "on"}
 FALSE_WORDS = {"", "0", "false", "no", "off"}
 
@@ -26,7 +27,12 @@ class Environment:
     def load(cls, file: Path) -> "Environment":
         lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
         pairs = (line.split("=", 1) for line in lines if "=" in line and not line.lstrip().startswith("#"))
-        return cls({**{name.strip(): value.strip() for name, value in pairs}, **os.environ})
+        return cls({**{name.strip(): _unquoted(value.strip()) for name, value in pairs}, **os.environ})
+
+    @classmethod
+    def here(cls) -> "Environment":
+        """The variables of this deployment: ENV_FILE or var/env, and the process's own."""
+        return cls.load(Path(os.environ.get("ENV_FILE") or BASE_DIR / "var" / "env"))
 
     def text(self, name: str, default: str = "") -> str:
         return self.values.get(name, "").strip() or default
@@ -53,6 +59,11 @@ class Environment:
 
     def words(self, name: str, default: str = "") -> list[str]:
         return [word.strip() for word in self.text(name, default).split(",") if word.strip()]
+
+
+def _unquoted(value: str) -> str:
+    """Without the quotes around it, which systemd's EnvironmentFile allows."""
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value
 
 
 def database(url: str) -> dict[str, Any]:
@@ -110,7 +121,8 @@ def logging_settings(form: str, level: str) -> dict[str, Any]:
         "formatters": {"line": forms[form]},
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
         "root": {"handlers": ["console"], "level": level},
-        # A line per request is for machines; at a terminal gunicorn's access log does it (ACCESS_LOG).
+        # A line per request is for machines; at a terminal it would hide what matters. Gunicorn's own access log
+        # stays off: it would write down the secrets in addresses.
         "loggers": {"pyramidion.requests": {"level": level if form == "json" else "WARNING"}},
     }
 

@@ -9,5 +9,4 @@ worker_class = "gthread"
 timeout = 60
 graceful_timeout = 20
 keepalive = 5
-accesslog = os.environ.get("ACCESS_LOG") or None
 control_socket_disable = True  # nothing here needs gunicorn to listen on a socket file

@@ -15,6 +15,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 
+from .failures import last_page
+
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 HEADER = "X-Request-Id"
 _GIVEN = re.compile(r"[A-Za-z0-9._-]{8,64}")
@@ -24,17 +26,21 @@ _SECRETS = re.compile(
     re.IGNORECASE,
 )
 _IN_ADDRESS = re.compile(r"(://[^:/@\s]+:)[^@/\s]+@")
-_WORKER_PATH = re.compile(r"(/w/[a-z]+/)[^/\s?\"]+")
+# Links that let somebody in, workers' own ids, and assignment ids, which hand work in. Files of the program are none.
+_SECRET_PATH = re.compile(
+    r"(/(?:w/[a-z]+|invited|join|frame|operator/workers|requester/assignments|work(?!/batch/))/)"
+    r"(?![\w.]+\.(?:py|js|css)\b)[^/\s?\"]+"
+)
 _WORKER_QUERY = re.compile(r"((?:workerId|PROLIFIC_PID|assignmentId|SESSION_ID)=)[^&\s\"]+")
 
 logger = logging.getLogger("pyramidion.requests")
 
 
 def clean(text: str) -> str:
-    """The text without passwords, tokens, and workers' own ids."""
+    """The text without passwords, tokens, links that let somebody in, and workers' own ids."""
     text = _SECRETS.sub(r"\1…", text)
     text = _IN_ADDRESS.sub(r"\1…@", text)
-    return _WORKER_QUERY.sub(r"\1…", _WORKER_PATH.sub(r"\1…", text))
+    return _WORKER_QUERY.sub(r"\1…", _SECRET_PATH.sub(r"\1…", text))
 
 
 class JsonFormatter(logging.Formatter):
@@ -74,12 +80,19 @@ class RequestLog:
         request.request_id = name  # type: ignore[attr-defined]
         began = time.perf_counter()
         try:
-            response = self.get_response(request)
+            response = self._answer(request)
             self._note(request, response, time.perf_counter() - began)
         finally:
             request_id.reset(mark)
         response[HEADER] = name
         return response
+
+    def _answer(self, request: HttpRequest) -> HttpResponseBase:
+        """Whatever happens further in: nobody is left with the server's bare words."""
+        try:
+            return self.get_response(request)
+        except Exception as error:
+            return last_page(request, error)
 
     def _note(self, request: HttpRequest, response: HttpResponseBase, seconds: float) -> None:
         from .meters import observe

@@ -11,7 +11,6 @@ timeout = 60
 graceful_timeout = 20
 keepalive = 5
 control_socket_disable = True  # else this gunicorn and the site's would share one
-accesslog = os.environ.get("ACCESS_LOG") or None
 
 
 def post_worker_init(worker: Any) -> None:

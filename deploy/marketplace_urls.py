@@ -2,11 +2,14 @@
 
 from django.urls import include, path
 
-from annotation.marketplace.urls import handler400, handler403, handler404, handler500
+from annotation.marketplace.urls import handler400, handler403, handler404
+from annotation.marketplace.urls import handler500 as own_page
 
-from . import health
+from . import failures, health
 
 __all__ = ["handler400", "handler403", "handler404", "handler500", "urlpatterns"]
+
+handler500 = failures.or_last_page(own_page)
 
 urlpatterns = [
     path("healthz", health.alive, name="alive"),

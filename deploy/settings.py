@@ -1,6 +1,5 @@
 """Django settings. Everything that differs between machines comes from the environment (deploy/env.example)."""
 
-import os
 from pathlib import Path
 
 from csp.constants import NONE, SELF
@@ -8,7 +7,7 @@ from csp.constants import NONE, SELF
 from deploy.environment import Environment, database, demo_secret, logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = Environment.load(Path(os.environ.get("ENV_FILE", BASE_DIR / "var" / "env")))
+env = Environment.here()
 
 # The demo runs on this machine only, with accounts whose passwords everybody knows.
 DEMO = env.flag("DEMO")
@@ -50,11 +49,13 @@ MIDDLEWARE = [
     "deploy.logs.RequestLog",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "annotation.safety.private.Private",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "annotation.safety.letters.Letters",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "annotation.safety.record.Record",
     "django.contrib.messages.middleware.MessageMiddleware",

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from analysis.tables import VERSION as VERSION
 from scoring.errors import MissingInput, NotReady, UndefinedWarning
 from scoring.options import Option, Options, render
 from scoring.texts import Document, Text, as_references, as_text
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from scoring.encoder import Ask
     from scoring.marks import Explanation
 
-VERSION = "0.1.0"
 library_version = lru_cache(maxsize=64)(importlib.metadata.version)
 """The installed version of a package; looking it up once is enough."""
 INPUTS = ("references", "source")

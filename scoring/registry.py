@@ -68,6 +68,9 @@ def get(spec: str) -> Metric:
     """The metric that `name[options]` names."""
     _load_all()
     found = read_spec(spec)
+    if found.name in _GROUPS and found.name not in _FAMILIES:
+        some = ", ".join(_GROUPS[found.name][:3])
+        raise ScoringError(f"{found.name} stands for several metrics; name one of them, such as {some}.")
     if found.name not in _FAMILIES:
         raise UnknownMetric(found.name, [*_FAMILIES, *_GROUPS])
     family = _FAMILIES[found.name]

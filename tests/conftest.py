@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.utils import translation
 from playwright.sync_api import Browser, sync_playwright
 
 # Several test processes share the cores: threads of each that wait for each other would only burn them.
@@ -35,6 +36,13 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"needs the shared data in {SHARED_DATA}")
     return SHARED_DATA
+
+
+@pytest.fixture(autouse=True)
+def in_english() -> Iterator[None]:
+    """The language of a test's last request ends with the test."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture(scope="session")

@@ -15,24 +15,6 @@ from analysis.resample import LEVELS
 from analysis.tables import read_table
 
 
-def count(text: str) -> int:
-    """A whole number that is not negative."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
-    return value
-
-
-def positive(text: str) -> int:
-    """A whole number above zero."""
-    if count(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
-    return int(text)
-
-
 def add_scores(parser: argparse.ArgumentParser) -> None:
     """SCORES: one table, or several that belong together, such as human scores and metric scores."""
     parser.add_argument("scores", type=Path, nargs="+", metavar="SCORES", help="scores table, or several")

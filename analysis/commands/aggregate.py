@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 import pandas as pd
 
@@ -68,6 +69,8 @@ def _combined(scores: pd.DataFrame, args: argparse.Namespace) -> pd.DataFrame:
         low, high = (float(edge) for edge in args.quality_range.split(","))
     except ValueError as error:
         raise UsageError("--quality-range needs two numbers with a comma between them, such as 1,5.") from error
+    if not -math.inf < low < high < math.inf:
+        raise UsageError(f"--quality-range goes from low to high, such as 1,5, and not {args.quality_range}.")
     key = ["doc_id", "system"]
     coverage, quality = (scores[scores["metric"] == name] for name in names)
     joined = coverage.merge(quality[[*key, "value"]], on=key, suffixes=("", "_quality"))

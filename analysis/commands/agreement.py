@@ -8,6 +8,7 @@ from dataclasses import asdict
 from analysis.agreement import CLUSTERS, UNDEFINED, AgreementResult, agreement
 from analysis.agreement_coefficients import KERNELS, LEVELS
 from analysis.agreement_raters import RATER_COEFFICIENTS
+from analysis.arguments import draws
 from analysis.cli import CommandResult, load, progress
 
 HELP = "How far the workers agree: Krippendorff's alpha and its kin, pooled or per item, with intervals."
@@ -22,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--per", metavar="COLUMNS", help="average over items, e.g. doc_id,system; pooled otherwise")
     parser.add_argument("--undefined", choices=UNDEFINED, default="drop", help="items whose answers are all equal")
     parser.add_argument("--by", metavar="COLUMN", help="one line for each value of a column, e.g. system or unit")
-    parser.add_argument("--ci", type=int, default=0, metavar="N", help="95 %% interval from N bootstrap resamples")
+    parser.add_argument("--ci", type=draws, default=0, metavar="N", help="95 %% interval from N bootstrap resamples")
     parser.add_argument("--cluster", default="unit", metavar="COLUMN", help=f"what to resample: {', '.join(CLUSTERS)}")
 
 

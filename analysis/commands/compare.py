@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from analysis import cli
+from analysis.arguments import positive, resamples
 from analysis.cli import CommandResult
 from analysis.coefficients import COEFFICIENTS
 from analysis.commands._metrics import (
@@ -13,7 +14,6 @@ from analysis.commands._metrics import (
     add_scores_and_human,
     chosen_metrics,
     load_scores,
-    positive,
 )
 from analysis.compare import TESTS, Comparison, compare
 from analysis.compare_adjust import CORRECTIONS
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--test", choices=TESTS, default="perm-systems", help="the test (default: perm-systems)")
     parser.add_argument("--alternative", choices=ALTERNATIVES, default="greater", help="what is tested")
     parser.add_argument("--correction", choices=CORRECTIONS, default="holm", help="for many comparisons")
-    parser.add_argument("--resamples", type=positive, help="swaps or bootstrap resamples (default: enough)")
+    parser.add_argument("--resamples", type=resamples, help="swaps or bootstrap resamples (default: enough)")
     parser.add_argument("--resample", choices=SCHEMES, default="systems", help="what the bootstrap redraws")
     parser.add_argument("--score", choices=("mean", "median"), default="mean", help="a system's score")
     parser.add_argument("--flip", action="store_true", help="turn metrics that correlate negatively")

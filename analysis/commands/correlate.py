@@ -6,14 +6,14 @@ import argparse
 
 import pandas as pd
 
-from analysis.cli import CommandResult
+from analysis.arguments import draws
+from analysis.cli import CommandResult, UsageError
 from analysis.coefficients import COEFFICIENTS
 from analysis.commands._metrics import (
     add_level_and_coefficient,
     add_plot,
     add_scores_and_human,
     chosen_metrics,
-    count,
     load_scores,
 )
 from analysis.correlate import INTERVALS, UNDEFINED, CorrelationResult, correlate
@@ -28,7 +28,7 @@ COLUMNS = ["metric", "level", "coefficient", "value", "n_used", "n_undefined", "
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_scores_and_human(parser)
     add_level_and_coefficient(parser, tuple(COEFFICIENTS))
-    parser.add_argument("--ci", type=count, default=0, help="bootstrap resamples of an interval")
+    parser.add_argument("--ci", type=draws, default=0, help="bootstrap resamples of an interval")
     parser.add_argument("--resample", choices=SCHEMES, default="systems", help="what the bootstrap redraws")
     parser.add_argument("--interval", choices=INTERVALS, default="bootstrap", help="kind of interval")
     parser.add_argument(
@@ -48,6 +48,8 @@ def run(args: argparse.Namespace) -> CommandResult:
     scores = load_scores(args)
     cube = build_cube(scores)
     results = _correlate(args, cube, args.level)
+    if not results:
+        raise UsageError(f"There is no metric beside {args.human} to correlate with it; add a table of scores.")
     results.sort(key=lambda result: -result.value if result.value == result.value else 9)
     if args.plot:
         _draw(args, scores, cube, results)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from analysis.cli import CommandResult
+from analysis.arguments import positive
+from analysis.cli import CommandResult, UsageError
 from analysis.coefficients import COEFFICIENTS
 from analysis.commands._metrics import (
     add_metrics,
@@ -13,7 +14,6 @@ from analysis.commands._metrics import (
     add_scores,
     chosen_metrics,
     load_scores,
-    positive,
     split_names,
 )
 from analysis.cube import build_cube
@@ -43,6 +43,11 @@ def run(args: argparse.Namespace) -> CommandResult:
     cube = build_cube(load_scores(args))
     dimensions = split_names(args.dimensions)
     metrics = chosen_metrics(args) or [name for name in cube.metrics if name not in dimensions]
+    if not metrics and args.table != "systems":
+        raise UsageError("There is no metric beside the dimensions; add a table of scores.")
+    lowest = split_names(args.lowest)
+    for name in lowest:
+        cube.index(name)
     rows: list[Any]
     if args.table == "metrics":
         rows = list(
@@ -56,7 +61,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     else:
         measures = dimensions if args.table == "systems" else metrics
         best = args.best or (3 if args.table == "systems" else 5)
-        rows = list(systems_by_measure(cube, measures=measures, best=best, lowest=split_names(args.lowest)))
+        rows = list(systems_by_measure(cube, measures=measures, best=best, lowest=lowest))
         shape = ("system", "measure")
     if args.plot:
         _draw(args, rows, shape)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
-from analysis.cli import CommandResult
+from analysis.arguments import amount, positive
+from analysis.cli import CommandResult, UsageError
 from analysis.filters import RULES, TIES, FilterPreview, preview
 from analysis.provenance import provenance, write_provenance
 from analysis.tables import read_table, write_table
@@ -27,12 +29,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ties", choices=TIES, default="first", help="equally bad workers of majority-dissent")
     parser.add_argument("--out", metavar="FILE", help="write the kept judgments here")
     parser.add_argument("--dropped", metavar="FILE", help="write the dropped judgments here, with reasons")
-    parser.add_argument("--quota", type=int, metavar="N", help="workers each summary needs (default: as many as now)")
-    parser.add_argument("--price", type=float, default=0.0, help="what one more assignment costs")
+    parser.add_argument(
+        "--quota", type=positive, metavar="N", help="workers each summary needs (default: as many as now)"
+    )
+    parser.add_argument("--price", type=amount, default=0.0, help="what one more assignment costs")
     parser.add_argument("--level", default="nominal", help="level of the agreement before and after")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
+    if args.out and args.dropped and Path(args.out).resolve() == Path(args.dropped).resolve():
+        raise UsageError("--out and --dropped name the same file; give kept and dropped judgments one each.")
     judgments = keep_where(read_table(args.judgments, "judgments"), args.where, args.judgments)
     seen = preview(
         judgments,

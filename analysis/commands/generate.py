@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,8 @@ from typing import Any
 import pandas as pd
 
 from analysis import cli
+from analysis.arguments import positive
 from analysis.cli import CommandResult, UsageError
-from analysis.commands._metrics import positive
 from analysis.experiments.generate import ENGINES, Fitness, Job, Search, collect, generate
 from analysis.tables import read_table, write_table
 
@@ -74,4 +75,17 @@ def _function(text: str) -> tuple[Callable[..., float], str]:
         function = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise UsageError(f"--fitness takes MODULE:FUNCTION, and {text!r} can't be found: {error}.") from None
+    _check_arguments(function, text)
     return function, name
+
+
+def _check_arguments(function: object, text: str) -> None:
+    """A fitness takes sentences and references; what doesn't is refused before the search."""
+    try:
+        if not callable(function):
+            raise TypeError("it is not a function")
+        inspect.signature(function).bind([], [])
+    except TypeError as error:
+        raise UsageError(f"--fitness {text} can't be called with sentences and references: {error}.") from None
+    except ValueError:  # some functions in C don't tell what they take
+        return

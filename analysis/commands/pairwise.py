@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from analysis.arguments import resamples
 from analysis.cli import CommandResult
-from analysis.commands._metrics import add_plot, add_scores_and_human, chosen_metrics, load_scores, positive
+from analysis.commands._metrics import add_plot, add_scores_and_human, chosen_metrics, load_scores
 from analysis.experiments.pairwise import pairwise_f1
 
 HELP = "Score the metrics' verdicts on pairs of systems against the human verdicts (weighted F1)."
@@ -14,7 +15,7 @@ COLUMNS = ["metric", "f1"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_scores_and_human(parser)
-    parser.add_argument("--resamples", type=positive, default=1000, help="bootstrap resamples per pair")
+    parser.add_argument("--resamples", type=resamples, default=1000, help="bootstrap resamples per pair")
     add_plot(parser)
 
 

@@ -6,6 +6,7 @@ import argparse
 import math
 from dataclasses import asdict
 
+from analysis.arguments import amount, positive
 from analysis.cli import CommandResult, UsageError, load
 from analysis.planning import CROWDS, Variances, metric_power, pilot_variances, plan
 
@@ -15,13 +16,13 @@ HELP = "How many documents, workers and check items tell two systems (or two met
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("judgments", metavar="PILOT", nargs="?", help="judgments of a pilot; its scatter is used")
     parser.add_argument("--difference", type=float, default=0.05, help="difference of two systems to be seen (0.05)")
-    parser.add_argument("--sd-document", type=float, help="assumed standard deviation between documents")
-    parser.add_argument("--sd-worker", type=float, help="assumed standard deviation between workers")
+    parser.add_argument("--sd-document", type=amount, help="assumed standard deviation between documents")
+    parser.add_argument("--sd-worker", type=amount, help="assumed standard deviation between workers")
     parser.add_argument("--workers", default="1,2,3,4,5", metavar="K,K,…", help="workers per summary to consider")
-    parser.add_argument("--systems", type=int, default=2, help="systems to be judged, for the cost (2)")
-    parser.add_argument("--price", type=float, default=0.0, help="pay per assignment")
+    parser.add_argument("--systems", type=positive, default=2, help="systems to be judged, for the cost (2)")
+    parser.add_argument("--price", type=amount, default=0.0, help="pay per assignment")
     parser.add_argument("--crowd", choices=CROWDS, default="mturk", help="whose fee comes on top of the price")
-    parser.add_argument("--fee", type=float, help="the market's share on top, instead of the crowd's usual one")
+    parser.add_argument("--fee", type=amount, help="the market's share on top, instead of the crowd's usual one")
     parser.add_argument("--power", type=float, default=0.8, help="wanted probability to see it (0.8)")
     parser.add_argument("--alpha", type=float, default=0.05, help="level of significance (0.05)")
     parser.add_argument("--metrics", metavar="R12,R13,R23", help="two metrics instead: their correlations")

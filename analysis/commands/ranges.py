@@ -10,8 +10,9 @@ from typing import Any
 import pandas as pd
 
 from analysis import cli
+from analysis.arguments import positive
 from analysis.cli import CommandResult
-from analysis.commands._metrics import add_metrics, add_plot, add_scores, chosen_metrics, load_scores, positive
+from analysis.commands._metrics import add_metrics, add_plot, add_scores, chosen_metrics, load_scores
 from analysis.experiments.ranges import TOP_RULES, RangeTau, range_correlations
 from analysis.tables import read_table
 

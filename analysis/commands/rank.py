@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from analysis.arguments import resamples
 from analysis.cli import CommandResult
-from analysis.commands._metrics import add_plot, add_scores, load_scores, positive
+from analysis.commands._metrics import add_plot, add_scores, load_scores
 from analysis.compare_adjust import CORRECTIONS
 from analysis.experiments.ranking import TESTS, Ranking, rank_systems
 
@@ -19,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--score", choices=("mean", "median"), default="mean", help="a system's score")
     parser.add_argument("--test", choices=TESTS, default="auto", help="default: by what the scores look like")
     parser.add_argument("--correction", choices=CORRECTIONS, default="holm", help="for many comparisons")
-    parser.add_argument("--resamples", type=positive, default=1000, help="draws of the randomisation test")
+    parser.add_argument("--resamples", type=resamples, default=1000, help="draws of the randomisation test")
     add_plot(parser)
 
 

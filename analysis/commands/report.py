@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pandas as pd
 
+from analysis.arguments import resamples
 from analysis.cli import CommandResult, UsageError, select
-from analysis.commands._metrics import add_metrics, chosen_metrics, join_scores, positive
+from analysis.commands._metrics import add_metrics, chosen_metrics, join_scores
 from analysis.exported import Exported
 from analysis.provenance import provenance
 from analysis.report import build_report, judgments_behind, write_report
 from analysis.report.write import write_figure
-from analysis.tables import find_table, read_table
+from analysis.tables import check_writable, find_table, read_table
 
 HELP = "Turn a study's tables into a report: a page with charts, figures, tables, methods and a verdict."
 COLUMNS = ["file"]
@@ -34,11 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judgments", type=Path, help="the judgments table, for the agreement of the judges")
     parser.add_argument("--summaries", type=Path, help="the summaries table, to notice equal texts")
     parser.add_argument("--title", default="", help="title of the report")
-    parser.add_argument("--ci", type=positive, default=1000, help="bootstrap resamples (default: 1000)")
+    parser.add_argument("--ci", type=resamples, default=1000, help="bootstrap resamples (default: 1000)")
     parser.add_argument("--figure", metavar="NAME", help="write only this figure")
 
 
 def run(args: argparse.Namespace) -> CommandResult:
+    check_writable(args.out)
     exported = Exported.of(args.scores[0] if args.scores[0].is_dir() else None)
     scores, judgments, summaries, files, others = _tables(args, exported)
     human = args.human or exported.human or _guess(scores)

@@ -6,6 +6,7 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
+from analysis.arguments import positive
 from analysis.cli import CommandResult, load
 from analysis.planning_sample import sample_documents
 from analysis.provenance import provenance, write_provenance
@@ -17,8 +18,8 @@ HELP = "Choose documents to judge so that easy, hard, clear and contested ones a
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scores", metavar="SCORES", nargs="+", type=Path, help="scores of automatic metrics")
     parser.add_argument("--metrics", metavar="NAME,NAME,…", help="metrics to sort by, in order; all otherwise")
-    parser.add_argument("--bins", type=int, default=5, help="bins by mean score (5)")
-    parser.add_argument("--slices", type=int, default=4, help="slices of a bin by deviation (4)")
+    parser.add_argument("--bins", type=positive, default=5, help="bins by mean score (5)")
+    parser.add_argument("--slices", type=positive, default=4, help="slices of a bin by deviation (4)")
     parser.add_argument("--out", metavar="FILE", help="write the doc_ids here, one per line")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
+from analysis.arguments import resamples, share
 from analysis.cli import CommandResult, load, progress
 from analysis.systems import CORRECTIONS, RESAMPLE, TESTS, compare_systems
 
@@ -17,9 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", action="store_true", help="print every pair instead of every system")
     parser.add_argument("--test", choices=TESTS, default="bootstrap")
     parser.add_argument("--resample", choices=RESAMPLE, default="both", help="what belongs together")
-    parser.add_argument("--resamples", type=int, metavar="N", help="default: 1000, more for many pairs")
+    parser.add_argument("--resamples", type=resamples, metavar="N", help="default: 1000, more for many pairs")
     parser.add_argument("--correction", choices=CORRECTIONS, default="holm", help="for many pairs")
-    parser.add_argument("--alpha", type=float, default=0.05, help="level of significance")
+    parser.add_argument("--alpha", type=share, default=0.05, help="level of significance")
 
 
 def run(args: argparse.Namespace) -> CommandResult:

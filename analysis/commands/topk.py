@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from analysis.arguments import positive
 from analysis.cli import CommandResult, UsageError
 from analysis.coefficients import COEFFICIENTS
-from analysis.commands._metrics import add_plot, add_scores_and_human, chosen_metrics, load_scores, positive
+from analysis.commands._metrics import add_plot, add_scores_and_human, chosen_metrics, load_scores
 from analysis.experiments.topk import SMALLEST, top_k
 
 HELP = "Correlate metrics with a human measure among the k best systems, for every k."
@@ -30,6 +31,8 @@ def run(args: argparse.Namespace) -> CommandResult:
         ks=_numbers(args.k) if args.k else None,
         smallest=args.smallest,
     )
+    if not results:
+        raise UsageError(f"There is no metric beside {args.human} to correlate with it; add a table of scores.")
     if args.plot:
         from analysis.plot import save
         from analysis.plot_metrics import topk_lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -126,7 +127,13 @@ def _typed(rule_name: str, name: str, value: Setting, default: Setting) -> Setti
         number = float(value)
     except ValueError as error:
         raise AnalysisError(f"The setting {name} of {rule_name} needs a number, not {value!r}.") from error
-    return int(number) if isinstance(default, int) and number.is_integer() else number
+    if not math.isfinite(number):
+        raise AnalysisError(f"The setting {name} of {rule_name} needs a finite number, not {value}.")
+    if not isinstance(default, int):
+        return number
+    if not number.is_integer():
+        raise AnalysisError(f"The setting {name} of {rule_name} is a count and needs a whole number, not {value}.")
+    return int(number)
 
 
 def parse_rules(text: str) -> list[Rule]:

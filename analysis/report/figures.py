@@ -86,7 +86,7 @@ def of_metrics(study: Study) -> list[str]:
 def agreement_figure(study: Study) -> Figure | None:
     """How far the judges agree, by several readings that are all in use."""
     from analysis.agreement import agreement
-    from analysis.plot import ACCENT, altair, themed
+    from analysis.plot import ACCENT, altair, names_axis, themed
     from analysis.tables import AnalysisError
 
     if study.judgments is None or study.judgments.empty:
@@ -110,7 +110,7 @@ def agreement_figure(study: Study) -> Figure | None:
         return None
     table = pd.DataFrame(rows)
     alt = altair()
-    base = alt.Chart(table).encode(y=alt.Y("reading:N", sort=None, title=None, axis=alt.Axis(labelLimit=280)))
+    base = alt.Chart(table).encode(y=alt.Y("reading:N", sort=None, title=None, axis=names_axis(table["reading"], 280)))
     scale = alt.Scale(domain=[min(0.0, float(table["low"].min())), 1])
     rule = base.mark_rule(strokeWidth=1.5, color=ACCENT).encode(
         x=alt.X("low:Q", title="agreement", scale=scale), x2="high:Q"

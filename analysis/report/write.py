@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pandas as pd
+
 from analysis.plot import to_pdf
 from analysis.report.page import render_page
 from analysis.report.parts import Figure, Report
 from analysis.report.tables import latex_table
+from analysis.table_formulas import defuse
 from analysis.tables import write_atomically
 
 
@@ -32,14 +35,19 @@ def write_report(report: Report, folder: str | Path) -> list[Path]:
 def write_figure(figure: Figure, folder: str | Path) -> list[Path]:
     """One figure as SVG and PDF, its numbers as CSV and LaTeX."""
     folder = Path(folder)
-    for name in ("figures", "tables"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
     contents = {
         folder / "figures" / f"{figure.name}.svg": figure.svg.encode(),
         folder / "figures" / f"{figure.name}.pdf": to_pdf(figure.chart),
-        folder / "tables" / f"{figure.name}.csv": figure.table.to_csv(index=False).encode(),
+        folder / "tables" / f"{figure.name}.csv": _csv(figure.table),
         folder / "tables" / f"{figure.name}.tex": latex_table(figure.table, figure.caption, figure.name).encode(),
     }
     for path, content in contents.items():
         write_atomically(path, content)
     return list(contents)
+
+
+def _csv(table: pd.DataFrame) -> bytes:
+    """The numbers of a figure; a name that a spreadsheet would run as a formula is defused."""
+    safe = table.map(lambda cell: defuse(cell) if isinstance(cell, str) else cell)
+    safe.columns = pd.Index([defuse(str(name)) for name in table.columns])
+    return bytes(safe.to_csv(index=False).encode())

@@ -2,9 +2,13 @@
 
 from typing import Any
 
+from django.http import HttpRequest
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
+from ninja.parser import Parser
+
+from annotation.safety.letters import readable
 
 from .problems import MEDIA_TYPE, ProblemOut, answer_problems
 
@@ -16,6 +20,7 @@ Every error is an `application/problem+json` document. Workers appear by pseudon
 
 # What may happen at any operation, and what only where something is sent or changed.
 ALWAYS = {
+    400: "The body is not JSON, or the address holds a character that no text has",
     401: "No valid token",
     403: "The token's scope or the person's role does not allow it",
     404: "There is no such thing, or you have no part in it",
@@ -28,10 +33,16 @@ ALWAYS = {
 }
 READING = {304: "You have it already (If-None-Match)"}
 WRITING = {
-    400: "The body is not JSON",
     409: "It can't be done as things stand; nothing was changed",
     412: "It has changed since you read it (If-Match)",
 }
+
+
+class Reader(Parser):
+    """Bodies without the characters that no text has."""
+
+    def parse_body(self, request: HttpRequest) -> Any:
+        return readable(super().parse_body(request))
 
 
 class Api(NinjaAPI):
@@ -114,7 +125,13 @@ def make_api() -> Api:
     )
 
     api = Api(
-        title="Pyramidion", version="1", description=DESCRIPTION, docs_url=None, openapi_url=None, urls_namespace="api"
+        title="Pyramidion",
+        version="1",
+        description=DESCRIPTION,
+        docs_url=None,
+        openapi_url=None,
+        urls_namespace="api",
+        parser=Reader(),
     )
     answer_problems(api)
     api.add_router("", studies.router, tags=["studies"])

@@ -13,6 +13,8 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 
+from annotation.safety.letters import Unreadable, address_is_text
+
 from .problems import Problem, problem_response
 
 logger = logging.getLogger(__name__)
@@ -36,12 +38,14 @@ def door(view: View) -> View:
 
 
 def _unreadable(request: HttpRequest) -> HttpResponse | None:
-    """A body that is too large or not JSON is refused before anything reads it."""
+    """A body that is too large or not JSON, or an address that is no text, is refused before anything reads it."""
     length = request.headers.get("Content-Length", "")
     if length.isdigit() and int(length) > (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0):
         return problem_response(413, gettext("The body is too large. Nothing was changed."), "too-large")
     if request.method in WITH_BODY and length not in ("", "0") and request.content_type != "application/json":
         return problem_response(415, gettext("Send the body as application/json. Nothing was changed."), "not-json")
+    if not address_is_text(request):
+        return problem_response(400, str(Unreadable.sentence), "not-text")
     return None
 
 

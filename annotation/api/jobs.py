@@ -8,9 +8,10 @@ from django.utils.translation import gettext
 from ninja import Router, Schema
 from pydantic import Field
 
-from annotation.models import Job, Study
+from annotation.crowds.monitor_page import KINDS
+from annotation.models import Job, Role, Study
 
-from .access import READ, READERS, study_for
+from .access import READ, READERS, role_in, study_for
 from .paging import Id, Paging, answer, page_by
 from .studies import Slug
 
@@ -24,7 +25,7 @@ class JobOut(Schema):
     state: str = Field(description="waiting, running, done or failed")
     done: int
     total: int
-    message: str = Field(description="The sentence it ended with")
+    message: str = Field(description="The sentence it ended with; of work with a crowd, only admins read it")
     asked_at: datetime
     ended_at: datetime | None
 
@@ -37,14 +38,22 @@ class JobPage(Schema):
 @router.get("/jobs", response=JobPage, auth=READ)
 def list_jobs(request: HttpRequest, response: HttpResponse, study: Slug, place: Paging) -> dict[str, Any]:
     """The jobs, the oldest first."""
-    rows = Job.objects.filter(study=study_for(request, study, *READERS))
-    return answer(request, response, page_by(rows.values(*FIELDS), ["id"], place))
+    found = study_for(request, study, *READERS)
+    rows = Job.objects.filter(study=found).values(*FIELDS)
+    return answer(request, response, page_by(rows, ["id"], place), lambda row: _told(request, found, row))
 
 
 @router.get("/jobs/{id}", response=JobOut, auth=READ)
 def get_job(request: HttpRequest, study: Slug, id: Id) -> dict[str, Any]:
     """One job: ask again until its state is done or failed."""
-    return job_row(study_for(request, study, *READERS), id)
+    found = study_for(request, study, *READERS)
+    return _told(request, found, job_row(found, id))
+
+
+def _told(request: HttpRequest, study: Study, row: dict[str, Any]) -> dict[str, Any]:
+    """Crowd work speaks of money and people, as on the Monitor page."""
+    hidden = row["kind"] in KINDS and role_in(request, study) != Role.ADMIN
+    return {**row, "message": "" if hidden else row["message"]}
 
 
 def job_row(study: Study, job_id: int) -> dict[str, Any]:

@@ -1,5 +1,9 @@
 """Where workers come from: one file per crowd, each a `Market` (base.py). The money rules stand around them, once."""
 
+from django.utils.translation import gettext as _
+
+from annotation.errors import Refused
+
 from .base import Market
 from .direct import Direct
 from .mturk import MTurk
@@ -9,7 +13,10 @@ MARKETS: dict[str, type[Market]] = {market.name: market for market in (Direct, M
 
 
 def market_for(crowd: str) -> Market:
-    """The market of that name; ValueError lists the known ones."""
+    """The market of that name; Refused lists the known ones."""
     if crowd not in MARKETS:
-        raise ValueError(f"There is no crowd {crowd!r}. Known: {', '.join(MARKETS)}.")
+        raise Refused(
+            _("There is no crowd “%(name)s”. Known: %(known)s. Nothing was changed.")
+            % {"name": crowd[:40], "known": ", ".join(MARKETS)}
+        )
     return MARKETS[crowd]()

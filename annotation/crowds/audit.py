@@ -73,11 +73,12 @@ def _bonus_differences(posting: Posting, paid: list[PaidBonus]) -> list[str]:
     theirs = Counter((one.submission_id, one.cents, one.reason) for one in paid)
     theirs.subtract((market_id, cents, reason) for market_id, cents, reason, state in ours if state == State.SETTLED)
     open_lines = {line[:3] for line in ours if line[3] != State.SETTLED}
-    return [_bonus_sentence(*line, more) for line, more in theirs.items() if more and line not in open_lines]
+    currency = posting.batch.study.currency
+    return [_bonus_sentence(*line, more, currency) for line, more in theirs.items() if more and line not in open_lines]
 
 
-def _bonus_sentence(market_id: str, cents: int, _reason: str, more: int) -> str:
-    about = {"sum": money(cents), "id": market_id, "n": abs(more)}
+def _bonus_sentence(market_id: str, cents: int, _reason: str, more: int, currency: str) -> str:
+    about = {"sum": f"{money(cents)} {currency}", "id": market_id, "n": abs(more)}
     if more > 0:
         return _("The market lists a bonus of %(sum)s for %(id)s %(n)d times more than the ledger.") % about
     return _("The ledger has a bonus of %(sum)s for %(id)s that the market does not list.") % about

@@ -20,7 +20,7 @@ from .base import Listed, Market, MarketUnreachable
 from .calls import ask
 from .faults import point
 from .forms import keep_form
-from .places import confirm, drop
+from .places import bring_home, confirm, drop
 from .terms import Terms, terms_of
 from .verdicts import book_verdicts, is_news
 
@@ -96,6 +96,7 @@ def _write(batch: Batch, found: list[tuple[Posting, list[Listed]]], problems: li
     Submission.objects.bulk_create(
         news, update_conflicts=True, unique_fields=["posting", "market_id"], update_fields=FIELDS, batch_size=200
     )
+    _bring_home(batch, news)
     unsure = _to_confirm(news)
     for submission in news:
         _follow(submission, submission.pk in unsure)
@@ -122,6 +123,17 @@ def _told(posting: Posting, mine: Submission | None, one: Listed, worker: Worker
         answer=one.answer or mine.answer,
         reason=one.reason or mine.reason,
     )
+
+
+def _bring_home(batch: Batch, news: Sequence[Submission]) -> None:
+    """For turns that the market has and for which nothing is saved: their work may hang on a turn that was made up."""
+    if batch.terms.get("question") == "html":  # their answers come with the list
+        return
+    own = Assignment.objects.filter(submission__in=[one.pk for one in news], worker=F("submission__worker"))
+    saved = set(own.values_list("submission", flat=True))
+    for turn in news:
+        if turn.state in Submission.CONFIRMED and turn.pk not in saved:
+            bring_home(turn)
 
 
 def _to_confirm(news: Sequence[Submission]) -> set[int]:

@@ -118,5 +118,5 @@ def top_up_job(job: Job, progress: Progress) -> str:
     return _("%(places)d more answers to %(tasks)d tasks are asked for; %(sum)s were promised.") % {
         "places": done.places,
         "tasks": done.tasks,
-        "sum": money(done.cents),
+        "sum": f"{money(done.cents)} {job.study.currency}",
     }

@@ -22,12 +22,12 @@ from annotation.errors import BadAnswers, Refused
 from annotation.leases import DONE
 from annotation.models import Batch, Posting, Submission, Worker
 from annotation.models.work import new_key
+from annotation.numbers import whole
 
 from .base import Listed, Market, MarketRefused, Posted
 from .ledger import posting_token
 from .tokens import make_token
 
-PERSON = "person:"  # before a name, so that it never meets the id of an account
 MOST = 1000
 LONGEST_NAME = 100
 MOST_DAYS = 365
@@ -111,6 +111,17 @@ def read_names(text: str) -> list[str]:
     return names
 
 
+def read_days(text: str) -> int:
+    """How long links last, as typed. BadAnswers names what was."""
+    plain = text.strip()
+    if not (plain.isascii() and plain.isdigit() and len(plain) <= 3 and 1 <= int(plain) <= MOST_DAYS):
+        raise BadAnswers(
+            _("“%(text)s” is no number of days: a link lasts from 1 to %(most)d. Nothing was made.")
+            % {"text": text[:40], "most": MOST_DAYS}
+        )
+    return int(plain)
+
+
 def make_links(batch: Batch, names: Iterable[str], *, days: int = 14) -> list[Link]:
     """One link per person; who has one that is open keeps it. Ends after so many days. Returns these people's links."""
     Direct().check()
@@ -158,13 +169,20 @@ def _link(row: Submission, done: int) -> Link:
     path = reverse("crowd-link", args=[make_token(row, until=row.expires_at)])
     return Link(
         id=row.pk,
-        name=row.worker.external_id.removeprefix(PERSON),
+        name=row.worker.known_as,
         pseudonym=row.worker.pseudonym,
         url=settings.SITE_URL + path if state == "open" else "",
         state=state,
         expires_at=row.expires_at,
         done=done,
     )
+
+
+def link_named(text: str) -> int:
+    """The id that a form names. Refused for what can be none."""
+    if not (key := whole(text)):
+        raise Refused(_("There is no link “%(text)s”. Nothing was changed.") % {"text": text[:40]})
+    return key
 
 
 def withdraw_link(batch: Batch, link_id: int) -> None:
@@ -205,7 +223,7 @@ def _posting(batch: Batch) -> Posting:
 
 
 def _person(batch: Batch, name: str) -> Worker:
-    external_id = PERSON + name
+    external_id = Worker.PERSON + name
     worker, _made = Worker.objects.get_or_create(
         study=batch.study,
         crowd=Worker.DIRECT,

@@ -52,7 +52,7 @@ def publish_job(job: Job, progress: Progress) -> str:
     return _("%(n)d postings were put up, %(already)d stood there before; %(sum)s were promised.") % {
         "n": done.postings,
         "already": done.already,
-        "sum": money(done.cents),
+        "sum": f"{money(done.cents)} {job.study.currency}",
     }
 
 

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from django.http import QueryDict
@@ -10,9 +11,11 @@ from django.utils.translation import gettext as _
 
 from annotation.errors import Refused
 from annotation.models import Batch, System
+from annotation.numbers import whole
 from annotation.protocols.litepyramid import REFERENCE_GROUP
 
 from . import MARKETS
+from .launch_fields import TEXTS, TIMES, read_minutes, read_reward, read_text, read_time, read_whole
 from .ledger import money
 from .presets import PRESETS
 from .requirements import (
@@ -24,36 +27,40 @@ from .requirements import (
     approved_at_least,
     located_in,
 )
-from .terms import BadTerms, Terms, to_cents
+from .terms import BadTerms, Terms
 
 PLAIN = ("title", "description", "keywords", "minutes", "question", "tasks_per_participant")
-TIMES = {
-    "duration": ("duration_seconds", 60),
-    "lifetime": ("lifetime_seconds", 3600),
-    "approve": ("auto_approve_seconds", 86400),
-}
 LISTS = ("groups_allow", "groups_block")
+TYPED = ("reward", "approval", "approved", "countries", "custom")
+"""Fields that are no term by themselves, but a part of one."""
 DEFAULT_REWARD = 20
 COUNTRY = re.compile(r"[A-Z]{2}")
+_READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    **{name: (name, partial(read_text, name)) for name in TEXTS},
+    **{name: (time.term, partial(read_time, name)) for name, time in TIMES.items()},
+    "reward": ("reward_cents", lambda text: read_reward(_("Reward"), text)),
+    "minutes": ("minutes", read_minutes),
+    "tasks_per_participant": ("tasks_per_participant", partial(read_whole, "tasks_per_participant")),
+}
+"""Which term each field gives, and how it is read."""
 
 
 def read_terms(given: QueryDict) -> Terms:
     """The terms that the form describes. BadTerms names every wrong field; nothing is changed."""
-    values: dict[str, Any] = {name: given[name] for name in (*PLAIN, *LISTS) if given.get(name, "").strip()}
+    values: dict[str, Any] = {name: given[name] for name in ("question", *LISTS) if given.get(name, "").strip()}
     problems: list[str] = []
-    for name, (term, unit) in TIMES.items():
-        _try(problems, values, term, lambda name=name, unit=unit: _times(name, given.get(name, ""), unit))
-    _try(problems, values, "reward_cents", lambda: _cents(given.get("reward", "")))
-    groups = {name.removeprefix("reward:"): str(given[name]) for name in given if name.startswith("reward:")}
-    _try(problems, values, "reward_by_group", lambda: {name: to_cents(text) for name, text in groups.items() if text})
+    for name, (term, read) in _READERS.items():
+        if text := given.get(name, "").strip():
+            _try(problems, values, term, partial(read, text))
+    _try(problems, values, "reward_by_group", lambda: _rewards(given))
     _try(problems, values, "requirements", lambda: _requirements(given))
     if problems:
         raise BadTerms(" ".join([*problems, _("Nothing was changed.")]))
-    values["exclude_batches"] = [int(one) for one in given.getlist("exclude") if one.isascii() and one.isdigit()]
-    values["preset"] = given.get("preset", "") if given.get("preset", "") in PRESETS else ""
+    values["exclude_batches"] = _excluded(given)
+    values["preset"] = _preset(given)
     # What the form shows is all there is: a preset has filled it in before, and must not add what was deleted.
-    read = Terms.parse({**values, "preset": ""})
-    return Terms(**{**read.as_json(), "preset": values["preset"]})
+    parsed = Terms.parse({**values, "preset": ""})
+    return Terms(**{**parsed.as_json(), "preset": values["preset"]})
 
 
 def _try(problems: list[str], values: dict[str, Any], name: str, make: Any) -> None:
@@ -62,29 +69,24 @@ def _try(problems: list[str], values: dict[str, Any], name: str, make: Any) -> N
     except (ValueError, Refused) as problem:
         problems.append(str(problem))
     else:
-        if value is not None:
-            values[name] = value
+        values[name] = value
 
 
-def _cents(text: str) -> int | None:
-    return to_cents(text) if text.strip() else None
-
-
-def _times(name: str, text: str, unit: int) -> int | None:
-    if not text.strip():
-        return None
-    try:
-        return round(float(text.replace(",", ".")) * unit)
-    except (ValueError, OverflowError):
-        raise ValueError(_("“%(text)s” is not a number.") % {"text": text[:40]}) from None
+def _rewards(given: QueryDict) -> dict[str, int]:
+    typed = _group_rewards(given)
+    return {
+        group: read_reward(_("For group %(group)s") % {"group": group}, text)
+        for group, text in typed.items()
+        if text.strip()
+    }
 
 
 def _requirements(given: QueryDict) -> list[dict[str, Any]]:
     found = []
     if given.get("approval", "").strip():
-        found.append(approval_at_least(_number(given.get("approval", ""))))
+        found.append(approval_at_least(read_whole("approval", given.get("approval", ""))))
     if given.get("approved", "").strip():
-        found.append(approved_at_least(_number(given.get("approved", ""))))
+        found.append(approved_at_least(read_whole("approved", given.get("approved", ""))))
     countries = [word for word in re.split(r"[\s,;]+", given.get("countries", "").upper()) if word]
     if wrong := [word for word in countries if not COUNTRY.fullmatch(word)]:
         raise ValueError(_("“%(word)s” is not a country: write two letters, such as US.") % {"word": wrong[0][:20]})
@@ -93,12 +95,6 @@ def _requirements(given: QueryDict) -> list[dict[str, Any]]:
     if given.get("masters"):
         found.append({"QualificationTypeId": MASTERS[0], "Comparator": "Exists"})
     return found + _custom(given.get("custom", ""))
-
-
-def _number(text: str) -> int:
-    if not (text.strip().isascii() and text.strip().isdigit()):
-        raise ValueError(_("“%(text)s” is not a whole number.") % {"text": text[:40]})
-    return int(text)
 
 
 def _custom(text: str) -> list[dict[str, Any]]:
@@ -118,11 +114,33 @@ def form_of(terms: Mapping[str, Any]) -> dict[str, Any]:
     usual = Terms(reward_cents=DEFAULT_REWARD, title="", description="").as_json()
     values = {**usual, **terms}
     shown = {name: "" if values[name] is None else values[name] for name in PLAIN}
-    shown |= {name: _plain(values[term] / unit) for name, (term, unit) in TIMES.items()}
+    shown |= {name: _plain(values[time.term] / time.seconds) for name, time in TIMES.items()}
     shown |= {name: ", ".join(values[name]) for name in LISTS}
     shown |= {"reward": money(values["reward_cents"]), "preset": values["preset"], "exclude": values["exclude_batches"]}
     shown["rewards"] = {group: money(cents) for group, cents in values["reward_by_group"].items()}
     return shown | _people(values["requirements"])
+
+
+def form_as_typed(given: QueryDict) -> dict[str, Any]:
+    """What the form's fields show after a refusal: exactly what was sent, right or wrong."""
+    shown: dict[str, Any] = {name: given.get(name, "") for name in (*PLAIN, *TIMES, *LISTS, *TYPED)}
+    shown["preset"] = _preset(given)
+    shown["masters"] = bool(given.get("masters"))
+    shown["exclude"] = _excluded(given)
+    shown["rewards"] = _group_rewards(given)
+    return shown
+
+
+def _preset(given: QueryDict) -> str:
+    return given.get("preset", "") if given.get("preset", "") in PRESETS else ""
+
+
+def _excluded(given: QueryDict) -> list[int]:
+    return [key for one in given.getlist("exclude") if (key := whole(one))]
+
+
+def _group_rewards(given: QueryDict) -> dict[str, str]:
+    return {name.removeprefix("reward:"): str(given[name]) for name in given if name.startswith("reward:")}
 
 
 def _plain(number: float) -> str:

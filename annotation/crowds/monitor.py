@@ -13,6 +13,9 @@ from annotation.models.work import counted
 from annotation.signals import totals
 
 HOURS = 24
+LATELY = timedelta(hours=3)
+ENOUGH_ANSWERS, ENOUGH_TIME = 5, timedelta(minutes=10)
+"""With less than either, a pace would be a guess."""
 State = Assignment.State
 
 
@@ -58,10 +61,10 @@ class Monitor:
     turns: dict[str, int]
     """Submissions by state."""
     hours: list[Hour]
-    per_hour: float
-    """Answers per hour, lately."""
+    per_hour: float | None
+    """Answers per hour, lately; None while it is too early to tell."""
     left: timedelta | None
-    """Time to the end at this pace; None when nobody works or all is done."""
+    """Time to the end at this pace; None when nobody works, all is done, or it is too early to tell."""
     money: Money
     active_seconds: float | None
     """Median active time on a task."""
@@ -95,8 +98,8 @@ def monitor(batch: Batch) -> Monitor:
         saved=Count("pk", filter=Q(state=State.SUBMITTED) & ~counted()),
         working=Count("pk", filter=Q(state=State.LEASED)),
     )
-    hours = _hours(batch)
-    per_hour = _pace(hours)
+    times = _times(batch)
+    per_hour = pace(times)
     money, seconds = batch_money(batch), _active_seconds(batch)
     postings = batch.postings.aggregate(
         price=Sum("reward_cents"), n=Count("pk"), ends=Min("expires_at", filter=Q(state=Posting.State.OPEN))
@@ -111,7 +114,7 @@ def monitor(batch: Batch) -> Monitor:
         tasks=sorted(Counter(n for _quota, n in tasks).items()),
         postings=dict(batch.postings.order_by().values_list("state").annotate(n=Count("pk"))),
         turns=_turns(batch),
-        hours=hours,
+        hours=_hours(times),
         per_hour=per_hour,
         left=timedelta(hours=(places - done) / per_hour) if per_hour and done < places else None,
         money=money,
@@ -131,27 +134,36 @@ def _open_turns(batch: Batch):  # type: ignore[no-untyped-def]
     return Submission.objects.filter(posting__batch=batch, state=Submission.State.SUBMITTED)
 
 
-def _hours(batch: Batch) -> list[Hour]:
+def _times(batch: Batch) -> list[datetime]:
+    """When the answers of the last day came in."""
+    found = Assignment.objects.filter(counted(), task__batch=batch, submitted_at__gte=_first_hour())
+    return [moment for moment in found.values_list("submitted_at", flat=True) if moment is not None]
+
+
+def _first_hour() -> datetime:
+    return clock.now().replace(minute=0, second=0, microsecond=0) - timedelta(hours=HOURS - 1)
+
+
+def _hours(times: list[datetime]) -> list[Hour]:
     """The last day by hours, without the empty ones before the first answer."""
-    now = clock.now()
-    first = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=HOURS - 1)
-    times = Assignment.objects.filter(counted(), task__batch=batch, submitted_at__gte=first)
-    counts: Counter[int] = Counter()
-    for moment in times.values_list("submitted_at", flat=True):
-        if moment is not None:
-            counts[int((moment - first).total_seconds() // 3600)] += 1
+    first = _first_hour()
+    counts = Counter(int((moment - first).total_seconds() // 3600) for moment in times)
     begun = min(counts, default=HOURS)
     return [Hour(first + timedelta(hours=n), counts[n]) for n in range(begun, HOURS)]
 
 
-def _pace(hours: list[Hour]) -> float:
-    """Answers per hour over the last three hours that had any part in it."""
-    lately = hours[-3:]
-    answers = sum(hour.answers for hour in lately)
-    if not answers:
+def pace(times: list[datetime]) -> float | None:
+    """Answers per hour since the first one of the last three hours; None while they are too few or too fresh."""
+    now = clock.now()
+    lately = [moment for moment in times if moment > now - LATELY]
+    if not lately:
         return 0.0
-    span = (clock.now() - lately[0].begins).total_seconds() / 3600
-    return answers / max(span, 1 / 60)
+    if len(lately) < ENOUGH_ANSWERS:
+        lately = times  # a slow crowd shows its pace over the day
+    span = now - min(lately)
+    if len(lately) < ENOUGH_ANSWERS or span < ENOUGH_TIME:
+        return None
+    return len(lately) * timedelta(hours=1) / span
 
 
 def batch_money(batch: Batch) -> Money:

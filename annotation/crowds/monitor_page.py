@@ -1,12 +1,15 @@
 """The Monitor page: the state of a batch, its charts, and what an admin may do next."""
 
+from copy import copy
 from dataclasses import dataclass
+from math import floor
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from annotation.errors import Refused
 from annotation.models import Batch, Job, Submission
+from annotation.numbers import whole
 
 from . import MARKETS, market_for
 from .base import Market
@@ -56,6 +59,17 @@ def last_job(batch: Batch) -> Job | None:
     return batch.study.jobs.filter(kind__in=KINDS, options__batch=batch.pk).first()
 
 
+def job_for(job: Job | None, *, is_admin: bool) -> Job | None:
+    """A job as a page shows it: the sentence of crowd work speaks of money and people, so only admins read it."""
+    if job is None or is_admin or job.kind not in KINDS:
+        return job
+    shown = copy(job)
+    shown.message = (
+        _("An admin of the study sees why.") if job.state == Job.State.FAILED else _("The last run is done.")
+    )
+    return shown
+
+
 def live_part(batch: Batch, *, people: bool) -> dict[str, Any]:
     """What refreshes itself; `people` only for admins."""
     state = monitor(batch)
@@ -90,7 +104,7 @@ def _waiting(batch: Batch, upto: int | None = None) -> list[Submission]:
 
 def approval_seen(batch: Batch, upto: str, total: str) -> list[int]:
     """What "Approve all" on the page meant: work that came since is not in it. Refused when the sum is another one."""
-    turns = _waiting(batch, int(upto) if upto.isascii() and upto.isdigit() and len(upto) < 19 else 0)
+    turns = _waiting(batch, whole(upto))
     if not turns or str(price_of_approval(turns).total_cents) != total:
         raise Refused(_("Meanwhile other answers wait for a verdict. Nothing was paid: look at the sum again."))
     return [one.pk for one in turns]
@@ -101,13 +115,18 @@ def levels(state: Monitor) -> list[Level]:
     return [Level(answers, count, max(1, 100 * count // most)) for answers, count in state.tasks]
 
 
+def axis_end(lowest: float) -> float:
+    """Where the agreement axis begins: at 0, or at the next tenth below, so that its label is exact."""
+    return min(0, floor(round(10 * lowest, 6))) / 10
+
+
 def dots(rows: list[WorkerRow]) -> list[Dot]:
-    """Geometry of the scatter: agreement from its lowest value up to 1, seconds from 0 to the slowest."""
+    """Geometry of the scatter: agreement from its axis's end up to 1, seconds from 0 to the slowest."""
     known = [row for row in rows if row.agreement is not None and row.seconds is not None]
     if len(known) < 2:
         return []
     slowest = max(max(row.seconds or 0.0 for row in known), 1.0)
-    lowest = min(0.0, *(row.agreement or 0.0 for row in known))
+    lowest = axis_end(min(row.agreement or 0.0 for row in known))
     return [
         Dot(
             row.worker.pseudonym,

@@ -22,7 +22,17 @@ from .base import Listed, MarketUnreachable, PaidBonus, Posted
 from .ledger import money
 from .mturk_access import access_key, allowed_endpoint
 from .mturk_people import MTurkPeople
-from .mturk_words import PROOF, STATES, TurkRefused, annotation_of, listed_from, posted_from, refusal_of, silence
+from .mturk_words import (
+    PROOF,
+    STATES,
+    TurkRefused,
+    annotation_of,
+    broke_off,
+    listed_from,
+    posted_from,
+    refusal_of,
+    silence,
+)
 from .questions import question_for, size_problem
 from .requirements import asks_for_masters
 from .terms import to_cents
@@ -228,8 +238,8 @@ class MTurk(MTurkPeople):
     def _call(self, operation: str, **params: Any) -> dict[str, Any]:
         """One call. TurkRefused when the market says no; MarketUnreachable when nobody knows whether it took effect.
 
-        botocore takes an answer that broke off for an empty one. Such a call is made again: every call here is
-        harmless when repeated.
+        botocore takes an answer that broke off for an empty one, and a refusal for one without a reason. Such a call is
+        made again: every call here is harmless when repeated.
         """
         from botocore.exceptions import BotoCoreError, ClientError
 
@@ -238,6 +248,8 @@ class MTurk(MTurkPeople):
             try:
                 answer = getattr(client, operation)(**params)
             except ClientError as error:
+                if broke_off(error):
+                    continue
                 raise refusal_of(error) from error
             except BotoCoreError as error:
                 raise MarketUnreachable(silence(type(error).__name__)) from error

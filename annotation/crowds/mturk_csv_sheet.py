@@ -12,6 +12,7 @@ from analysis.tables import Problem, TableError
 DANGEROUS = tuple("=+-@\t\r")  # a spreadsheet takes a cell that begins so for a formula
 ZONES = {"UTC": 0, "GMT": 0, "PST": -8, "PDT": -7, "EST": -5, "EDT": -4}
 MOST_BYTES = 100 * 2**20
+MOST_ROWS = 200_000
 
 
 def defused(cell: str) -> str:
@@ -63,11 +64,15 @@ def read_sheet(content: bytes, name: str) -> Sheet:
     sheet = Sheet(name, [], [])
     try:
         sheet.columns = [column.strip() for column in next(lines, [])]
+        _check_columns(sheet)  # before the rows are read: they may be many
         for number, cells in enumerate((line for line in lines if line), start=1):
+            if number > MOST_ROWS:
+                raise TableError([Problem(name, number, None, "another row", f"at most {MOST_ROWS:,}")])
             sheet.rows.append(_row(sheet, number, cells))
     except csv.Error as error:
         raise TableError([Problem(name, len(sheet.rows) + 1, None, str(error), "a CSV row")]) from None
-    _check_columns(sheet)
+    if not sheet.rows:
+        sheet.wrong(None, None, "no row below the header", "at least one result")
     sheet.check()
     return sheet
 
@@ -88,8 +93,7 @@ def _check_columns(sheet: Sheet) -> None:
         sheet.wrong(None, None, f"the columns {', '.join(named[:5]) or '(none)'}", "columns named Input.…")
     elif not any(column.startswith("Answer.") for column in named):
         sheet.wrong(None, None, "no column named Answer.…", "a result file, with the workers' answers")
-    elif not sheet.rows:
-        sheet.wrong(None, None, "no row below the header", "at least one result")
+    sheet.check()
 
 
 def number_in(cell: str) -> float | None:

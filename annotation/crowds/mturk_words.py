@@ -72,6 +72,14 @@ def annotation_of(batch: Batch) -> str:
     return f"pyramidion:{batch_tag(batch)}:"
 
 
+def broke_off(error: Any) -> bool:
+    """Whether only the beginning of a refusal arrived: botocore then takes it, as it is, for the message."""
+    came = error.response.get("Error", {}).get("Message", "")
+    headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+    promised = str(headers.get("content-length", ""))
+    return came.startswith("{") and promised.isdigit() and len(came.encode()) < int(promised)
+
+
 def refusal_of(error: Any) -> MarketRefused | MarketUnreachable:
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     code = error.response.get("Error", {}).get("Code", "")

@@ -2,6 +2,7 @@
 
 from annotation.errors import Refused
 from annotation.models import Batch, Study
+from annotation.numbers import whole
 
 
 def study_named(name: str) -> Study:
@@ -16,8 +17,8 @@ def study_named(name: str) -> Study:
 def batch_named(study: Study, name: str) -> Batch:
     """By name or by number."""
     found = study.batches.filter(name=name).first()
-    if found is None and name.isdigit():
-        found = study.batches.filter(pk=int(name)).first()
+    if found is None:
+        found = study.batches.filter(pk=whole(name)).first()
     if found is None:
         names = ", ".join(repr(one) for one in study.batches.values_list("name", flat=True)[:20]) or "none yet"
         raise Refused(f"{study.name!r} has no batch named {name!r}. Its batches: {names}.")

@@ -180,6 +180,21 @@ def confirm(submission: Submission) -> int:
         return sum([_confirmed(one, submission) for one in found.select_for_update(of=("self",))])
 
 
+def bring_home(submission: Submission) -> int:
+    """The market has this turn, and its work hangs on one that the market doesn't have: it comes back. How many did.
+
+    Whoever knows a worker's id can come under it with a made-up turn; the market knows who worked.
+    """
+    astray = Assignment.objects.filter(
+        worker_id=submission.worker_id,
+        submission__posting__batch=submission.posting.batch_id,
+        submission__state=Submission.State.STARTED,
+    )
+    if submission.posting.task_id:
+        astray = astray.filter(task=submission.posting.task_id)
+    return astray.update(submission=submission)
+
+
 def _confirmed(assignment: Assignment, submission: Submission) -> bool:
     """Whether this assignment counts now that the market has named the worker of the turn."""
     if assignment.worker_id != submission.worker_id:

@@ -20,7 +20,7 @@ from .requirements import MOST_REQUIREMENTS, read_requirements
 
 DAY = 24 * 3600
 QUESTIONS = ("external", "html")
-AMOUNT = re.compile(r"(\d{1,7})(?:\.(\d{1,2}))?")
+AMOUNT = re.compile(r"(\d{1,7})(?:[.,](\d{1,2}))?")
 RANGES = {
     "reward_cents": (0, 10_000_00),
     "duration_seconds": (30, 365 * DAY),
@@ -112,8 +112,8 @@ def terms_of(batch: Batch) -> Terms:
 
 
 def to_cents(text: str) -> int:
-    """ "0.15" in cents; ValueError says how to write an amount."""
-    found = AMOUNT.fullmatch(str(text).strip().lstrip("$"))
+    """ "0.15", "0,15 $" or "$0.15" in cents; ValueError says how to write an amount."""
+    found = AMOUNT.fullmatch(str(text).strip("$€£\u00a0 \t\n"))
     if found is None:
         raise ValueError(_("“%(text)s” is not an amount: write it like 0.15.") % {"text": str(text)[:40]})
     return int(found[1]) * 100 + int((found[2] or "").ljust(2, "0"))

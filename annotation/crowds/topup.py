@@ -113,7 +113,7 @@ def ask_for_more(batch: Batch, asked_by: User | None, expected_cents: int | None
     if expected_cents is not None and expected_cents != lost.cents:
         raise Refused(
             _("Meanwhile other answers are missing, and it would cost %(sum)s. Nothing was spent: look again.")
-            % {"sum": money(lost.cents)}
+            % {"sum": f"{money(lost.cents)} {batch.study.currency}"}
         )
     _remember(batch, lost)
     by_places: dict[int, list[int]] = {}

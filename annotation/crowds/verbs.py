@@ -169,8 +169,13 @@ def _some(turns: list[Submission], otherwise: str) -> list[Submission]:
 
 
 def _answers(turns: Sequence[Submission]) -> str:
+    if len(turns) == 1:
+        return _("1 answer of 1 worker.")
     people = len({turn.worker_id for turn in turns})
-    return _("%(n)d answers of %(people)d workers.") % {"n": len(turns), "people": people}
+    return ngettext("%(n)d answers of %(people)d worker.", "%(n)d answers of %(people)d workers.", people) % {
+        "n": len(turns),
+        "people": people,
+    }
 
 
 def bonus_price(batch: Batch, plan: ActionPlan, text: str) -> Price:

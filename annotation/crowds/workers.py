@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotation.errors import Refused
 from annotation.models import Assignment, Batch, Entry, FilterDecision, Submission, Worker
+from annotation.numbers import whole
 from annotation.quality import LEVELS, of_systems, worker_rows
 from annotation.signals import totals
 from annotation.transfer.frames import judgments_frame
@@ -57,7 +58,7 @@ def worker_table(batch: Batch) -> list[WorkerRow]:
     dropped = dropped_workers(batch)
     usual = median([row["seconds"] for row in judged.values() if _is_number(row["seconds"])] or [0.0])
     rows = []
-    for worker in Worker.objects.filter(pk__in={*turns, *times}).order_by("pk"):
+    for worker in Worker.objects.filter(pk__in={*turns, *times}).select_related("user").order_by("pk"):
         known = judged.get(worker.pseudonym, {})
         time, turn = times.get(worker.pk, _Time()), turns.get(worker.pk, {})
         rows.append(
@@ -194,8 +195,8 @@ def caught_by(decisions: Iterable[Any], frame: Any) -> dict[str, list[str]]:
 
 def chosen_workers(batch: Batch, ids: Iterable[str]) -> list[Worker]:
     """The ticked workers of this batch's study; Refused when there is none."""
-    keys = [int(one) for one in ids if one.isascii() and one.isdigit()]
-    found = list(Worker.objects.filter(study=batch.study, pk__in=keys).order_by("pk"))
+    keys = [whole(one) for one in ids]
+    found = list(Worker.objects.filter(study=batch.study, pk__in=keys).select_related("user").order_by("pk"))
     if not found:
         raise Refused(_("Tick at least one worker. Nothing was done."))
     return found

@@ -50,6 +50,10 @@ def external_submit(request: HttpRequest) -> HttpResponseBase:
     return HttpResponse(status=303, headers={"Location": address})
 
 
+# A stray character must not cost a worker the work: answers.py leaves it out (annotation/safety/letters.py).
+external_submit.cleans_its_form = True  # type: ignore[attr-defined]
+
+
 @login_not_required
 @xframe_options_sameorigin
 @csp_replace({"frame-ancestors": ["'self'"]})
@@ -71,6 +75,8 @@ def take_answers(fields: QueryDict) -> Assignment:
         raise BadParameter("The form has no assignmentId, so it can't be handed in. Tell the requester.")
     if assignment_id == PREVIEW_ID:
         raise BadParameter("This is a preview. Accept the HIT first; then your answers can be handed in.")
+    if not assignment_id.isprintable():
+        raise NotYours
     answers = [(name, value) for name, values in fields.lists() if name not in OURS for value in values]
     if not answers:
         raise BadParameter("The form has no field beside the assignmentId: there is no answer to hand in.")

@@ -130,6 +130,7 @@ class Worker(models.Model):
     """Somebody who judges for one study: a crowd's own id, beside the pseudonym that others see."""
 
     DIRECT = "direct"
+    PERSON = "person:"  # before the name on a personal link, so that it never meets the id of an account
     IMPORTED = "import"
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="workers")
@@ -149,6 +150,11 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.pseudonym
+
+    @property
+    def known_as(self) -> str:
+        """As admins know them: the name of the account, the name on a personal link, or the market's own id."""
+        return self.user.get_username() if self.user else self.external_id.removeprefix(self.PERSON)
 
     @classmethod
     def for_user(cls, study: Study, user: User) -> "Worker":

@@ -10,8 +10,12 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import ngettext
+
+from annotation.errors import Refused
 from annotation.frozen import Frozen
-from annotation.models import Assignment, Batch, ContentUnit, Judgment, Summary, Task
+from annotation.models import Assignment, Batch, ContentUnit, Document, Judgment, Summary, Task
 
 from .base import Item, Protocol, given_value, named
 
@@ -69,8 +73,9 @@ class LitePyramid(Protocol):
 
     def tasks(self, batch: Batch, quota: int) -> list[Task]:
         """One task per summary; the references among the summaries are not judged this way."""
-        add_checks(batch)
         summaries = Summary.objects.filter(document__study=batch.study).exclude(system__group=REFERENCE_GROUP)
+        _check_units(Document.objects.filter(pk__in=summaries.values("document")))
+        add_checks(batch)
         rows = summaries.order_by("document__doc_id", "pk").values_list("document_id", "pk")
         return [Task(batch=batch, document_id=document, summary_id=summary, quota=quota) for document, summary in rows]
 
@@ -99,6 +104,22 @@ class LitePyramid(Protocol):
         words = words_of(assignment.task.summary.text_shown)
         first, last = {word.start: n for n, word in enumerate(words)}, {word.end: n for n, word in enumerate(words)}
         return {"evidence": [[first[start], last[end]] for start, end in spans if start in first and end in last]}
+
+
+def _check_units(documents: QuerySet[Document]) -> None:
+    """Refused, with the first of them, when there are documents that nothing can be asked about."""
+    units = ContentUnit.objects.in_force().filter(document=OuterRef("pk"), is_check=False)
+    bare = documents.exclude(Exists(units.order_by()))
+    if number := bare.count():
+        raise Refused(
+            ngettext(
+                "%(n)d document has no SCUs yet (“%(first)s”). No batch was made: freeze its list first.",
+                "%(n)d documents have no SCUs yet (the first is “%(first)s”). No batch was made: "
+                "freeze their lists first.",
+                number,
+            )
+            % {"n": number, "first": bare.order_by("doc_id").values_list("doc_id", flat=True)[0]}
+        )
 
 
 def _span(words: list[Word], pair: Any) -> list[int]:

@@ -11,11 +11,14 @@ from django.http import HttpRequest, HttpResponseBase
 
 from annotation.models import AuditEvent, Study, User
 
+from .letters import readable
+
 CHANGES = {"POST", "PUT", "PATCH", "DELETE"}
 SECRET = re.compile(r"password|secret|token|code|csrf|key", re.IGNORECASE)
 LONGEST = 200
 WORK = {"take", "task", "draft", "submit", "release", "revise", "consent", "tutorial", "test", "advice"}
-LOOKS = {"guidance-preview", "list-advice"}  # they are sent by POST, and change nothing
+# They are sent by POST, and change nothing.
+LOOKS = {"guidance-preview", "list-advice", "quality", "crowd-workers", "preview_filter"}
 
 
 def write_down(
@@ -25,10 +28,12 @@ def write_down(
     study: Study | None = None,
     facts: dict[str, Any] | None = None,
 ) -> None:
-    """One line in the record."""
+    """One line in the record. It is written after the change, so no character in the facts may stop it."""
     name = user.get_username() if user else ""
     asked = str(getattr(request, "request_id", ""))[:64]
-    AuditEvent.objects.create(action=action[:80], user=user, name=name, study=study, facts=facts or {}, request=asked)
+    AuditEvent.objects.create(
+        action=action[:80], user=user, name=name, study=study, facts=readable(facts or {}), request=asked
+    )
 
 
 class Record:

@@ -3,6 +3,7 @@
 The counts are in the database, so that it doesn't matter which process is asked.
 """
 
+import unicodedata
 from datetime import timedelta
 
 from django.conf import settings
@@ -14,18 +15,25 @@ from django.utils.crypto import salted_hmac
 from annotation import clock
 from annotation.models import SignInFailures
 
-FREE = {"name": 5, "address": 30, "code": 5}  # failures without a wait
+FREE = {"name": 5, "address": 30, "code": 5, "password": 5}  # failures without a wait
 FORGET = timedelta(hours=1)
 LONGEST = timedelta(minutes=15)
 
 
 def keys_of(request: HttpRequest, name: str) -> dict[str, str]:
-    """What one attempt is counted under: the account's name, and where it came from."""
-    return {_key("name", name.casefold()): "name", _key("address", address_of(request)): "address"}
+    """What one attempt is counted under: the account's name as the form reads it, and where it came from."""
+    read = unicodedata.normalize("NFKC", name.strip()).casefold()
+    return {_key("name", read): "name", _key("address", address_of(request)): "address"}
 
 
 def code_key(user_id: int) -> dict[str, str]:
+    """Codes, wherever they are asked for."""
     return {_key("code", str(user_id)): "code"}
+
+
+def password_key(user_id: int) -> dict[str, str]:
+    """The old password, asked of somebody who is signed in."""
+    return {_key("password", str(user_id)): "password"}
 
 
 def address_of(request: HttpRequest) -> str:
@@ -68,4 +76,4 @@ def _key(kind: str, value: str) -> str:
     return salted_hmac(f"annotation.safety.{kind}", value, algorithm="sha256").hexdigest()
 
 
-__all__ = ["address_of", "code_key", "forget", "keys_of", "note_failure", "seconds_to_wait"]
+__all__ = ["address_of", "code_key", "forget", "keys_of", "note_failure", "password_key", "seconds_to_wait"]

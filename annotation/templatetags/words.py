@@ -3,6 +3,8 @@
 from django import template
 from django.utils.translation import gettext, gettext_noop
 
+from annotation.safety.deeds import DEEDS
+
 register = template.Library()
 
 WORDS = frozenset(
@@ -42,3 +44,9 @@ WORDS = frozenset(
 def word(value: str) -> str:
     """One of the words above as people read it; any other stays as it is."""
     return gettext(value) if value in WORDS else value
+
+
+@register.filter
+def deed(action: str) -> str:
+    """What a line of the record says was done."""
+    return str(DEEDS.get(action, action))

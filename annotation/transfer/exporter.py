@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from analysis.provenance import file_hash
+from analysis.table_formulas import read_manifest
 from analysis.tables import write_atomically
 from analysis.tables import write_table as write_frame
 from annotation.models import Study
@@ -45,13 +47,23 @@ def export_folder(
     """Write what the options ask for, and a manifest. Memory stays flat, unless the filter or human scores are asked
     for: rules and scores look at all judgments together."""
     filtered = Filtered(study, options.raw_workers)
-    steps = _Steps(progress)
+    steps, old = _Steps(progress), read_manifest(folder).get("files")
     written = _write_tables(study, folder, options, filtered, steps, defused=True)
     written += _write_shapes(study, folder, options, filtered, steps)
     steps.finish()
+    _remove_stale(folder, old, {one.path.name for one in written})
     facts = json.dumps(manifest(study, options, filtered, written), ensure_ascii=False, indent=1)
     write_atomically(folder / MANIFEST, f"{facts}\n".encode())
     return [*written, Written(folder / MANIFEST, "manifest")]
+
+
+def _remove_stale(folder: Path, old: object, new: set[str]) -> None:
+    """Remove the files of an earlier export that this one didn't write. A file that somebody changed since stays."""
+    for one in old if isinstance(old, list) else []:
+        name = str(one.get("name") or "") if isinstance(one, dict) else ""
+        path = folder / Path(name).name
+        if path.name == name and name not in new and path.is_file() and file_hash(path) == one.get("sha256"):
+            path.unlink()
 
 
 class _Steps:

@@ -62,6 +62,11 @@ def read_folder(folder: Folder) -> None:
             folder.tables[kind] = read_table(path, kind)
         except TableError as error:
             problems += error.problems
+    problems += [
+        Problem(file=folder.name_of(kind), row=None, column=None, found="no rows", expected="at least one")
+        for kind in NEEDED
+        if kind in folder.tables and folder.tables[kind].empty
+    ]
     if problems:
         raise TableError(problems)
     _decode_lists(folder, "summaries", "shown_to_workers", decode_cell)

@@ -1,44 +1,76 @@
 """Worker ids that slipped into a study's own columns: exports show the pseudonym instead."""
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
+
+from django.db.models import QuerySet
+from django.db.models.fields.json import KeyTextTransform
 
 from annotation.models import Study, Worker
 
+from .streaming import Column
+
 WORDS = re.compile(r"[\w-]+|[^\W_]+")
 PARTS = re.compile(r"[^\W_]+")
-SHORTEST = 4  # an id such as 7 or w1 names nobody, and stands in many other values
+NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
+SHORTEST = 4  # inside other values an id such as 7 or w1 of somebody else may be anything
 
 
 class Hiding:
-    """Replaces every raw worker id of a study in a value, by itself or inside a longer one such as hit7_A1B2C3."""
+    """Replaces raw worker ids of a study in a value: every id that is the whole value, the row's own worker wherever
+    it stands as a word or part, and others inside a longer value such as hit7_A1B2C3 where they are long enough."""
 
     def __init__(self, study: Study) -> None:
         # A direct worker's id is an account's number: it names nobody, and would be found in every other number.
         workers = Worker.objects.filter(study=study).exclude(crowd=Worker.DIRECT)
         pairs = workers.values_list("external_id", "pseudonym")
-        self.names = {given: shown for given, shown in pairs if given != shown and len(given) >= SHORTEST}
-        self.seen: dict[str, str] = {}
+        self.names = {given.casefold(): shown for given, shown in pairs if given and given != shown}
+        self.seen: dict[tuple[str, str], str] = {}
 
-    def __call__(self, value: Any) -> Any:
+    def __call__(self, value: Any, own: str = "") -> Any:
+        """The value without ids; `own` is the raw id of the row's worker."""
         if not self.names:
             return value
         if isinstance(value, str):
             if len(self.seen) > 50_000:
                 self.seen.clear()
-            if value not in self.seen:
-                self.seen[value] = self._hidden(value)
-            return self.seen[value]
+            if (value, own) not in self.seen:
+                self.seen[value, own] = self._hidden(value, own)
+            return self.seen[value, own]
         if isinstance(value, list):
-            return [self(one) for one in value]
-        return {name: self(one) for name, one in value.items()} if isinstance(value, dict) else value
+            return [self(one, own) for one in value]
+        return {name: self(one, own) for name, one in value.items()} if isinstance(value, dict) else value
 
-    def _hidden(self, text: str) -> str:
-        if text in self.names:
-            return self.names[text]
-        text = WORDS.sub(lambda found: self.names.get(found.group(), found.group()), text)
+    def measures(self, rows: "QuerySet[Any, Any]", columns: Sequence[Column]) -> set[str]:
+        """Columns of plain numbers of which some are nobody's id: they measure something, and stay as they are."""
+        if not any(NUMBER.fullmatch(name) for name in self.names):
+            return set()
+        return {column.name for column in columns if column.type == "string" and self._measures(rows, column.name)}
+
+    def _measures(self, rows: "QuerySet[Any, Any]", name: str) -> bool:
+        found = rows.order_by().values_list(KeyTextTransform(name, "extra"), flat=True).distinct()
+        given = {str(value) for value in found if value not in (None, "")}
+        return all(map(NUMBER.fullmatch, given)) and not given <= self.names.keys()
+
+    def _hidden(self, text: str, own: str) -> str:
+        if shown := self.names.get(text.strip().casefold()):
+            return shown
+        if (shown := self.names.get(own.casefold())) and not NUMBER.fullmatch(text):
+            text = _alone(own).sub(shown, text)
+        text = WORDS.sub(lambda found: self._word(found.group(), SHORTEST), text)
         return PARTS.sub(lambda found: self._part(found.group()), text)
+
+    def _word(self, word: str, shortest: int) -> str:
+        return self.names.get(word.casefold(), word) if len(word) >= shortest else word
 
     def _part(self, part: str) -> str:
         """Inside a longer word only ids that can't be a plain number or a short word."""
-        return self.names.get(part, part) if len(part) >= 5 and not part.isdigit() else part
+        return part if part.isdigit() else self._word(part, SHORTEST + 1)
+
+
+@lru_cache(maxsize=10_000)
+def _alone(name: str) -> re.Pattern[str]:
+    """The name with no letter or digit around it."""
+    return re.compile(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", re.IGNORECASE)

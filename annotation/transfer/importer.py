@@ -17,6 +17,7 @@ from .bulk import CHUNK, Progress, insert_rows
 from .findings import findings
 from .folder import BLANK, WHOLE_SYSTEM, Folder, check_references, open_folder, read_folder
 from .judgments import check_judgments, store_judgments
+from .lengths import check_lengths, check_name
 from .shown import NO_CHANGES, Showing, add_shown
 
 
@@ -41,10 +42,11 @@ def import_study(
 ) -> Imported:
     """Import a folder as a study of that name.
 
-    The same folder again changes nothing. Raises TableError for bad files and Refused when the name is taken by
-    another study; then nothing is changed either. `scale` is that of Likert judgments; `showing` is how workers see
-    the summaries.
+    The same folder again changes nothing. Raises TableError for bad files and Refused for a name that is empty, too
+    long, or taken by another study; then nothing is changed either. `scale` is that of Likert judgments; `showing` is
+    how workers see the summaries.
     """
+    check_name(name)
     folder = open_folder(path)
     fingerprint = folder.fingerprint(showing.name() if showing.changes else "")
     known = Study.objects.filter(name=name).first()
@@ -55,8 +57,11 @@ def import_study(
             f"A study named {name!r} is here already, with other content. Nothing was changed: choose another --name."
         )
     read_folder(folder)
+    check_lengths(folder, folder.tables)
     check_references(folder)
     judgments = check_judgments(folder, scale)
+    if judgments is not None:
+        check_lengths(folder, {"judgments": judgments})  # again, now that assignments without an id have one
     report = [*findings(folder), *_show(folder, showing)]
     if dry_run:
         return Imported(name, folder_counts(folder), report, changed=False)

@@ -1,6 +1,6 @@
 """A study's judgments as a stream: the current ones that count, sorted by document, system, worker and unit."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import itemgetter
@@ -112,6 +112,7 @@ class _Held:
     """What an assignment says about each of its judgments."""
 
     worker: str
+    own: str  # the crowd's own id of the worker
     key: str
     protocol: str
     role: str
@@ -128,7 +129,8 @@ class _Stream:
     ) -> None:
         self.study, self.facts, self.columns, self.extras = study, facts, columns, extras
         self.worker = "worker__external_id" if raw_workers else "worker__pseudonym"
-        self.hide: Callable[[Any], Any] = (lambda value: value) if raw_workers else Hiding(study)
+        self.hide = None if raw_workers else Hiding(study)
+        self.open = self.hide.measures(_counted(study), extras) if self.hide else set()
         every = [*FIXED, *(column.name for column in extras), *DERIVED]
         self.chosen = itemgetter(*(every.index(column.name) for column in columns))
         types = {column.name: column.type for column in columns}
@@ -169,13 +171,13 @@ class _Stream:
         return self.times[given]
 
     def _held(self, documents: list[int]) -> Iterable[tuple[int, _Held]]:
-        batch = "task__batch__"
-        fields = ("pk", self.worker, "key", f"{batch}protocol", f"{batch}role", f"{batch}round", "signals")
+        batch, own_id = "task__batch__", "worker__external_id"
+        fields = ("pk", self.worker, own_id, "key", f"{batch}protocol", f"{batch}role", f"{batch}round", "signals")
         work = Assignment.objects.filter(counted(), task__document__in=documents)
-        for key, worker, assignment, protocol, role, number, signals in work.values_list(*fields):
+        for key, worker, own, assignment, protocol, role, number, signals in work.values_list(*fields):
             found = totals(signals) if signals else None
             counts = (found.pastes, found.focus_lost) if found else (None, None)
-            yield key, _Held(worker, assignment, protocol, role, number, *counts)
+            yield key, _Held(worker, own, assignment, protocol, role, number, *counts)
 
     def _row(self, summary: Row, held: _Held, row: Row) -> list[Any]:
         _, _, unit, value, seconds, position, flag, submitted, *more = row
@@ -186,9 +188,16 @@ class _Stream:
             *(*summary, unit, held.worker, self.value(value), held.key, held.protocol, held.role, held.round),
             *(None if seconds is None else self.seconds(seconds), position, is_check),
             self.times.get(submitted) or (self._time(submitted) if submitted else ""),
-            *([self.hide(cell) for cell in extra_cells(told, self.extras)] if self.extras else ()),
+            *(self._own_columns(told, held.own) if self.extras else ()),
             None if expected is None else self.expected(expected),
             int(pair in self.facts.retired) if self.facts.retired else None,
             told.get("pastes") if held.pastes is None else held.pastes,
             told.get("focus_losses") if held.losses is None else held.losses,
         ]
+
+    def _own_columns(self, told: dict[str, Any], own: str) -> list[Any]:
+        cells, hide = extra_cells(told, self.extras), self.hide
+        if hide is None:
+            return cells
+        pairs = zip(cells, self.extras, strict=True)
+        return [cell if column.name in self.open else hide(cell, own) for cell, column in pairs]

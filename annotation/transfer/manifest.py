@@ -17,7 +17,7 @@ from .options import ExportOptions
 from .streaming import SCHEMA, Column
 
 FORMAT = "pyramidion-export"
-PACKAGES = ("pyramidion", "django", "numpy", "pandas", "pyarrow", "scipy", "krippendorff")
+PACKAGES = ("django", "numpy", "pandas", "pyarrow", "scipy", "krippendorff")
 
 
 @dataclass(frozen=True)

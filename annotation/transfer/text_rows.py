@@ -143,13 +143,14 @@ WORK = {
     "submitted_at": "submitted_at",
     "seed": "seed",
 }
+IN_ORDER = ("key", "task__document__doc_id", "task__summary__system__name", "task__part", "pk")
 SIGNALS = ("active_seconds", "focus_lost", "pastes", "changes", "loads")
 
 
 def assignments_table(study: Study, *, raw_workers: bool = False) -> Table:
     """Every assignment with its times and signals (annotation/signals.py). The seed is text: a spreadsheet rounds."""
     fields = WORK | ({"worker_id": "worker__external_id"} if raw_workers else {})
-    every = Assignment.objects.filter(task__batch__study=study).order_by("pk")
+    every = Assignment.objects.filter(task__batch__study=study).order_by(*IN_ORDER)
 
     def chunks() -> Iterator[list[Row]]:
         rows = every.values_list(*fields.values(), "signals").iterator(chunk_size=2000)

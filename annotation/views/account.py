@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
@@ -20,13 +20,25 @@ from annotation import clock
 from annotation.access import study_for, user_of
 from annotation.demo import DEMO_ACCOUNTS, PASSWORD
 from annotation.models import Role, SecondFactor, User
+from annotation.numbers import whole
 from annotation.safety import invitations, second_factor, throttle
 from annotation.safety.record import write_down
 
-from .errors import answers_refusals
+from .errors import answers_refusals, error_page
 
 WAITING = "second_factor"  # in the session: who has shown a password, when, and where they were going
 WAIT_SECONDS = 300
+
+
+def minutes(seconds: int) -> int:
+    return -(-seconds // 60)
+
+
+def too_soon(response: HttpResponse, seconds: int) -> HttpResponse:
+    """The answer to whoever guessed too often."""
+    response.status_code = 429
+    response["Retry-After"] = str(seconds)
+    return response
 
 
 class SignIn(LoginView):
@@ -45,10 +57,7 @@ class SignIn(LoginView):
 
     def _wait(self, seconds: int) -> HttpResponse:
         form = self.get_form_class()(self.request)
-        response = self.render_to_response(self.get_context_data(form=form, wait=-(-seconds // 60)))
-        response.status_code = 429
-        response["Retry-After"] = str(seconds)
-        return response
+        return too_soon(self.render_to_response(self.get_context_data(form=form, wait=minutes(seconds))), seconds)
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         throttle.note_failure(self.keys)
@@ -80,7 +89,7 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
         return render(request, "annotation/account/code.html")
     keys = throttle.code_key(user.pk)
     if seconds := throttle.seconds_to_wait(keys):
-        return render(request, "annotation/account/code.html", {"wait": -(-seconds // 60)}, status=429)
+        return too_soon(render(request, "annotation/account/code.html", {"wait": minutes(seconds)}), seconds)
     try:
         second_factor.check_code(user, request.POST.get("code", ""))
     except second_factor.BadCode as refusal:
@@ -101,13 +110,26 @@ def account(request: HttpRequest) -> HttpResponse:
 
 @method_decorator(never_cache, name="dispatch")
 class ChangePassword(PasswordChangeView):
-    """Everybody, for themselves: a new password; other sessions of the account end."""
+    """Everybody, for themselves: a new password; other sessions end. Guessing the old one has to wait."""
 
     http_method_names = ["get", "post"]
     template_name = "annotation/account/password.html"
     success_url = reverse_lazy("account")
 
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        self.keys = throttle.password_key(user_of(request).pk)
+        if seconds := throttle.seconds_to_wait(self.keys):
+            form = self.get_form_class()(user_of(request))
+            return too_soon(self.render_to_response(self.get_context_data(form=form, wait=minutes(seconds))), seconds)
+        return super().post(request, *args, **kwargs)
+
+    def form_invalid(self, form: Any) -> HttpResponse:
+        if "old_password" in form.errors:
+            throttle.note_failure(self.keys)
+        return super().form_invalid(form)
+
     def form_valid(self, form: Any) -> HttpResponse:
+        throttle.forget(self.keys)
         messages.success(self.request, gettext("The password is changed. You are signed out everywhere else."))
         return super().form_valid(form)
 
@@ -133,10 +155,26 @@ def set_up_factor(request: HttpRequest) -> HttpResponse:
 @require_POST
 @answers_refusals
 def turn_off_factor(request: HttpRequest) -> HttpResponse:
-    """Everybody, for themselves, with a code."""
-    second_factor.turn_off(user_of(request), request.POST.get("code", ""))
+    """Everybody, for themselves, with a code. Guessing has to wait, as at the sign-in."""
+    user = user_of(request)
+    keys = throttle.code_key(user.pk)
+    if seconds := throttle.seconds_to_wait(keys):
+        return too_soon(error_page(request, 429, _wait_for_code(minutes(seconds))), seconds)
+    try:
+        second_factor.turn_off(user, request.POST.get("code", ""))
+    except second_factor.BadCode:
+        throttle.note_failure(keys)
+        raise
+    throttle.forget(keys)
     messages.success(request, gettext("The second factor is off: a password alone opens this account now."))
     return redirect("account")
+
+
+def _wait_for_code(n: int) -> str:
+    sentence = ngettext(
+        "Too many wrong codes. Try again in a minute.", "Too many wrong codes. Try again in %(n)s minutes.", n
+    )
+    return sentence % {"n": n}
 
 
 @require_POST
@@ -145,7 +183,7 @@ def invite(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins: a link for one person, or an open one withdrawn. The link is shown on this answer only."""
     study = study_for(request, slug, Role.ADMIN)
     if withdrawn := request.POST.get("withdraw", ""):
-        invitations.withdraw(study, int(withdrawn) if withdrawn.isascii() and withdrawn.isdigit() else 0)
+        invitations.withdraw(study, whole(withdrawn))
         messages.success(request, gettext("The invitation is withdrawn: its link opens nothing any more."))
         return redirect("collect", slug=slug)
     given = request.POST.get("role", ""), request.POST.get("note", "")

@@ -11,6 +11,7 @@ from annotation.access import READERS, study_for, user_of
 from annotation.batches import create_batch
 from annotation.collecting import add_member, remove_member, set_state
 from annotation.models import Batch, Role
+from annotation.numbers import whole
 from annotation.progress import batch_progress
 from annotation.safety.invitations import open_invitations
 
@@ -53,7 +54,7 @@ def _new_batch(request: HttpRequest, slug: str) -> HttpResponse:
         study,
         name or "Batch",
         request.POST.get("protocol", ""),
-        int(quota) if quota.isascii() and quota.isdigit() else 0,
+        whole(quota[:18]),
         options,
         role="expert" if request.POST.get("expert") else "crowd",
     )

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import study_for, user_of
-from annotation.crowds.direct import links_csv, links_of, make_links, read_names, withdraw_link
+from annotation.crowds.direct import link_named, links_csv, links_of, make_links, read_days, read_names, withdraw_link
 from annotation.crowds.verbs import VERBS, bonus_price, plan_action, start_action, verbs_for
 from annotation.crowds.workers import chosen_workers, worker_table
 from annotation.downloads import file_response
@@ -70,12 +70,12 @@ def links(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     """Admins: personal links for one's own people; a POST makes some or withdraws one. `format=csv` is the file."""
     batch = batch_of(study_for(request, slug, Role.ADMIN), batch_id)
     if request.method == "POST":
-        if request.POST.get("withdraw", "").isdigit():
-            withdraw_link(batch, int(request.POST["withdraw"]))
+        if "withdraw" in request.POST:
+            withdraw_link(batch, link_named(request.POST["withdraw"]))
             messages.success(request, _("The link opens nothing any more. What was done through it counts."))
         else:
-            days = request.POST.get("days", "14")
-            made = make_links(batch, read_names(request.POST.get("names", "")), days=int(days) if days.isdigit() else 0)
+            days = read_days(request.POST.get("days", "14"))
+            made = make_links(batch, read_names(request.POST.get("names", "")), days=days)
             messages.success(request, _("%(n)d links are ready.") % {"n": len(made)})
         return redirect("crowd-links", slug=slug, batch_id=batch.pk)
     found = links_of(batch)

@@ -31,6 +31,7 @@ from annotation.errors import BadAnswers, NoTaskLeft, Refused
 from annotation.guidance import NoTriesLeft
 from annotation.leases import DONE, check_open, draw_seed
 from annotation.models import Assignment, Batch, Posting, Role, Submission, Task, Worker
+from annotation.numbers import whole
 from annotation.protocols.scu import reference_of
 from annotation.submits import submit_judgments
 
@@ -38,7 +39,7 @@ from .crowd_door import BARE, by_token, by_token_api, framed_by, handin_texts, o
 from .guidance import Steps, consent_page, instructions_page, test_page, tutorial_page
 from .scus import advised
 from .work import form_answers, task_page
-from .work_api import keep_draft, take_answers
+from .work_api import keep_draft, read_body, receipt_answer, take_answers
 
 NOWHERE = Steps(take="", consent="", instructions="", tutorial="", test="", home="", extra=BARE)
 
@@ -83,8 +84,7 @@ def preview(request: HttpRequest, batch_id: int) -> HttpResponse:
     """Admins of the study: a task of the batch, exactly as a worker sees it before accepting."""
     batch = get_object_or_404(Batch.objects.select_related("study"), pk=batch_id)
     study_for(request, batch.study.slug, Role.ADMIN)
-    asked = request.GET.get("task", "")
-    task = batch.tasks.filter(pk=asked).first() if asked.isdigit() else None
+    task = batch.tasks.filter(pk=whole(request.GET.get("task", ""))).first()
     return framed_by(preview_page(request, batch, task, reverse("instructions", args=[batch.pk])), ["'self'"])
 
 
@@ -170,7 +170,8 @@ def draft(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
 def submit(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
     """The worker who holds the assignment: submit, once per submit key."""
     own(visit, key)
-    return take_answers(request, visit.worker, key, reverse("crowd-done", args=[visit.token, key]))
+    receipt = take_answers(submit_judgments, visit.worker, key, read_body(request))
+    return receipt_answer(receipt, reverse("crowd-done", args=[visit.token, key]))
 
 
 @by_token_api

@@ -11,14 +11,15 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.access import READERS, study_for, user_of
 from annotation.crowds import market_for
-from annotation.crowds.launching import crowd_chosen, form_of, launch_choices, read_terms
-from annotation.crowds.monitor_page import admin_part, approval_seen, last_job, live_part, market_of
+from annotation.crowds.launching import crowd_chosen, form_as_typed, form_of, launch_choices, read_terms
+from annotation.crowds.monitor_page import admin_part, approval_seen, job_for, last_job, live_part, market_of
 from annotation.crowds.presets import PRESETS
 from annotation.crowds.quoting import quote
 from annotation.crowds.terms import set_terms
 from annotation.errors import Refused
 from annotation.jobs import start_job
 from annotation.models import Batch, Role, Study
+from annotation.numbers import whole
 
 from .errors import answers_refusals
 
@@ -32,14 +33,15 @@ def batch_of(study: Study, batch_id: int) -> Batch:
 def about(request: HttpRequest, batch: Batch, tab: str) -> dict[str, Any]:
     """What every page of a batch shows."""
     market = market_of(batch)
+    is_admin = batch.study.role_of(user_of(request)) == Role.ADMIN
     return {
         "study": batch.study,
         "batch": batch,
         "tab": tab,
         "step": "collect",
         "market_title": market.title if market else _("imported"),
-        "job": last_job(batch),
-        "is_admin": batch.study.role_of(user_of(request)) == Role.ADMIN,
+        "job": job_for(last_job(batch), is_admin=is_admin),
+        "is_admin": is_admin,
     }
 
 
@@ -71,7 +73,8 @@ def _launch(request: HttpRequest, batch: Batch) -> HttpResponse:
             return redirect("launch", slug=batch.study.slug, batch_id=batch.pk)
         context |= {"form": form_of(terms.as_json()), "crowd": crowd}
     except Refused as refusal:
-        context |= {"problem": str(refusal), "form": form_of(batch.terms), "crowd": batch.crowd}
+        typed = {"form": form_as_typed(request.POST), "crowd": request.POST.get("crowd") or batch.crowd}
+        context |= {"problem": str(refusal), **typed}
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "annotation/study/crowds/cost.html", context)
     return _launch_page(request, batch, context)
@@ -128,8 +131,7 @@ def act(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
         action = "approve"
         options["submissions"] = approval_seen(batch, request.POST.get("upto", ""), request.POST.get("total", ""))
     elif action == "top-up":
-        total = request.POST.get("total", "")
-        options["cents"] = int(total) if total.isascii() and total.isdigit() else -1
+        options["cents"] = whole(request.POST.get("total", ""), -1)
     elif action not in ACTS:
         raise Refused(_("There is no action “%(name)s” here. Nothing was done.") % {"name": action[:30]})
     start_job(study, action, options, user_of(request))

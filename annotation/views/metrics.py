@@ -5,9 +5,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import READERS, study_for, user_of
+from annotation.crowds.monitor_page import job_for
 from annotation.jobs import start_job
 from annotation.metrics import checked_metrics, choices, current_job, explained, metric_page, scored_metrics
-from annotation.models import Job
+from annotation.models import Job, Role
 
 from .errors import answers_refusals
 
@@ -47,10 +48,11 @@ def explanation(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 
 @require_GET
 def job(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
-    """Admins and analysts: how far a job is, as a fragment that asks again by itself."""
+    """Admins and analysts: how far a job is, as a fragment that asks again by itself; what it paid, for admins."""
     study = study_for(request, slug, *READERS)
     found = get_object_or_404(Job, pk=job_id, study=study)
-    answer = render(request, "annotation/study/job.html", {"study": study, "job": found})
+    shown = job_for(found, is_admin=study.role_of(user_of(request)) == Role.ADMIN)
+    answer = render(request, "annotation/study/job.html", {"study": study, "job": shown})
     if found.is_over:
         answer["HX-Refresh"] = "true"
     return answer

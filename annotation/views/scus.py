@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import READERS, study_for, user_of
@@ -18,6 +19,7 @@ from annotation.extraction import read_units
 from annotation.leases import assignment_of
 from annotation.models import Reference, Role, Study
 from annotation.models.texts import plain
+from annotation.numbers import whole
 from annotation.protocols.scu import editor_config, reference_of
 from annotation.scus import MOST_FROZEN, compare, freeze_units, reference_states, version_of
 from annotation.words import sentences
@@ -80,10 +82,11 @@ def _freeze(request: HttpRequest, study: Study, reference: Reference) -> HttpRes
         reference,
         units,
         user_of(request),
-        seen_version=int(seen) if seen.isdigit() else -1,
+        seen_version=whole(seen, -1),
         note=request.POST.get("note", ""),
     )
-    messages.success(request, _("Frozen: version %(n)d, %(size)d SCUs.") % {"n": frozen.version, "size": frozen.size})
+    told = ngettext("Frozen: version %(n)d, %(size)d SCU.", "Frozen: version %(n)d, %(size)d SCUs.", frozen.size)
+    messages.success(request, told % {"n": frozen.version, "size": frozen.size})
     return redirect("scu-list", slug=study.slug, reference_id=reference.pk)
 
 
@@ -98,7 +101,7 @@ def _list_page(request: HttpRequest, study: Study, reference: Reference) -> dict
         "sentences": sentences(reference.text),
         "reference_text": plain(reference.text),
         "units": json.dumps([unit.as_json() for unit in comparison.start]),
-        "old": version_of(reference, int(chosen)) if chosen.isdigit() else None,
+        "old": version_of(reference, whole(chosen)) if whole(chosen) else None,
         "chosen": chosen,
         "next_version": comparison.version + 1,
         "scu": editor_config(MOST_FROZEN, reverse("list-advice", args=[study.slug, reference.pk])),

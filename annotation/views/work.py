@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -15,31 +16,35 @@ from annotation.access import member_of, study_for, user_of
 from annotation.drafts import drafted_answers, fresh_answers
 from annotation.errors import BadAnswers, Refused
 from annotation.frozen import FrozenModels
-from annotation.gates import first_gate
-from annotation.leases import DONE, assignment_of, check_open, lease_task, release_task
+from annotation.leases import DONE, assignment_of, check_open, release_task
 from annotation.models import Assignment, Batch, Role, Worker
 from annotation.review import my_answers, receipt_facts
 from annotation.submits import revise_judgments, submit_judgments
 
 from .errors import answers_refusals
+from .straight_on import NAME as STRAIGHT_ON
+from .straight_on import address_after, is_wanted, way_on
 from .work_page import account_urls, page_config
 
 FIELD = "answer:"
 _BATCH = FrozenModels(lambda batch: Batch.objects.filter(pk=batch).select_related("study"), "batch")
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 @answers_refusals
 def take(request: HttpRequest, batch_id: int) -> HttpResponse:
-    """Annotators and admins of the batch's study: hold a task and go to it; otherwise a sentence says why not."""
+    """Annotators and admins of the batch's study: hold a task and go to it; otherwise a sentence says why not.
+
+    Who had to sign in on the way comes back with GET, which takes nothing: home has the button.
+    """
+    if request.method == "GET":
+        return redirect("home")
     batch = _BATCH.first(batch=batch_id)
     if batch is None:
         raise Http404
     member_of(request, batch.study, Role.ANNOTATOR, Role.ADMIN)
     worker = Worker.for_user(batch.study, user_of(request))
-    if address := first_gate(batch, worker):
-        return redirect(address)
-    return redirect("task", key=lease_task(batch, worker).key)
+    return redirect(way_on(batch, worker))
 
 
 @never_cache
@@ -80,11 +85,13 @@ def _send(request: HttpRequest, assignment: Assignment, mode: str) -> HttpRespon
     given, submit_key = form_answers(request)
     send = revise_judgments if mode == "revise" else submit_judgments
     try:
-        send(assignment.worker, assignment.key, given, submit_key)
+        receipt = send(assignment.worker, assignment.key, given, submit_key)
     except BadAnswers as refusal:
         answers = {**drafted_answers(assignment), **given}
         return task_page(request, assignment, answers, mode=mode, submit_key=submit_key, refusal=refusal)
-    return redirect("receipt", key=assignment.key)
+    ticked = request.POST.get(STRAIGHT_ON)
+    ahead = address_after(request, receipt, assignment.worker, ticked) if mode == "work" else None
+    return redirect(ahead or reverse("receipt", args=[assignment.key]))
 
 
 def task_page(
@@ -108,6 +115,7 @@ def task_page(
         "assignment": assignment,
         "batch": assignment.task.batch,
         "mode": mode,
+        "straight_on": is_wanted(request),
         "submit_key": submit_key,
         "refusal": refusal,
         "config": page_config(assignment, answers, mode, submit_key, urls),

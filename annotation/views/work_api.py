@@ -17,10 +17,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import user_of
 from annotation.drafts import FIELD, Change, save_draft
-from annotation.errors import BadAnswers, Refused
+from annotation.errors import BadAnswers, NotYours, Refused
 from annotation.frozen import FrozenModels
 from annotation.models import Worker
-from annotation.submits import revise_judgments, submit_judgments
+from annotation.safety.letters import readable
+from annotation.submits import Receipt, revise_judgments, submit_judgments
+
+from .straight_on import NAME as STRAIGHT_ON
+from .straight_on import address_after
 
 
 def api(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -55,7 +59,7 @@ def draft(request: HttpRequest, key: str) -> HttpResponse:
 
 
 def keep_draft(request: HttpRequest, worker: Worker | None, key: str) -> HttpResponse:
-    body = _body(request)
+    body = read_body(request)
     seen = body.get("seen")
     state = save_draft(
         worker,
@@ -79,24 +83,27 @@ def keep_draft(request: HttpRequest, worker: Worker | None, key: str) -> HttpRes
 @require_POST
 def submit(request: HttpRequest, key: str) -> HttpResponse:
     """The holder of the assignment: submit or revise, once per submit key; anybody else gets 404."""
-    return take_answers(request, _worker(request, key), key, reverse("receipt", args=[key]), may_revise=True)
+    body, worker = read_body(request), _worker(request, key)
+    address = reverse("receipt", args=[key])
+    if worker is None:
+        raise NotYours
+    if body.get("mode") == "revise":
+        return receipt_answer(take_answers(revise_judgments, worker, key, body), address)
+    receipt = take_answers(submit_judgments, worker, key, body)
+    return receipt_answer(receipt, address, address_after(request, receipt, worker, body.get(STRAIGHT_ON)))
 
 
-def take_answers(
-    request: HttpRequest, worker: Worker | None, key: str, receipt_url: str, *, may_revise: bool = False
-) -> HttpResponse:
-    body = _body(request)
-    send = revise_judgments if may_revise and body.get("mode") == "revise" else submit_judgments
-    receipt = send(
-        worker,
-        key,
-        _mapping(body.get("answers")),
-        str(body.get("submit_key", ""))[:64],
-        signals=_mapping(body.get("signals")),
-    )
+def take_answers(send: Callable[..., Receipt], worker: Worker | None, key: str, body: dict[str, Any]) -> Receipt:
+    answers, submit_key = _mapping(body.get("answers")), str(body.get("submit_key", ""))[:64]
+    return send(worker, key, answers, submit_key, signals=_mapping(body.get("signals")))
+
+
+def receipt_answer(receipt: Receipt, address: str, ahead: str | None = None) -> HttpResponse:
+    """`ahead`: where the next task is, for somebody who goes straight on."""
     return JsonResponse(
         {
-            "receipt": receipt_url,
+            "receipt": address,
+            "next": ahead,
             "state": receipt.assignment.state,
             "judgments": receipt.judgments,
             "repeated": receipt.repeated,
@@ -112,9 +119,10 @@ def _worker(request: HttpRequest, key: str) -> Worker | None:
 _HOLDER = FrozenModels(lambda user, key: Worker.objects.filter(user=user, assignments__key=key), "user", words=["key"])
 
 
-def _body(request: HttpRequest) -> dict[str, Any]:
+def read_body(request: HttpRequest) -> dict[str, Any]:
+    """What the page sent. A character that no text has is dropped: the other changes must not be lost with it."""
     try:
-        body = json.loads(request.body)
+        body = readable(json.loads(request.body))
     except (ValueError, RecursionError, RequestDataTooBig):  # not JSON, nested without end, or far too long
         body = None
     if not isinstance(body, dict):

@@ -38,10 +38,17 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print_json([found.to_dict()])
     elif args.html:
-        args.html.write_text(found.to_html(), encoding="utf-8")
+        _write(args.html, found.to_html())
         print(f"{found.metric} = {found.value:.5f}; the page is {args.html}.")
     else:
         print(found.to_terminal(color=sys.stdout.isatty()))
+
+
+def _write(path: Path, page: str) -> None:
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise ScoringError(f"The page cannot be written to {path} ({error.strerror}); name another file.") from error
 
 
 def _from_texts(metric: str, args: argparse.Namespace) -> Explanation:

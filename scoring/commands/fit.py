@@ -9,6 +9,7 @@ from pathlib import Path
 from scoring.cli import print_json, print_table, progress_bar
 from scoring.errors import ScoringError
 
+MOST_RESAMPLES = 1_000_000
 HELP = "learn a metric: a regression over metrics, trained on human scores"
 
 
@@ -32,7 +33,7 @@ def add_training_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folds", type=int, default=10, metavar="N", help="folds of documents (default 10)")
     parser.add_argument("--ci", type=int, default=1000, metavar="N", help="resamples for intervals (default 1000)")
     parser.add_argument("--coefficient", choices=("pearson", "spearman", "kendall"), default="pearson")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="0 or more (default 0)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default 1)")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep computed scores here")
     parser.add_argument("--json", action="store_true", help="print a list of objects, one per metric and level")
@@ -50,8 +51,8 @@ def train_files(args: argparse.Namespace, metrics: list[str], name: str, kind: s
 
     if (args.summaries is None) != (args.documents is None):
         raise ScoringError("Give both --summaries and --documents, or neither.")
-    if args.folds < 2 or args.ci < 0:
-        raise ScoringError("Folds are 2 or more and resamples 0 or more.")
+    if args.folds < 2 or not 0 <= args.ci <= MOST_RESAMPLES or args.seed < 0:
+        raise ScoringError(f"Folds are 2 or more, resamples 0 to {MOST_RESAMPLES:,}, and a seed is 0 or more.")
     texts = None if args.summaries is None else (args.summaries, args.documents)
     with progress_bar("summaries") as progress:
         examples = collect(args.scores, args.human, metrics, texts, jobs=args.jobs, cache=args.cache, progress=progress)

@@ -253,6 +253,11 @@ def test_what_cannot_be_answered_is_said_in_a_sentence(judgments, options, sente
         agreement(judgments, **options)
 
 
+def test_the_ratio_level_has_no_place_for_negative_values() -> None:
+    with pytest.raises(AnalysisError, match="values of 0 or more, and there is -2; take the level interval"):
+        krippendorff_alpha(np.array([[-2.0, 2.0, -2.0], [2.0, -2.0, 2.0]]), "ratio")
+
+
 def test_units_judged_once_are_counted_in_a_note() -> None:
     (result,) = agreement(from_matrix([[1, 0, 1], [1, 0, None]]))
     assert result.notes == ("1 of 3 units were judged once only and say nothing about agreement.",)

@@ -136,7 +136,7 @@ def test_the_same_command_writes_the_same_bytes(capsys, judgments: str, tmp_path
         (["agreement", "J", "--where", "system=z"], "No row of judgments.csv has system=z; system holds a, b"),
         (["agreement", "J", "--by", "dimension"], "no column 'dimension'"),
         (["agreement", "J", "--per", "topic"], "no column 'topic'"),
-        (["agreement", "J", "--ci", "many"], "invalid int value: 'many'"),
+        (["agreement", "J", "--ci", "many"], "'many' is not a whole number of 0 or more"),
         (["agreement", "J", "--where", "worker_id=w1"], "All judgments come from one worker (w1)"),
         (["filter", "J", "--rule", "luck"], "There is no rule 'luck'"),
         (["filter", "J", "--rule", "worker-agreement[threshold=2,minimum=1]"], "would drop everybody (2 workers)"),

@@ -71,6 +71,17 @@ def test_numbers_as_papers_print_them():
     ]
 
 
+def test_a_pdf_is_the_same_every_time_and_its_places_are_right():
+    chart = plot.system_scatter(SCORES, "h", "m", ci=10)
+    pdf, *others = (plot.to_pdf(chart) for _ in range(4))
+    assert all(other == pdf for other in others)
+    start = int(pdf.rsplit(b"startxref\n", 1)[1].split()[0])
+    assert pdf[start:].startswith(b"xref\n0 ")
+    places = [int(line[:10]) for line in pdf[start:].splitlines() if line.endswith(b" n ")]
+    assert all(pdf[place:].startswith(b"%d 0 obj" % number) for number, place in enumerate(places, start=1))
+    assert b"/Size %d\n" % (len(places) + 1) in pdf
+
+
 def test_charts_are_saved_by_suffix(tmp_path):
     chart = plot.score_bars(system_means(SCORES, "h", ci=10))
     plot.save(chart, tmp_path / "c.pdf")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from analysis import plot
 from analysis.cli import main
 from analysis.report import build_report, render_page, write_report
 from analysis.report.tables import latex_table
+from analysis.report.write import write_figure
 from tests.analysis._matrices import table
 
 
@@ -169,6 +172,12 @@ def test_the_folder_holds_charts_tables_methods_and_provenance(report, folder):
     assert back["metric"].tolist()[0] == "good"
 
 
+def test_tables_hold_no_formulas(report, tmp_path):
+    figure = replace(report.figures[0], table=pd.DataFrame({"system": ["=HYPERLINK(1)", "a"], "value": [-1.5, 2]}))
+    write_figure(figure, tmp_path)
+    assert (tmp_path / "tables" / f"{figure.name}.csv").read_text() == "system,value\n'=HYPERLINK(1),-1.5\na,2.0\n"
+
+
 def test_the_command_and_the_commands_it_prints(tmp_path, capsys):
     path = tmp_path / "scores.csv"
     study().to_csv(path, index=False)
@@ -196,7 +205,11 @@ def test_the_same_command_gives_the_same_bytes(tmp_path):
     for name in ("a", "b"):
         main(["report", str(path), "--human", "h", "--ci", "50", "--out", str(tmp_path / name), "--figure", "pairwise"])
         pages.append(
-            [p.read_bytes() for p in sorted((tmp_path / name).rglob("*")) if p.suffix in (".svg", ".csv", ".tex")]
+            [
+                p.read_bytes()
+                for p in sorted((tmp_path / name).rglob("*"))
+                if p.suffix in (".svg", ".pdf", ".csv", ".tex")
+            ]
         )
     assert pages[0] == pages[1]
 
@@ -237,3 +250,14 @@ def test_human_and_metric_scores_may_lie_in_two_files(tmp_path, capsys):
     assert main(["correlate", str(human), str(metrics), "--human", "h", "--where", "group=abs", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {row["n_used"] for row in rows} == {4}
+
+
+def test_the_readings_of_agreement_are_not_cut_in_a_wide_face(browser):
+    names = ["alpha, mean per summary", "AC1"]
+    chart = plot.score_bars(pd.DataFrame({"system": names, "value": [0.5, 0.6], "low": [0.4, 0.5], "high": [0.6, 0.7]}))
+    page = browser.new_page()
+    page.set_content(plot.to_svg(chart).replace("system-ui", "DejaVu Sans"))
+    outside = """[...document.querySelectorAll("text")].filter((one) => one.getBoundingClientRect().left <
+      document.querySelector("svg").getBoundingClientRect().left).map((one) => one.textContent)"""
+    assert page.evaluate(outside) == []
+    page.close()

@@ -51,6 +51,15 @@ def test_a_difference_that_is_only_the_workers_taste_is_not_claimed() -> None:
     assert clustered <= 4
 
 
+def test_too_few_resamples_are_blamed_instead_of_dependence() -> None:
+    six = study({name: 1 + i for i, name in enumerate("abcdef")}, documents=10)
+    # 15 pairs and 200 resamples: the least p after Holm is 15/201 = 0.075.
+    (warning,) = compare_systems(six, resamples=200).warnings
+    assert "200 resamples are too few for 15 pairs, as no p falls below 0.075" in warning
+    enough = compare_systems(six, resamples=400)
+    assert not any("too few" in sentence for sentence in enough.warnings)
+
+
 @pytest.mark.parametrize("resample", ["documents", "workers"])
 def test_the_permutation_test_finds_a_plain_difference(resample: str) -> None:
     found = compare_systems(study({"a": 4, "b": 3}, workers=8), test="permutation", resample=resample, resamples=500)

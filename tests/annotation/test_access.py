@@ -2,6 +2,7 @@
 
 import pytest
 
+from annotation.crowds.direct import make_links
 from annotation.leases import lease_task
 from annotation.models import Judgment, Role, Worker
 from tests.factories import make_batch, make_member, make_study, make_user
@@ -38,8 +39,52 @@ def test_only_members_take_tasks(client, study):
     batch = make_batch(study)
     assert as_user(client, make_user()).post(f"/work/batch/{batch.pk}/").status_code == 404
     assert as_user(client, make_member(study, Role.ANALYST)).post(f"/work/batch/{batch.pk}/").status_code == 403
-    assert as_user(client, make_member(study)).get(f"/work/batch/{batch.pk}/").status_code == 405  # GET changes nothing
+    assert as_user(client, make_member(study)).get(f"/work/batch/{batch.pk}/").status_code == 302  # GET changes nothing
     assert not batch.tasks.filter(live__gt=0).exists()
+
+
+def test_who_signs_in_after_pressing_take_a_task_comes_home(client, study):
+    batch, member = make_batch(study), make_member(study)
+    pressed = client.post(f"/work/batch/{batch.pk}/")
+    form = {"username": member.username, "password": "secret-for-tests"}
+    back = client.post(pressed["Location"], form, follow=True)
+    assert back.redirect_chain == [(f"/work/batch/{batch.pk}/", 302), ("/", 302)]
+    assert "Take a task" in back.content.decode()
+    assert client.head(f"/work/batch/{batch.pk}/").status_code == 405
+
+
+@pytest.mark.parametrize("page", ["sign-out/", "studies/{slug}/quality/decide/", "work/x/release/"])
+def test_an_address_for_buttons_says_so_to_who_opens_it(client, study, page):
+    answer = as_user(client, make_member(study)).get("/" + page.format(slug=study.slug))
+    assert (answer.status_code, "POST" in answer["Allow"]) == (405, True)
+    assert "This address only takes what a button sends. Nothing was changed." in answer.content.decode()
+    assert "Go to your studies" in answer.content.decode()
+
+
+def test_a_worker_without_an_account_is_told_the_same_without_a_way_to_studies(client, study):
+    door = make_links(make_batch(study), ["Ada"])[0].url.rstrip("/").split("/")[-1]
+    answer = client.get(f"/w/t/{door}/x/submit/")
+    assert (answer.status_code, answer.cookies) == (405, {})
+    assert "only takes what a button sends" in answer.content.decode()
+    assert "Go to your studies" not in answer.content.decode()
+
+
+def test_programs_keep_a_blank_405(client, study):
+    as_user(client, make_member(study))
+    assert client.get("/work/x/draft/", headers={"Accept": "application/json"}).content == b""
+    assert client.post("/work/x/draft/", {}, content_type="application/json").content == b""
+
+
+def test_what_is_not_there_is_said_in_our_own_words(client, study):
+    answer = as_user(client, make_member(study, Role.ADMIN)).get(f"/studies/{study.slug}/collect/999999/monitor/")
+    assert answer.status_code == 404
+    assert "There is nothing at this address." in answer.content.decode()
+    assert "matches the given query" not in answer.content.decode()
+
+
+def test_one_of_something_is_not_several(client, study):
+    page = as_user(client, make_member(study, Role.ADMIN)).get(f"/studies/{study.slug}/").content.decode()
+    assert "1 document, 1 system<" in page
 
 
 def test_anothers_assignment_can_be_neither_seen_nor_submitted(client, study):
@@ -82,3 +127,18 @@ def test_list_pages_ask_a_fixed_number_of_questions(client, django_assert_num_qu
     make_study(documents=4, systems=3)
     with django_assert_num_queries(15):  # session, user; study, role; seven counts, leases, batches; two for systems
         assert client.get(f"/studies/{study.slug}/").status_code == 200
+
+
+def test_a_refused_form_leads_back_to_its_page_and_nowhere_else(client):
+    study = make_study()
+    client.force_login(make_member(study, Role.ADMIN))
+    address = f"/studies/{study.slug}/collect/"
+    form = {"name": "B", "protocol": "nothing", "quota": "1"}
+    ours, theirs = (
+        client.post(address, form, headers={"referer": f"{site}{address}"}).content.decode()
+        for site in ("http://testserver", "https://evil.example")
+    )
+    assert f'href="http://testserver{address}"' in ours
+    assert "evil.example" not in theirs
+    elsewhere = {"host": "evil.example", "referer": f"http://evil.example{address}"}
+    assert client.post(address, form, headers=elsewhere).status_code == 400

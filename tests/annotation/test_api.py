@@ -165,6 +165,16 @@ def test_strangers_learn_nothing_and_roles_learn_why_not(study):
     assert Batch.objects.get().state == "open"
 
 
+def test_what_crowd_work_says_of_money_is_for_admins(study):
+    Job.objects.create(study=study, kind="publish", state="done", message="8.64 USD were promised.")
+    Job.objects.create(study=study, kind="score", state="done", message="12 scores are new.")
+    for role, told in ((Role.ADMIN, "8.64 USD were promised."), (Role.ANALYST, "")):
+        program = caller(study, role)
+        rows = program.get("/jobs").json()["items"]
+        assert [row["message"] for row in rows] == [told, "12 scores are new."]
+        assert program.get(f"/jobs/{rows[0]['id']}").json()["message"] == told
+
+
 def test_annotators_see_their_own_work_and_not_whom_they_judge(study):
     judge(study)
     user = Worker.objects.filter(user__isnull=False).first().user

@@ -27,6 +27,8 @@ pytestmark = pytest.mark.django_db
 # Three workers on one summary; the third is outvoted on s1.
 THREE = JUDGMENTS + "007,1,s1,THIRD3,1,x3,h1\n007,1,s2,THIRD3,0,x3,h1\n"
 
+SHORT = JUDGMENTS.replace("A1B2C3", "bob").replace("ZZTOP9", "42")
+
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
@@ -59,6 +61,28 @@ def test_the_manifest_tells_the_truth_about_every_file(study, tmp_path):
     assert "pandas" in told["versions"]
 
 
+def test_an_export_takes_the_place_of_the_one_before_and_of_nothing_else(study, tmp_path):
+    out = export(study, tmp_path / "out")
+    (out / "notes.csv").write_text("mine")
+    (out / "scores.csv").write_text("changed by hand")
+    export(study, out, tables=["judgments"], form="jsonl")
+    assert {path.name for path in out.iterdir()} == {"judgments.jsonl", "manifest.json", "notes.csv", "scores.csv"}
+    assert (out / "scores.csv").read_text() == "changed by hand"
+
+
+def test_assignments_come_in_the_order_of_their_ids(tmp_path):
+    # x3 is stored first; from the export that is read back x2 is.
+    swapped = JUDGMENTS.replace("x1", "x3")
+    import_study(write_folder(tmp_path / "in", judgments__csv=swapped), "s")
+    asked = {"tables": ["documents", "summaries", "scus", "judgments", "assignments"]}
+    first = export(Study.objects.get(name="s"), tmp_path / "a", **asked)
+    import_study(first, "again")
+    again = export(Study.objects.get(name="again"), tmp_path / "b", **asked)
+    names = [line.split(",")[0] for line in (first / "assignments.csv").read_text().splitlines()]
+    assert names == ["assignment_id", "x2", "x3"]
+    assert (first / "assignments.csv").read_bytes() == (again / "assignments.csv").read_bytes()
+
+
 def test_the_salt_never_leaves(study, tmp_path):
     export(study, tmp_path / "out", shapes=["realsumm", "summeval", "rose", "mturk", "label_studio"])
     assert not any(study.salt.encode() in path.read_bytes() for path in (tmp_path / "out").iterdir())
@@ -72,6 +96,39 @@ def test_raw_worker_ids_leave_only_when_an_admin_asks(study, tmp_path):
         assert not [path.name for path in hidden.iterdir() if worker in path.read_bytes()]
         assert worker in (raw / "judgments.csv").read_bytes()
     assert study.pseudonym("import", "ZZTOP9") in (hidden / "judgments.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ("bob", "{bob}"),
+        ("BOB", "{bob}"),
+        ("42", "{other}"),
+        ("hit7_bob", "hit7_{bob}"),
+        ("seen by Bob.", "seen by {bob}."),
+        ("bobsled", "bobsled"),
+        ("seen by 42", "seen by 42"),  # somebody else's short id inside a longer value may be anything
+        (42, 42),
+    ],
+)
+def test_short_worker_ids_are_hidden_too(tmp_path, cell, shown):
+    import_study(write_folder(tmp_path / "in", judgments__csv=SHORT), "s")
+    study = Study.objects.get(name="s")
+    Judgment.objects.filter(assignment__worker__external_id="bob").update(extra={"own": cell})
+    rows = read_table(export(study, tmp_path / "out", form="jsonl") / "judgments.jsonl", "judgments")
+    names = {"bob": study.pseudonym("import", "bob"), "other": study.pseudonym("import", "42")}
+    expected = shown.format(**names) if isinstance(shown, str) else shown
+    assert set(rows.loc[rows["worker_id"] == names["bob"], "own"]) == {expected}
+
+
+def test_a_measure_is_not_taken_for_worker_ids(tmp_path):
+    import_study(write_folder(tmp_path / "in", judgments__csv=SHORT), "s")
+    study = Study.objects.get(name="s")
+    Judgment.objects.filter(unit="s1").update(extra={"sure": "42", "who": "42"})
+    Judgment.objects.filter(unit="s2").update(extra={"sure": "43", "who": "42"})
+    rows = read_table(export(study, tmp_path / "out") / "judgments.csv", "judgments")
+    assert set(rows["sure"].astype(str)) == {"42", "43"}
+    assert set(rows["who"]) == {study.pseudonym("import", "42")}
 
 
 def test_kept_and_dropped_are_the_filters_with_reasons(study, tmp_path):

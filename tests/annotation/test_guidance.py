@@ -282,6 +282,7 @@ def test_the_tutorial_says_what_was_right_and_why(client, signed_in):
     assert "Because." in wrong
     assert "Right." in client.get(address, {f"answer:{first.pk}": "0"}).text
     assert second.question in client.get(address, {f"answer:{first.pk}": "0", "answer:seen": "1"}).text
+    assert first.question in client.get(address, {"answer:seen": "²"}).text
     assert PracticeRun.objects.count() == 0  # looking changes nothing
 
 
@@ -369,6 +370,11 @@ def test_an_admin_writes_texts_rules_and_items(client, admin):
         ("guidance-rules", {"protocol": "litepyramid", "pass_mark": "50", "tries": "x"}, "must be a number"),
         ("guidance-rules", {"protocol": "nonsense", "pass_mark": "50", "tries": "1"}, "Known: likert, litepyramid"),
         ("guidance-item", {"protocol": "litepyramid", "kind": "test"}, "needs a summary"),
+        (
+            "guidance-item",
+            {"protocol": "litepyramid", "kind": "test", "question": "q", "summary": "²"},
+            "needs a summary",
+        ),
         ("guidance-text", {"kind": "consent", "body": " "}, "empty"),
     ],
 )

@@ -189,6 +189,13 @@ def test_missing_pairs_and_blank_units_are_reported(folder):
 
 # Bad input: a sentence, and nothing changed.
 
+HEAD = "doc_id,system,unit,worker_id,value\n"
+
+
+def _long(row: dict, column: str, length: int) -> bytes:
+    return json.dumps({**row, column: "x" * length}).encode()
+
+
 BAD = {
     "missing column": ("judgments.csv", b"doc_id,system,unit,value\n007,1,s1,1\n", "worker_id"),
     "unknown summary": ("judgments.csv", b"doc_id,system,unit,worker_id,value\n007,gone,s1,w,1\n", "'007', 'gone'"),
@@ -213,6 +220,18 @@ BAD = {
         b"doc_id,system,unit,worker_id,value,assignment_id\n007,1,s1,w,1,a\n007,1,s2,w,0,b\n",
         "judges a summary once",
     ),
+    "a long document": ("documents.jsonl", _long(DOCUMENTS[0], "doc_id", 201), "row 1.*201 characters.*at most 200"),
+    "a long system": ("summaries.jsonl", _long(SUMMARIES[0], "system", 201), "row 1.*at most 200"),
+    "a long group": ("summaries.jsonl", _long(SUMMARIES[0], "group", 101), "row 1.*at most 100"),
+    "a long SCU": ("scus.csv", f"doc_id,scu_id,text\n007,{'s' * 101},Fact\n".encode(), "at most 100"),
+    "a long worker": ("judgments.csv", f"{HEAD}007,1,s1,{'w' * 201},1\n".encode(), "at most 200"),
+    "a long role": ("judgments.csv", f"{HEAD[:-1]},role\n007,1,s1,w,1,{'r' * 21}\n".encode(), "at most 20"),
+    "ids that are long together": (
+        "judgments.csv",
+        f"{HEAD}007,1,s1,{'w' * 200},1\n".encode(),
+        "assignment_id.*at most 200",
+    ),
+    "a long metric": ("scores.csv", f"doc_id,system,metric,value\n007,1,{'m' * 201},1\n".encode(), "at most 200"),
 }
 
 
@@ -226,6 +245,30 @@ def test_a_bad_file_is_answered_with_a_sentence_and_nothing_changes(folder, name
     assert error.value.returncode == 2
     assert not Study.objects.exists()
     assert not Worker.objects.exists()
+
+
+def test_tables_of_headers_alone_are_answered_with_a_sentence(tmp_path):
+    (tmp_path / "documents.csv").write_text("doc_id,source,references\n")
+    (tmp_path / "summaries.csv").write_text("doc_id,system,summary\n")
+    with pytest.raises(CommandError, match=r"documents\.csv.*no rows") as error:
+        call_command("import_study", tmp_path, name="s")
+    assert "summaries.csv" in str(error.value)
+    assert not Study.objects.exists()
+
+
+def test_other_tables_may_hold_nothing_but_their_headers(folder):
+    (folder / "scus.csv").write_text("doc_id,scu_id,text\n")
+    (folder / "judgments.csv").write_text(HEAD)
+    (folder / "scores.csv").write_text("doc_id,system,metric,value\n")
+    assert import_study(folder, "s").counts["summaries"] == 4
+
+
+@pytest.mark.parametrize(("name", "says"), [("", "needs a name"), ("  ", "needs a name"), ("x" * 201, "may have 200")])
+def test_a_study_has_a_name_that_fits(folder, name, says):
+    with pytest.raises(CommandError, match=says):
+        call_command("import_study", folder, name=name)
+    assert not Study.objects.exists()
+    assert import_study(folder, "x" * 200).changed
 
 
 def test_a_truncated_gzip_is_answered_with_a_sentence(folder):

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.template.loader import render_to_string
 from django.utils import timezone
 
 from annotation import jobs
@@ -59,3 +60,9 @@ def test_a_job_that_is_lost_time_and_again_has_failed(done):
     job.refresh_from_db()
     assert job.state == "failed"
     assert "three times" in job.message
+
+
+def test_who_waits_is_not_told_of_a_worker_who_is_a_person_elsewhere():
+    job = lost(state="waiting", seen_at=None)
+    shown = render_to_string("annotation/study/job.html", {"job": job, "study": job.study})
+    assert "Waiting for a free background process." in shown

@@ -154,3 +154,13 @@ class TestEvidence:
         import_study(tmp_path, "again")
         again = Judgment.objects.exclude(assignment=mine).get(position=1)
         assert again.extra["evidence"] in ([[0, 3], [6, 15]], "[[0, 3], [6, 15]]")  # a CSV cell is text
+
+
+@pytest.mark.django_db
+def test_a_document_without_units_makes_no_batch():
+    study = make_study(documents=3)
+    ContentUnit.objects.filter(document__doc_id="doc1").update(is_check=True)  # checks alone ask nothing
+    ContentUnit.objects.filter(document__doc_id="doc2").update(retired_in=2)
+    with pytest.raises(Refused, match=r"2 documents have no SCUs yet \(the first is “doc1”\)\. No batch was made"):
+        create_batch(study, "Work", "litepyramid", 1)
+    assert not study.batches.exists()

@@ -6,7 +6,7 @@ from annotation import protocols
 from annotation.batches import create_batch
 from annotation.demo import STUDY, load_demo
 from annotation.leases import lease_task
-from annotation.models import FilterDecision, Job, Role, StoredResult, Study, Worker
+from annotation.models import AuditEvent, FilterDecision, Job, Role, StoredResult, Study, Worker
 from annotation.quality import systems_judgments
 from annotation.submits import submit_judgments
 from annotation.transfer.frames import judgments_frame
@@ -58,6 +58,7 @@ def test_a_preview_changes_nothing_and_finds_the_planted_workers(admin, study):
     assert all(worker.pseudonym in reasons for worker in planted)
     assert reasons.count("everywhere") == 3
     assert list(FilterDecision.objects.values_list()) == before
+    assert not AuditEvent.objects.filter(study=study).exists()  # the record is of changes
 
 
 def test_a_decision_is_applied_undone_and_logged(admin, study):

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation.batches import create_batch
 from annotation.leases import lease_task
-from annotation.models import Assignment, Batch, Document, Summary, Task, Worker
+from annotation.models import Assignment, Batch, ContentUnit, Document, Summary, Task, Worker
 from annotation.protocols import of as protocol_of
 from tests.factories import make_batch, make_member, make_study
 
@@ -35,6 +35,9 @@ def crowded(request, client):
     )
     Summary.objects.bulk_create(
         [Summary(document=document, system=system, text="Short.") for document in documents], batch_size=2000
+    )
+    ContentUnit.objects.bulk_create(
+        [ContentUnit(document=document, scu_id="scu00", text="Fact.") for document in documents], batch_size=2000
     )
     batch = create_batch(study, "big", request.param, 3, state=Batch.State.OPEN)
     others = Worker.objects.bulk_create(

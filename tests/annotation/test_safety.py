@@ -67,6 +67,27 @@ class TestGuessing:
         assert sign_in(client, good, headers={"X-Forwarded-For": "10.9.9.9, 192.0.2.1"}).status_code == 429
         assert sign_in(client, good, headers={"X-Forwarded-For": "192.0.2.1, 192.0.2.7"}).status_code == 302
 
+    def test_a_padded_name_is_the_same_name(self, client):
+        user = make_user()
+        wide = "".join(chr(ord(c) + 0xFEE0) if c.isalpha() else c for c in user.username)  # ｕｓｅｒ
+        for name in (user.username, f" {user.username}", f"{user.username}\t", wide, user.username.upper()):
+            sign_in(client, name, "wrong")
+        assert sign_in(client, user.username).status_code == 429
+
+    def test_the_old_password_can_not_be_guessed_either(self, client):
+        user = make_user()
+        client.force_login(user)
+        new = {"new_password1": "a-fine-long-phrase", "new_password2": "a-fine-long-phrase"}
+        for _ in range(5):
+            assert client.post(reverse("password"), {"old_password": "wrong", **new}).status_code == 200
+        refused = client.post(reverse("password"), {"old_password": PASSWORD, **new})
+        assert refused.status_code == 429
+        assert 0 < int(refused["Retry-After"]) <= 31
+        assert "Too many failed tries" in refused.content.decode()
+        SignInFailures.objects.update(closed_until=timezone.now() - timedelta(seconds=1))
+        assert client.post(reverse("password"), {"old_password": PASSWORD, **new}).status_code == 302
+        assert not SignInFailures.objects.exists()
+
     def test_a_success_frees_the_name_and_names_are_not_stored(self, client):
         user = make_user()
         sign_in(client, user.username, "wrong")
@@ -115,7 +136,22 @@ class TestSecondFactor:
         for _ in range(5):
             client.post(reverse("sign-in-code"), {"code": "000000"})
         code = code_at(factor.secret, factor.last_step + 1)
-        assert client.post(reverse("sign-in-code"), {"code": code}).status_code == 429
+        refused = client.post(reverse("sign-in-code"), {"code": code})
+        assert refused.status_code == 429
+        assert 0 < int(refused["Retry-After"]) <= 31
+
+    def test_guessing_codes_to_turn_it_off_has_to_wait_too(self, client, factor):
+        client.force_login(factor.user)
+        for _ in range(5):
+            assert client.post(reverse("factor-off"), {"code": "000000"}).status_code == 422
+        code = code_at(factor.secret, factor.last_step + 1)
+        refused = client.post(reverse("factor-off"), {"code": code})
+        assert refused.status_code == 429
+        assert 0 < int(refused["Retry-After"]) <= 31
+        assert "Too many wrong codes" in refused.content.decode()
+        SignInFailures.objects.update(closed_until=timezone.now() - timedelta(seconds=1))
+        assert client.post(reverse("factor-off"), {"code": code}).status_code == 302
+        assert not SecondFactor.objects.exists()
 
     def test_a_recovery_code_opens_once(self):
         user = make_user()
@@ -211,6 +247,7 @@ class TestRecord:
         assert len(event.request) == 32
         page = client.get(reverse("record", args=[study.slug])).content.decode()
         assert "form.state: paused" in page
+        assert "Opened, paused or closed a batch" in page
 
     def test_a_refused_change_and_a_look_are_not(self, client, admin):
         study, _ = admin

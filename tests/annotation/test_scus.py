@@ -443,3 +443,15 @@ def test_lists_are_for_admins_analysts_look(client):
     assert client.post(address, {"units": "One.", "version": "9"}).status_code == 409
     assert client.post(address, {"units": "One.", "version": "0"}).status_code == 302
     assert "As of version 1" in client.get(address, {"version": "1"}).text
+
+
+@pytest.mark.django_db
+def test_one_scu_is_told_as_one_and_odd_versions_are_no_numbers(client):
+    study = make_scu_study()
+    address = reverse("scu-list", args=[study.slug, Reference.objects.get().pk])
+    client.force_login(make_member(study, Role.ADMIN))
+    assert client.post(address, {"units": "One.", "version": "²"}).status_code == 409
+    told = client.post(address, {"units": "One.", "version": "0"}, follow=True).text
+    assert "Frozen: version 1, 1 SCU." in told
+    for odd in ("²", "9" * 5000):
+        assert client.get(address, {"version": odd}).status_code == 200

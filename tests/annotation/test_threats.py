@@ -119,6 +119,27 @@ def test_nobody_frames_the_site_but_markets_frame_worker_pages(study, admin, set
         assert "frame-ancestors 'none'" in answer["Content-Security-Policy"]
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_of_signed_in_people_are_kept_nowhere(page, study, admin):
+    assert "no-store" in admin.get(reverse(page, args=[study.slug]))["Cache-Control"]
+
+
+def test_files_and_links_of_admins_are_kept_nowhere(study, admin):
+    batch = study.batches.get()
+    invited = admin.post(reverse("invite", args=[study.slug]), {"role": "analyst"})
+    answers = [invited, admin.get(reverse("crowd-links", args=[study.slug, batch.pk]), {"format": "csv"})]
+    for answer in [*answers, admin.get(reverse("ledger-csv", args=[study.slug]))]:
+        assert answer.status_code < 300
+        assert answer["Cache-Control"] == "private, no-store"
+    assert "no-store" not in admin.get("/static/annotation/mark.svg").get("Cache-Control", "")
+
+
+def test_a_visitor_without_a_session_costs_no_query(study, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        answer = Client().get(reverse("study", args=[study.slug]))
+    assert "Cache-Control" not in answer.headers
+
+
 def test_cookies_and_headers_in_production(settings):
     from deploy import settings as site
 

@@ -6,6 +6,7 @@ letters: n nobody (not signed in), s a stranger with an account, w an annotator,
 """
 
 import json
+import re
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
 from pathlib import Path
@@ -23,7 +24,9 @@ from annotation.crowds.tokens import read_token
 from annotation.exports import start_export
 from annotation.leases import lease_task
 from annotation.models import FilterDecision, Job, Posting, PracticeItem, Reference, Role, Study, User, Worker
+from annotation.safety.deeds import DEEDS
 from annotation.safety.invitations import invite
+from annotation.safety.record import LOOKS, WORK
 from annotation.tokens import issue_token
 from annotation.transfer.options import ExportOptions
 from tests.factories import make_batch, make_member, make_study, make_user
@@ -219,3 +222,17 @@ def test_everybody_may_do_what_the_table_says_and_no_more(study, people, django_
 
 def test_somebody_may_do_something_everywhere():
     assert {name for name, cells in table().items() if not cells} <= {"api:nothing"}
+
+
+def test_every_change_in_a_study_has_words_in_its_record():
+    addresses_once: dict[str, str] = {}  # where operations of the API share an address, the first one's name counts
+    for name, route, _parts in routes(get_resolver().url_patterns):
+        if re.search(r"<(\w+:)?(slug|study)>", route):
+            addresses_once.setdefault(route, name)
+    changes = {
+        f"{method} {name}"
+        for name in addresses_once.values()
+        for method in table()[name]
+        if method != "GET" and name.removeprefix("api:") not in WORK | LOOKS
+    }
+    assert changes == set(DEEDS)

@@ -16,6 +16,7 @@ from tests.browser.conftest import NARROW, WIDE
 from tests.browser.helpers import let_in
 from tests.browser.test_axe import AXE, Look
 from tests.factories import make_member, make_study
+from tests.looking import fits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -42,7 +43,7 @@ def test_a_batch_is_launched_by_keyboard_at_the_price_that_the_button_names(brow
     publish = page.get_by_role("button", name="Publish for $1.20")
     expect(publish).to_be_visible()
     assert "document 0 by system0" in page.frame_locator("iframe.preview").locator("#summary-text").inner_text()
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    fits(page)
     assert market.ask("books", requester=made["id"])["held"] == 0
     publish.focus()
     page.keyboard.press("Enter")
@@ -51,6 +52,33 @@ def test_a_batch_is_launched_by_keyboard_at_the_price_that_the_button_names(brow
     context.close()
     assert market.ask("books", requester=made["id"])["held"] == 120
     assert Posting.objects.filter(state="open").count() == 2
+
+
+def test_the_sentence_of_a_refusal_stays_in_view_until_something_is_changed(browser, live_server, settings):
+    settings.MTURK_ENDPOINT_URL = ""
+    batch = make_crowd_batch()
+    context = browser.new_context(viewport=NARROW)
+    let_in(context, live_server.url, make_member(batch.study, Role.ADMIN))
+    page = context.new_page()
+    page.goto(live_server.url + reverse("launch", args=[batch.study.slug, batch.pk]))
+    keep = page.get_by_role("button", name="Keep these terms for later")
+    expect(keep).to_be_visible()
+    # Pressed before the price that belongs to what was typed is there.
+    page.evaluate("""() => {
+        document.getElementById('title').value = 'Another title'
+        document.getElementById('reward').value = '0.2o'
+    }""")
+    keep.click()
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("“0.2o” is not an amount")
+    page.wait_for_timeout(1000)  # longer than the page waits before it asks for a price
+    expect(alert).to_be_in_viewport()
+    expect(page.get_by_label("Title")).to_have_value("Another title")
+    expect(page.get_by_label("Reward")).to_have_value("0.2o")
+    page.get_by_label("Reward").fill("0.20")
+    expect(alert).to_have_count(0)
+    expect(keep).to_be_visible()
+    context.close()
 
 
 @pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")], ids=["wide-light", "narrow-dark"])
@@ -76,12 +104,13 @@ def test_axe_finds_no_fault_on_the_crowd_pages(browser, live_server, settings, s
     look.at("crowd-workers", slug, batch.pk)
     look.page.get_by_label("Choose A2").check()
     look.page.get_by_role("button", name="Bonus…").click()
+    expect(look.page.get_by_label("Bonus for each")).to_be_visible()
     look.here("confirm")
     look.at("ledger", slug)
     look.at("collect", slug)
     Batch.objects.filter(pk=batch.pk).update(crowd="direct")
     make_links(batch, ["Ada"])
     look.at("crowd-links", slug, batch.pk)
-    assert look.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    fits(look.page)
     context.close()
     assert look.found == []

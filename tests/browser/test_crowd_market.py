@@ -20,6 +20,7 @@ from tests.annotation.crowds.market import LiveMarket
 from tests.browser.conftest import NARROW, WIDE
 from tests.conftest import CHROMIUM_FLAGS, WHOLE_CHROMIUM
 from tests.factories import make_study
+from tests.looking import fits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PASSWORD = "a-long-word-for-tests"
@@ -157,7 +158,7 @@ def test_preview_accept_work_and_submit_without_any_third_party_cookie(visitor, 
     visitor.accept()
     frame.get_by_role("button", name="I agree, go on").click()
     ready(frame)
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    fits(page)
     judge(visitor, protocol)
     ready(frame)
     frame.locator("#submit").click()

@@ -7,6 +7,7 @@ from annotation.guidance import give_defaults
 from annotation.models import Consent, PracticeItem, PracticePlan, PracticeRun, Role, Summary
 from tests.browser.conftest import sign_in
 from tests.factories import make_batch, make_member, make_study
+from tests.looking import fits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -27,10 +28,6 @@ def make_guided_study(**rules):
                 reason="It says so.",
             )
     return study, make_batch(study)
-
-
-def fits(page: Page) -> None:
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
 def test_from_consent_through_tutorial_and_test_to_the_first_task_by_keyboard(page: Page, live_server):

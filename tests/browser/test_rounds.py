@@ -8,6 +8,7 @@ from annotation.rounds import open_second_round, read_thresholds
 from tests.annotation.test_rounds import rated
 from tests.browser.conftest import sign_in
 from tests.factories import make_member
+from tests.looking import fits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 UNITS = ("coherence", "fluency", "relevance")
@@ -16,10 +17,6 @@ UNITS = ("coherence", "fluency", "relevance")
 def ready(page: Page) -> None:
     """The page's script has started: it says that everything is saved."""
     expect(page.locator("#save-state")).to_have_text("Saved")
-
-
-def fits(page: Page) -> None:
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
 def test_an_expert_confirms_one_and_revises_another_by_keyboard(page: Page, live_server):
@@ -60,8 +57,10 @@ def test_an_admin_opens_the_round_and_sees_agreement(page: Page, live_server):
     sign_in(page, live_server.url, make_member(batch.study, Role.ADMIN).username)
     page.goto(f"{live_server.url}/studies/{batch.study.slug}/rounds/")
     page.get_by_role("link", name="Round one").click()
+    opening = page.get_by_role("button", name="Open the second round: 2 looks")
+    expect(opening).to_be_visible()
     fits(page)
-    page.get_by_role("button", name="Open the second round: 2 looks").click()
+    opening.click()
     expect(page.get_by_role("heading", name="Agreement before and after")).to_be_visible()
     expect(page.get_by_role("rowheader", name="coherence")).to_be_visible()
     fits(page)

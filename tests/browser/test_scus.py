@@ -11,6 +11,7 @@ from annotation.extraction import Unit, store_units
 from annotation.models import Assignment, ContentUnit, ExtractedUnit, Reference, Role, Worker
 from tests.browser.conftest import sign_in
 from tests.factories import make_member, make_study
+from tests.looking import fits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 REFERENCE = ["The mayor opened the bridge on Tuesday.", "It had cost 3 million crowns."]
@@ -177,7 +178,7 @@ def test_an_admin_merges_two_lists_and_freezes_them(page: Page, live_server):
         "The mayor opened a bridge.",
         "The bridge cost 3 million crowns.",
     ]
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    fits(page)
 
 
 def test_words_are_taken_by_touch(browser, live_server):

@@ -7,6 +7,7 @@ from annotation.demo import load_demo
 from annotation.models import Judgment, Role
 from tests.browser.conftest import sign_in
 from tests.factories import make_batch, make_member, make_study
+from tests.looking import fits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -47,7 +48,7 @@ def test_an_admin_sees_how_far_a_batch_is(page: Page, live_server):
     page.get_by_role("link", name="Open study").click()
     page.get_by_role("navigation", name="Steps of the study").get_by_role("link", name="Collect").click()
     expect(page.get_by_text("0 of 6 answers to 2 tasks")).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    fits(page)
 
 
 def test_an_analyst_reads_the_report_with_its_charts(page: Page, live_server):
@@ -58,4 +59,4 @@ def test_an_analyst_reads_the_report_with_its_charts(page: Page, live_server):
     expect(page.get_by_role("heading", name="Can we trust the judges?")).to_be_visible()
     assert page.locator("figure svg").count() >= 2
     assert page.get_by_role("row", name="rouge-1-f").count() >= 1
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    fits(page)

@@ -7,6 +7,7 @@ from annotation.models import Assignment, Batch, Judgment, Summary
 from tests.browser.conftest import NARROW
 from tests.browser.helpers import SUMMARY, open_batch, open_task, ready
 from tests.factories import make_member
+from tests.looking import fits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -30,16 +31,21 @@ def tab_to(page: Page, name: str) -> None:
     raise AssertionError(f"Tab never reached {name!r}")
 
 
+def tab_back_to(page: Page, name: str) -> None:
+    """The same backwards, for a field by its name."""
+    for _ in range(10):
+        page.keyboard.press("Shift+Tab")
+        if page.evaluate("document.activeElement.name") == name:
+            return
+    raise AssertionError(f"Tab never reached {name!r}")
+
+
 def begin(page: Page, server: str, batch: Batch) -> Assignment:
     sign_in_by_keyboard(page, server, make_member(batch.study).username)
     tab_to(page, "Take a task")
     page.keyboard.press("Enter")
     ready(page)
     return Assignment.objects.get()
-
-
-def no_sideways_scroll(page: Page) -> bool:
-    return page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
 def too_wide(page: Page) -> list[str]:
@@ -62,7 +68,7 @@ def test_litepyramid_from_sign_in_to_receipt_by_keyboard(page: Page, live_server
     page.keyboard.press("n")
     expect(page.locator("#progress")).to_have_text("3 of 3")
     expect(page.locator("#submit")).to_be_focused()
-    assert no_sideways_scroll(page)
+    fits(page)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Received")).to_be_visible()
     assert list(Judgment.objects.order_by("position").values_list("value", flat=True)) == [1, 1, 0]
@@ -77,7 +83,7 @@ def test_likert_from_sign_in_to_receipt_by_keyboard(page: Page, live_server):
             page.keyboard.press(value)
         expect(page.locator(".dot.complete")).to_have_count(place + 1)
     expect(page.locator("#submit")).to_be_focused()
-    assert no_sideways_scroll(page)
+    fits(page)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Received")).to_be_visible()
     rows = Judgment.objects.order_by("position", "pk").values_list("position", "unit", "value")
@@ -144,6 +150,37 @@ def test_submitting_with_a_gap_marks_it_and_moves_there(page: Page, live_server)
     assert not Judgment.objects.exists()
 
 
+@pytest.mark.parametrize("protocol", ["litepyramid", "likert"])
+def test_what_is_missing_is_counted_down_and_then_no_longer_said(page: Page, live_server, protocol):
+    open_task(page, live_server.url, open_batch(protocol))
+    page.locator("#submit").focus()
+    page.keyboard.press("Enter")
+    total = page.locator(".item").count()
+    banner = page.locator("#work-banner")
+    expect(banner).to_contain_text(f"{total} of {total} have no answer yet")
+    key = "p" if protocol == "litepyramid" else "3"
+    for left in range(total - 1, 0, -1):
+        page.keyboard.press(key)
+        expect(banner).to_contain_text(f"{left} of {total} have" if left > 1 else f"One of {total} has")
+    page.keyboard.press(key)
+    expect(banner).to_be_hidden()
+
+
+def test_another_refusal_stays_when_everything_is_answered(page: Page, live_server):
+    open_task(page, live_server.url, open_batch("litepyramid"))
+    refused = {"error": "Refused", "sentence": "Not like this."}
+    page.route("**/submit/", lambda route: route.fulfill(status=422, json=refused))
+    page.keyboard.press("j")
+    for _ in range(3):
+        page.keyboard.press("p")
+    page.keyboard.press("Enter")
+    expect(page.locator("#work-banner")).to_have_text("Not like this.")
+    page.keyboard.press("k")
+    page.keyboard.press("n")
+    ready(page)
+    expect(page.locator("#work-banner")).to_be_visible()
+
+
 def test_help_opens_with_a_question_mark_and_closes_with_escape(page: Page, live_server):
     open_task(page, live_server.url, open_batch("litepyramid"))
     page.keyboard.press("?")
@@ -192,6 +229,27 @@ def test_my_answers_can_be_looked_at_again_and_revised(page: Page, live_server):
     expect(page.get_by_text("Your revision is in")).to_be_visible()
     assert Judgment.objects.filter(is_current=True).count() == 3
     assert list(Judgment.objects.filter(revision=2).values_list("value", flat=True)) == [0]
+
+
+def test_ticked_once_the_next_task_comes_by_itself_until_none_is_left(page: Page, live_server):
+    open_task(page, live_server.url, open_batch("litepyramid", documents=2))
+    page.keyboard.press("j")
+    for _ in range(3):
+        page.keyboard.press("p")
+    tab_back_to(page, "straight_on")
+    page.keyboard.press("Space")
+    page.keyboard.press("Enter")  # everything is answered: to the button
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").filter(has_text="Received, thank you: 3 answers are stored.")).to_be_visible()
+    ready(page)
+    expect(page.get_by_label("then straight on to the next task")).to_be_checked()
+    fits(page)
+    page.keyboard.press("j")
+    for _ in range(3):
+        page.keyboard.press("n")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Received, thank you")).to_be_visible()
+    assert sorted(Judgment.objects.values_list("value", flat=True)) == [0, 0, 0, 1, 1, 1]
 
 
 def test_right_to_left_texts_run_from_the_right(page: Page, live_server):

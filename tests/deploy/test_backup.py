@@ -1,9 +1,13 @@
 """A backup taken while people work is one moment of the database, and comes back as it was, table by table."""
 
+import io
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tarfile
+import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,6 +53,33 @@ call_command("restore", sys.argv[1], replace=True)
 facts["again"] = Entry.objects.count()
 print(json.dumps(facts))
 """
+# What a newer program might have made: a table and a column that hold on to the old ones, a function, a view.
+NEWER = """
+CREATE TABLE newer (id bigint PRIMARY KEY, study_id bigint REFERENCES annotation_study (id));
+ALTER TABLE annotation_study ADD COLUMN newer_id bigint REFERENCES newer (id);
+CREATE FUNCTION newer_rule() RETURNS int LANGUAGE sql AS 'SELECT 1';
+CREATE VIEW newer_view AS SELECT name FROM annotation_study;
+CREATE EXTENSION pg_trgm; CREATE EXTENSION pgcrypto;
+GRANT CREATE ON SCHEMA public TO PUBLIC;
+CREATE SCHEMA beside; CREATE TABLE beside.kept (id int);
+"""
+SMALL = """
+import sys, django; django.setup()
+from django.core.management import call_command
+from annotation.models import Study
+from tests.tables import make_tables
+make_tables()
+Study.objects.create(name="Old")
+call_command("backup", sys.argv[1])
+"""
+REPLACED = """
+import sys, django; django.setup()
+from django.core.management import CommandError, call_command
+from annotation.models import Study
+try: call_command("restore", sys.argv[1], replace=True)
+except CommandError as error: print(error)
+print(*Study.objects.values_list("name", flat=True))
+"""
 
 
 def run(url: str, script: str, *arguments: str) -> str:
@@ -93,6 +124,77 @@ def test_a_backup_under_load_is_consistent_and_restores_every_table(databases, t
 
 
 @pytest.fixture
+def server(databases) -> str:
+    if not databases[0].startswith("postgres"):
+        pytest.skip("about PostgreSQL only")
+    return databases[0]
+
+
+def ask(url: str, query: str) -> list[tuple]:
+    with psycopg.connect(url.replace("postgres:", "postgresql:", 1), autocommit=True) as there:
+        answers = there.execute(query)
+        while answers.nextset():
+            pass
+        return answers.fetchall()
+
+
+def test_an_older_backup_replaces_what_newer_migrations_made(server, tmp_path):
+    file = str(tmp_path / "old.tar")
+    run(server, SMALL, file)
+    ask(server, f"{NEWER}; UPDATE annotation_study SET name = 'New' RETURNING 1")
+    assert run(server, REPLACED, file).splitlines()[-1] == "Old"
+    left = "to_regclass('newer'), to_regproc('newer_rule'), to_regclass('newer_view')"
+    assert ask(server, f"SELECT {left}") == [(None, None, None)]
+    # What isn't the site's stays: extensions, the schema's grants, other schemas.
+    assert ask(server, "SELECT similarity('one', 'one'), has_schema_privilege('public', 'public', 'CREATE')") == [
+        (1, True)
+    ]
+    assert ask(server, "SELECT count(*) FROM beside.kept") == [(0,)]
+    run(server, REPLACED, file)  # and once more over itself
+
+
+def test_a_backup_with_extensions_and_other_schemas_comes_back(server, tmp_path):
+    file = str(tmp_path / "rich.tar")
+    run(server, SMALL, str(tmp_path / "first.tar"))
+    ask(server, f"{NEWER}; INSERT INTO beside.kept VALUES (7) RETURNING 1")
+    run(server, "import sys, django; django.setup()\nfrom deploy.backup import *\nmake_backup(Path(sys.argv[1]))", file)
+    ask(server, "UPDATE beside.kept SET id = 8 RETURNING 1")
+    assert run(server, REPLACED, file).splitlines()[-1] == "Old"
+    assert ask(server, "SELECT id, similarity('one', 'one') FROM beside.kept") == [(7, 1)]
+
+
+def test_a_restore_that_fails_half_way_leaves_the_old_data(server, tmp_path):
+    file = str(tmp_path / "old.tar")
+    run(server, SMALL, file)
+    ask(
+        server,
+        """CREATE SCHEMA keeper; CREATE FUNCTION keeper.refuse() RETURNS event_trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'no indexes today'; END $$;
+        CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('CREATE INDEX') EXECUTE FUNCTION keeper.refuse();
+        UPDATE annotation_study SET name = 'New' RETURNING 1""",
+    )
+    *_, sentence, names = run(server, REPLACED, file).splitlines()
+    assert "no indexes today" in sentence
+    assert sentence.endswith("Nothing was changed.")
+    assert names == "New"
+
+
+def test_a_dump_that_breaks_off_is_not_committed(server, tmp_path):
+    file, programs = str(tmp_path / "old.tar"), tmp_path / "bin"
+    run(server, SMALL, file)
+    ask(server, "UPDATE annotation_study SET name = 'New' RETURNING 1")
+    programs.mkdir()
+    broken = programs / "pg_restore"
+    real = shutil.which("pg_restore")
+    broken.write_text(f'#!/bin/sh\n{real} "$@" | head -c 20000\n[ "$1" = --list ] || kill -9 $$\n')
+    broken.chmod(0o755)
+    script = f"import os; os.environ['PATH'] = '{programs}:' + os.environ['PATH']\n{REPLACED}"
+    *_, sentence, names = run(server, script, file).splitlines()
+    assert "Nothing was changed" in sentence
+    assert names == "New"
+
+
+@pytest.fixture
 def backup(tmp_path, db) -> Path:
     file = tmp_path / "good.tar"
     make_backup(file)
@@ -121,3 +223,71 @@ def test_a_damaged_file_is_refused_before_anything_is_touched(damage, backup):
         backup.unlink()
     with pytest.raises(BackupError, match="Nothing was"):
         restore_backup(backup, replace=True)
+
+
+def manage(*words: str, settings: str = "deploy.settings", **more: str) -> subprocess.CompletedProcess[str]:
+    there = {**os.environ, "DEMO": "1", "ENV_FILE": os.devnull, **more}
+    command = [sys.executable, "-m", "django", *words, "--settings", settings]
+    return subprocess.run(command, cwd=ROOT, env=there, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("words", "url", "sentence"),
+    [
+        (["backup", "/proc/x.tar"], "sqlite:////tmp/none.sqlite3", "/proc/x.tar can't be written"),
+        (["restore", "/nonexistent/a.tar"], "sqlite:////tmp/none.sqlite3", "There is no file /nonexistent/a.tar"),
+        (["backup", "{folder}/a.tar"], "postgres://nobody@127.0.0.1:1/none", "The database does not answer"),
+        (["restore", "{folder}"], "postgres://nobody@127.0.0.1:1/none", "is not a backup that can be read"),
+    ],
+)
+def test_what_fails_is_said_in_a_sentence(words, url, sentence, tmp_path):
+    done = manage(*[word.format(folder=tmp_path) for word in words], DATABASE_URL=url)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_that_is_down_at_a_restore_is_said_in_a_sentence(server, tmp_path):
+    file = str(tmp_path / "old.tar")
+    run(server, SMALL, file)
+    done = manage("restore", file, DATABASE_URL="postgres://nobody@127.0.0.1:1/none")
+    assert done.returncode == 2
+    assert "The database does not answer" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_nothing_is_written_beside_a_backup_that_is_read(backup, monkeypatch):
+    made = []
+    real = tempfile.mkdtemp
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda *words: made.append(real(*words)) or made[-1])
+    with pytest.raises(BackupError, match="not empty"):
+        restore_backup(backup)
+    assert made
+    assert not any(Path(folder).is_relative_to(backup.parent) for folder in made)
+
+
+def test_a_backup_of_the_marketplace_is_not_put_into_the_site(tmp_path):
+    file, market = str(tmp_path / "market.tar"), {"MARKETPLACE_DATABASE_URL": f"sqlite:///{tmp_path}/m.sqlite3"}
+    settings = "deploy.marketplace_settings"
+    assert manage("migrate", settings=settings, **market).returncode == 0
+    assert manage("backup", file, settings=settings, **market).returncode == 0
+    done = manage("restore", file, DATABASE_URL=f"sqlite:///{tmp_path}/site.sqlite3")
+    assert done.returncode == 2
+    assert "is a backup of the marketplace" in done.stderr
+    again = manage("restore", file, settings=settings, MARKETPLACE_DATABASE_URL=f"sqlite:///{tmp_path}/m2.sqlite3")
+    assert again.returncode == 0, again.stderr
+
+
+def test_a_backup_from_before_products_were_named_is_taken(tmp_path):
+    file, old = tmp_path / "new.tar", tmp_path / "old.tar"
+    run(f"sqlite:///{tmp_path}/one.sqlite3", SMALL, str(file))
+    with tarfile.open(file) as new, tarfile.open(old, "w") as tar:
+        head = json.loads(new.extractfile("manifest.json").read())
+        assert head.pop("product") == "site"
+        text = json.dumps(head).encode()
+        info = tarfile.TarInfo("manifest.json")
+        info.size = len(text)
+        tar.addfile(info, io.BytesIO(text))
+        tar.addfile(new.getmember("database"), new.extractfile("database"))
+    assert manage("restore", str(old), DATABASE_URL=f"sqlite:///{tmp_path}/two.sqlite3").returncode == 0

@@ -1,11 +1,16 @@
 """The deployment files are sound. That what they say works is shown by `make containers` (containers.py)."""
 
+import os
 import re
+import runpy
+import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
+import pytest
 import yaml
 
 from .containers import DEPLOY, ROOT, instructions, services
@@ -40,6 +45,76 @@ def test_the_compose_file_is_sound():
             source = volume.split(":")[0]
             assert source in whole["volumes"] or (DEPLOY / source).is_file(), volume
     assert set(known["proxy"]["environment"]) <= set(re.findall(r"\{\$(\w+)", (DEPLOY / "Caddyfile").read_text()))
+
+
+def test_containers_can_write_exports_and_backups():
+    known = services()
+    made = re.search(r"mkdir -p (.*?) &&", dict(instructions((DEPLOY / "Containerfile").read_text()))["RUN"])[1].split()
+    for name, places in {
+        "web": {"EXPORT_ROOT", "BACKUP_DIR"},
+        "worker": {"EXPORT_ROOT"},
+        "marketplace": {"BACKUP_DIR"},
+    }.items():
+        mounted = {volume.split(":")[1] for volume in known[name]["volumes"]}
+        assert known[name]["read_only"]
+        assert {known[name]["environment"][place] for place in places} == mounted
+        assert {path.removeprefix("/srv/pyramidion/") for path in mounted} <= set(made)  # and chown -R var follows
+
+
+def run_backup_unit(folder: Path, **environment: str) -> list[int]:
+    """The exit codes of the unit's commands in their order; systemd stops at the first that fails."""
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    (folder / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    (folder / "manage.py").symlink_to(ROOT / "manage.py")
+    there = {"PATH": os.environ["PATH"], "PYTHONPATH": f"{ROOT}:{site_packages()}", "ENV_FILE": os.devnull}
+    codes = []
+    for line in re.findall(r"^ExecStart=(.*)$", (DEPLOY / "systemd" / "pyramidion-backup.service").read_text(), re.M):
+        words = shlex.split(line.replace("$$", "$").replace("%%", "%"))
+        codes.append(subprocess.run(words, cwd=folder, env={**there, **environment}, check=False).returncode)
+        if codes[-1]:
+            break
+    return codes
+
+
+def site_packages() -> str:
+    return sysconfig.get_paths()["purelib"]
+
+
+@pytest.mark.parametrize("market", ["none", "empty", "there", "broken"])
+def test_the_nightly_backup_runs_with_and_without_a_marketplace(market, tmp_path):
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    old = backups / "site-old.tar"
+    old.write_text("old")
+    os.utime(old, (0, 0))
+    here = {
+        "SECRET_KEY": "k" * 50,
+        "ALLOWED_HOSTS": "lab.edu",
+        "DATABASE_URL": f"sqlite:///{tmp_path}/site.sqlite3",
+        "BACKUP_DIR": str(backups),
+    }
+    # As in a copy of env.example: the address has a default, the key has none.
+    key = {"MARKETPLACE_SECRET_KEY": "" if market == "empty" else "m" * 50, "MARKETPLACE_ALLOWED_HOSTS": "market.edu"}
+    url = "sqlite:////proc/none.sqlite3" if market == "broken" else f"sqlite:///{tmp_path}/market.sqlite3"
+    more = {} if market == "none" else {**key, "MARKETPLACE_DATABASE_URL": url}
+    codes = run_backup_unit(tmp_path / "srv", **here, **more)
+    kinds = {file.name.split("-")[0] for file in backups.iterdir() if file != old}
+    assert codes == ([0, 2] if market == "broken" else [0, 0, 0])
+    assert old.exists() == (market == "broken")
+    assert kinds == ({"site", "marketplace"} if market == "there" else {"site"})
+
+
+def test_an_upgrade_collects_static_files_of_both_products():
+    steps = (ROOT / "docs" / "operating.md").read_text().split("## Upgrade")[1].split("\n## ")[0]
+    for unit in ("pyramidion-web", "pyramidion-marketplace"):
+        before = steps.split(f"systemctl reload {unit}")[0].rpartition("```sh")[2]
+        assert {"backup", "migrate", "collectstatic"} <= set(before.split()), unit
+
+
+def test_gunicorn_writes_no_access_log_of_its_own(monkeypatch):
+    monkeypatch.setenv("ACCESS_LOG", "-")
+    for name in ("gunicorn.py", "marketplace_gunicorn.py"):
+        assert runpy.run_path(str(DEPLOY / name)).get("accesslog") is None
 
 
 def test_the_units_name_files_and_commands_that_exist():

@@ -29,9 +29,12 @@ class Clock(BaseHTTPRequestHandler):
     """A market that answers, with a clock of its own."""
 
     off = timedelta(0)
+    moved_to = ""
 
     def do_HEAD(self) -> None:
-        self.send_response_only(200)
+        self.send_response_only(301 if self.moved_to else 200)
+        if self.moved_to:
+            self.send_header("Location", self.moved_to)
         self.send_header("Date", format_datetime(datetime.now(UTC) + self.off, usegmt=True))
         self.end_headers()
 
@@ -45,7 +48,7 @@ def market():
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
-    Clock.off = timedelta(0)
+    Clock.off, Clock.moved_to = timedelta(0), ""
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +67,7 @@ def sound(settings, market, tmp_path, monkeypatch):
     )
     settings.BACKGROUND, settings.STATIC_ROOT, settings.BACKUP_DIR = "worker", str(static), str(backups)
     settings.METRICS_TOKEN, settings.MTURK_ENDPOINT_URL, settings.DOCTOR_FREE_MB = "m" * 40, market, 1
-    settings.PROLIFIC_TOKEN = ""
+    settings.PROLIFIC_TOKEN, settings.EXPORT_ROOT = "", str(tmp_path / "exports")
     env = tmp_path / "env"
     env.write_text("")
     env.chmod(0o600)
@@ -123,6 +126,11 @@ def plant_waiting_migration(settings) -> None:
     settings.MIGRATION_MODULES = {}  # the tests' tables were made without migrations: now all of them wait
 
 
+def plant_same_key(settings) -> None:
+    with open(os.environ["ENV_FILE"], "a") as file:
+        file.write(f'MARKETPLACE_SECRET_KEY="{STRONG}"\n')
+
+
 def plant_many_writers(settings) -> None:
     os.environ["WEB_PROCESSES"] = "8"
 
@@ -164,6 +172,13 @@ MISTAKES = {
         lambda s: setattr(s, "MTURK_ENDPOINT_URL", "http://192.0.2.1:1"),
         "keys would travel in the clear",
     ),
+    "moved market": (
+        "endpoints",
+        lambda s: setattr(Clock, "moved_to", "https://market.lab.edu/"),
+        "redirects to https://market.lab.edu/",
+    ),
+    "no exports": ("exports", lambda s: setattr(s, "EXPORT_ROOT", "/proc/exports"), "nothing can be written"),
+    "same key": ("secret key", plant_same_key, "are the same"),
     "clock": ("clock", lambda s: setattr(Clock, "off", timedelta(minutes=7)), "differ by 4[12]"),
     "doubtful payment": ("ledger", plant_doubt, "wait for a person"),
     "open metrics": ("measuring", lambda s: setattr(s, "METRICS_TOKEN", ""), "METRICS_TOKEN is not set"),
@@ -197,3 +212,32 @@ def test_a_database_that_does_not_answer_is_said_in_a_sentence(tmp_path):
     assert done.returncode == 1
     assert "FIX  database           The database does not answer" in done.stdout
     assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_a_market_that_moves_callers_within_itself_is_fine():
+    Clock.moved_to = "/sign-in/"
+    assert "endpoints" not in wrong()
+
+
+def test_the_marketplace_is_examined_by_what_applies_to_it(tmp_path):
+    same = "k7" * 20 + STRONG
+    there = {
+        "PATH": os.environ["PATH"],
+        "ENV_FILE": os.devnull,
+        "SECRET_KEY": same,
+        "MARKETPLACE_SECRET_KEY": same,
+        "MARKETPLACE_ALLOWED_HOSTS": "market.example.org",
+        "MARKETPLACE_URL": "http://market.lab.edu",
+        "MARKETPLACE_DATABASE_URL": f"sqlite:///{tmp_path}/market.sqlite3",
+        "MARKETPLACE_STATIC_ROOT": str(tmp_path / "static"),
+    }
+    command = [sys.executable, "-m", "django", "doctor", "--json", "--settings", "deploy.marketplace_settings"]
+    done = subprocess.run(command, env=there, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    problems = {row["check"]: row["problem"] for row in json.loads(done.stdout)}
+    assert "are the same" in problems["secret key"]
+    assert problems["hosts"].startswith("MARKETPLACE_ALLOWED_HOSTS is market.example.org")
+    assert problems["site address"].startswith("MARKETPLACE_URL is http://market.lab.edu")
+    assert "python -m django migrate --settings deploy.marketplace_settings" in problems["migrations"]
+    assert problems["database"] is None
+    assert not {"background", "rules", "ledger", "exports", "measuring"} & set(problems)

@@ -2,10 +2,15 @@
 
 import json
 import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+from django.test import RequestFactory
 
-from deploy.logs import JsonFormatter, clean
+from deploy.logs import JsonFormatter, RequestLog, clean
 from tests.factories import make_batch, make_study
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +85,12 @@ def test_a_log_line_is_one_json_object_with_its_request(client, caplog):
         "GET /w/t/hunter2/draft/ 200",
         "GET /w/mturk/abc/?workerId=hunter2&hitId=1",
         "/w/prolific/x/?PROLIFIC_PID=hunter2",
+        "GET /invited/hunter2/ 200",
+        "Not Found: /join/hunter2/",
+        "GET /operator/workers/hunter2/ 200",
+        "GET /work/hunter2/state/ 200",
+        "GET /requester/assignments/hunter2/judge/",
+        "GET /frame/hunter2:1a:b/",
     ],
 )
 def test_secrets_and_worker_ids_are_left_out_of_the_log(text):
@@ -87,3 +98,89 @@ def test_secrets_and_worker_ids_are_left_out_of_the_log(text):
     assert "hunter2" in text
     assert "hunter2" not in JsonFormatter().format(record)
     assert "hunter2" not in clean(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["GET /work/batch/3/ 200", "GET /join/ 200", 'File "/srv/annotation/work/api.py"', "/static/work/a.1f.js"]
+)
+def test_what_is_no_secret_stays(text):
+    assert clean(text) == text
+
+
+# In a process of its own: its database is down.
+DOWN = """
+import json, sys, django; django.setup()
+from django.conf import settings
+from django.test import Client
+settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
+client = Client(raise_request_exception=False, headers={"Host": "localhost"})
+client.cookies[settings.SESSION_COOKIE_NAME] = "s" * 32
+for path, headers in json.loads(sys.argv[1]):
+    answer = client.get(path, headers=headers)
+    print(json.dumps([answer.status_code, dict(answer.headers), list(answer.cookies), answer.content.decode()]))
+"""
+
+
+def answers_without_database(settings: str, *asked: tuple[str, dict[str, str]]) -> tuple[list, list[str]]:
+    down = "postgres://nobody@127.0.0.1:1/none"
+    there = {**os.environ, "DEMO": "1", "ENV_FILE": os.devnull, "LOG_FORM": "json", "DJANGO_SETTINGS_MODULE": settings}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", DOWN, json.dumps(asked)],
+        cwd=Path(__file__).resolve().parents[2],
+        env={**there, "DATABASE_URL": down, "MARKETPLACE_DATABASE_URL": down},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()], done.stderr.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("settings", "page"), [("deploy.settings", "/studies/x/"), ("deploy.marketplace_settings", "/operator/")]
+)
+def test_with_the_database_down_people_get_a_sentence_and_the_log_one_record(settings, page):
+    answers, log = answers_without_database(
+        settings,
+        (page, {}),
+        ("/nowhere/", {}),
+        (page, {"Accept": "application/json"}),
+        (page, {"Accept-Language": "de"}),
+    )
+    for status, headers, cookies, content in answers:
+        assert status == 503
+        assert headers["X-Request-Id"] in content
+        assert headers["Content-Security-Policy"].startswith("default-src 'none'")
+        assert headers["Cache-Control"] == "no-store"
+        assert headers["X-Frame-Options"] == "DENY"
+        assert cookies == []  # nobody is signed out
+    assert "What you had saved is kept" in answers[0][3]
+    assert json.loads(answers[2][3])["error"] == "unavailable"
+    assert json.loads(answers[2][3])["sentence"].startswith("Something went wrong")
+    lines = [json.loads(line) for line in log]
+    for _, headers, *_ in answers:
+        ours = [line for line in lines if line.get("request") == headers["X-Request-Id"]]
+        (error,) = [line for line in ours if line["level"] == "ERROR"]
+        assert "OperationalError" in error["error"]
+        assert [line["status"] for line in ours if line["logger"] == "pyramidion.requests"] == [503]
+
+
+def test_a_failure_outside_every_page_is_answered_and_logged(caplog):
+    def fail(request):
+        raise RuntimeError("planted")
+
+    caplog.set_level(logging.ERROR, "pyramidion.failures")
+    response = RequestLog(fail)(RequestFactory().get("/invited/hunter2/"))
+    assert response.status_code == 500
+    assert response["X-Request-Id"] in response.content.decode()
+    (record,) = [one for one in caplog.records if one.levelname == "ERROR"]
+    line = json.loads(JsonFormatter().format(record))
+    assert "planted" in line["error"]
+    assert "hunter2" not in line["message"]
+
+
+def test_other_failures_show_the_sites_own_page(client, monkeypatch):
+    monkeypatch.setattr("deploy.health._problem", lambda: 1 / 0)
+    client.raise_request_exception = False
+    response = client.get("/readyz")
+    assert response.status_code == 500
+    assert b"Our mistake" in response.content

@@ -113,6 +113,16 @@ def test_the_environment_wins_over_the_file(tmp_path, monkeypatch):
     assert (env.text("ONE_OF_OURS"), env.text("OTHER_OF_OURS")) == ("environment", "spaced")
 
 
+def test_quotes_around_a_value_are_taken_off_as_systemd_does(tmp_path):
+    file = tmp_path / "env"
+    file.write_text(
+        'DOUBLE_OF_OURS="postgres://a@b/c"\nSINGLE_OF_OURS=\'x y\'\nODD_OF_OURS="half\nINNER_OF_OURS=a"b"\n'
+    )
+    env = Environment.load(file)
+    read = [env.text(f"{name}_OF_OURS") for name in ("DOUBLE", "SINGLE", "ODD", "INNER")]
+    assert read == ["postgres://a@b/c", "x y", '"half', 'a"b"']
+
+
 def test_the_demo_key_is_made_once(tmp_path):
     assert demo_secret(tmp_path / "var" / "secret") == demo_secret(tmp_path / "var" / "secret")
     assert [path.name for path in (tmp_path / "var").iterdir()] == ["secret"]

@@ -85,6 +85,23 @@ def test_ten_wrong_passwords_rest_a_name_for_ten_minutes():
         assert client.post("/sign-in/", good).status_code == 302
 
 
+def test_behind_the_proxy_a_stranger_locks_out_nobody_but_themselves(settings):
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    a_worker("wanda")
+    stranger, good = {"X-Forwarded-For": "10.0.0.1, 192.0.2.1"}, {"username": "wanda", "password": PASSWORD}
+    for n in range(50):
+        Client().post("/sign-in/", {"username": f"nobody-{n}", "password": "wrong"}, headers=stranger)
+    again = {"X-Forwarded-For": "10.9.9.9, 192.0.2.1"}  # what a client claims further left is worth nothing
+    assert Client().post("/sign-in/", good, headers=again).status_code == 429
+    assert Client().post("/sign-in/", good, headers={"X-Forwarded-For": "192.0.2.7"}).status_code == 302
+
+
+def test_pages_of_signed_in_people_are_kept_nowhere():
+    for account, page in ((a_worker().account, "/earnings/"), (an_operator(), "/operator/")):
+        assert sign_in(account).get(page)["Cache-Control"] == "private, no-store"
+    assert "Cache-Control" not in Client().get("/operations/").headers
+
+
 def test_forms_need_their_token():
     client = Client(enforce_csrf_checks=True)
     client.force_login(a_worker().account)

@@ -96,7 +96,50 @@ def test_queries_and_origins():
     assert origin_of("https://a b;c/") == "'none'"
 
 
+@pytest.mark.parametrize(
+    ("written", "origin"),
+    [
+        ("https://Market.example:443/x", "https://market.example"),
+        ("https://market.example:0443", "https://market.example"),
+        ("https://market.example:", "https://market.example"),
+        ("http://market.example:80", "http://market.example"),
+        ("http://market.example:443", "http://market.example:443"),
+        ("http://[0:0:0:0:0:0:0:1]:8001", "http://[::1]:8001"),
+        ("http://127.0.0.1:8001", "http://127.0.0.1:8001"),
+        # Browsers read these as the market's own; for us they have no origin that could be trusted.
+        ("http://127.1:8001", "'none'"),
+        ("http://0x7f.0.0.1:8001", "'none'"),
+        ("http://2130706433:8001", "'none'"),
+        ("http://127.0.0.1.:8001", "'none'"),
+        ("https://market%2eexample/", "'none'"),
+        ("https://ｍarket.example/", "'none'"),
+        ("https://market.example\\@evil.example/", "'none'"),
+        ("https://market.example:99999/", "'none'"),
+    ],
+)
+def test_an_origin_is_written_as_browsers_do(written, origin):
+    assert origin_of(written) == origin
+
+
+@pytest.mark.parametrize("host", ["market.example:443", "MARKET.example:0443", "ｍarket.example", "market%2Eexample"])
+def test_the_markets_own_origin_stays_in_the_sandbox_however_it_is_written(host, wanda, lab, settings):
+    settings.MARKETPLACE_URL = "https://market.example"
+    hit = make_hit(lab, question=EXTERNAL.replace("https://example.org", f"https://{host}"))
+    page = sign_in(wanda.account).get(f"/hits/{hit.hit_id}/").content.decode()
+    assert host in page
+    assert "allow-same-origin" not in page
+
+
 # QuestionForm
+
+
+def test_a_worker_loses_no_work_over_a_character_that_no_text_has(wanda, lab):
+    mine = work.accept_hit(wanda, make_hit(lab, question=QUESTIONS).hit_id)
+    address = frame_address(wanda, f"/work/{mine.assignment_id}/")
+    sent = {"why": "It is\x00 short", "score": "4", "flaws": ["a", "b"]}
+    assert Client().post(address, sent).status_code == 303
+    mine.refresh_from_db()
+    assert parse_answers(mine.answer)["why"].text == "It is short"
 
 
 def test_a_question_form_is_handed_in_as_answers_with_selections(wanda, lab):

@@ -17,6 +17,7 @@ from scoring.cli import main
 from scoring.sink import Sink
 
 ROOT = Path(__file__).resolve().parents[2]
+EXPLAIN = ["explain", "--metric", "rouge-1-f", "--summary", "a", "--reference", "a"]
 
 
 @pytest.fixture
@@ -234,6 +235,8 @@ def test_document_without_source(files: Path, documents: pd.DataFrame, capsys: p
         (["sing"], "sing"),
         (["run", "--summaries", "no.csv", "--documents", "no.csv", "--metrics", "length", "--out", "o.csv"], "no.csv"),
         (["explain", "--metric", "rouge-1-f"], "--summary"),
+        (["explain", "--metric", "rouge-all", "--summary", "a"], "rouge-all stands for several metrics; name one"),
+        ([*EXPLAIN, "--html", "/dev/null/page.html"], "The page cannot be written to /dev/null/page.html"),
         (["explain", "--metric", "rouge-1-f", "--summary", "a"], "reference"),
         (["explain", "--metric", "rouge-1-f", "--summary", "@nowhere.txt"], "nowhere.txt"),
         (["list", "nothing-like-it"], "Unknown metric"),

@@ -285,6 +285,8 @@ def test_what_is_missing_is_said(model: Path, tmp_path: Path) -> None:
         (["--human", "judget"], "There is no judget in the scores; near ones are judged."),
         (["--metrics", "judged"], "judged is what is to be foretold"),
         (["--metrics", "length", "--folds", "1"], "Folds are 2 or more"),
+        (["--metrics", "length", "--seed", "-1"], "a seed is 0 or more"),
+        (["--metrics", "length", "--ci", "99999999999"], "resamples 0 to 1,000,000"),
     ],
 )
 def test_refusals(study: Study, change: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

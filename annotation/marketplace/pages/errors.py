@@ -31,7 +31,8 @@ def error_page(request: HttpRequest, status: int, sentence: str) -> HttpResponse
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return error_page(request, 400, "The request can't be read. Nothing was changed; go back and try again.")
+    usual = "The request can't be read. Nothing was changed; go back and try again."
+    return error_page(request, 400, str(getattr(exception, "sentence", "") or usual))
 
 
 def denied(request: HttpRequest, exception: Exception) -> HttpResponse:

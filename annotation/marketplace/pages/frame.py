@@ -6,6 +6,7 @@ iframe's attribute and by its own policy), reads no cookie, and can hand in its 
 
 import re
 from dataclasses import dataclass
+from ipaddress import ip_address
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from django.conf import settings
@@ -29,6 +30,9 @@ from .question_form import parts, read
 
 SALT = "annotation.marketplace.frame"
 SANDBOX = "allow-scripts allow-forms allow-popups allow-modals allow-downloads"
+ODD = "'none'"
+"""The origin of an address that browsers may read otherwise than we do."""
+PORTS = {"http": 80, "https": 443}
 FILL = 0
 """A frame height that means: as high as the window allows."""
 
@@ -61,8 +65,10 @@ def frame_for(request: HttpRequest, hit: HIT, question: Question, assignment: As
         values["workerId"] = assignment.worker.worker_id
     if isinstance(question, ExternalQuestion):
         origin = origin_of(question.url)
-        # On this site's own origin, scripts with allow-same-origin could lift the sandbox.
-        same = origin in {origin_of(submit_origin(request)), origin_of(request.build_absolute_uri("/"))}
+        # On this site's own origin, scripts with allow-same-origin could lift the sandbox. So could an oddly written
+        # address that a browser reads as this site.
+        ours = {origin_of(submit_origin(request)), origin_of(request.build_absolute_uri("/"))}
+        same = origin in {*ours, ODD}
         sandbox = SANDBOX if same else f"{SANDBOX} allow-same-origin allow-popups-to-escape-sandbox"
         return Frame(with_query(question.url, values), sandbox, question.frame_height, origin)
     token = signing.dumps([hit.hit_id, values["assignmentId"]], salt=SALT, compress=True)
@@ -78,10 +84,23 @@ def with_query(url: str, values: dict[str, str]) -> str:
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port, safe to write into a policy; 'none' where the host is written oddly."""
-    found = urlsplit(url)
-    host = found.netloc.rpartition("@")[2].lower()
-    return f"{found.scheme}://{host}" if re.fullmatch(r"[a-z0-9._\-:\[\]]+", host) else "'none'"
+    """Scheme, host and port as browsers write them, safe to write into a policy; 'none' where that is not sure."""
+    try:
+        found = urlsplit(url)
+        host, port = _host(found.hostname or ""), found.port
+    except ValueError:
+        return ODD
+    if "\\" in found.netloc or not re.fullmatch(r"[a-z0-9._\-]+|\[[0-9a-f:]+\]", host):
+        return ODD
+    return f"{found.scheme}://{host}" + ("" if port in (None, PORTS.get(found.scheme)) else f":{port}")
+
+
+def _host(host: str) -> str:
+    """Browsers read 0x7f.1 and 127.1 as 127.0.0.1: of addresses in numbers, only the usual form is taken."""
+    last = host.removesuffix(".").rpartition(".")[2]
+    if ":" in host:
+        return f"[{ip_address(host).compressed}]"
+    return str(ip_address(host)) if re.fullmatch(r"[0-9]+|0x[0-9a-f]*", last) else host
 
 
 def set_frame_policy(response: HttpResponse, frame: Frame) -> HttpResponse:
@@ -108,6 +127,9 @@ def frame(request: HttpRequest, token: str) -> HttpResponseBase:
     if isinstance(question, QuestionForm):
         return _sandboxed(request, _form_page(request, question, assignment_id))
     return _sandboxed(request, HttpResponse("There is no such question any more.", status=404))
+
+
+frame.cleans_its_form = True  # type: ignore[attr-defined]  # as externalSubmit does
 
 
 def with_helper(page: str, helper: str) -> str:

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from django.conf import settings
 from django.http import HttpRequest
 
 from .. import clock
@@ -15,6 +16,11 @@ MOST_PER_ADDRESS = 50
 
 
 def address_of(request: HttpRequest) -> str:
+    """Who asks. Behind our proxy, the last address it noted; what a client claims further left is worth nothing."""
+    if settings.SECURE_PROXY_SSL_HEADER:
+        noted = request.headers.get("X-Forwarded-For", "").split(",")[-1].strip()
+        if noted:
+            return noted
     return str(request.META.get("REMOTE_ADDR", ""))
 
 

@@ -1,20 +1,27 @@
 """The admins' crowd pages: who may see them, what they say; nothing is spent but by the button that names the sum."""
 
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
+import lxml.html
 import pytest
+from django.http import QueryDict
 from django.urls import reverse
 
+from annotation import clock
 from annotation.crowds.collecting import collect
+from annotation.crowds.console_jobs import top_up_job
 from annotation.crowds.launching import form_of, read_terms
-from annotation.crowds.monitor import batch_money, monitor
+from annotation.crowds.monitor import batch_money, monitor, pace
+from annotation.crowds.monitor_page import axis_end
 from annotation.crowds.presets import PRESETS
 from annotation.crowds.publishing import publish
-from annotation.crowds.terms import Terms, set_terms
+from annotation.crowds.terms import BadTerms, Terms, set_terms
 from annotation.crowds.topup import ask_for_more, top_up_of
-from annotation.crowds.verbs import start_action
+from annotation.crowds.verbs import plan_action, start_action
 from annotation.crowds.workers import worker_table
 from annotation.errors import Refused
+from annotation.leases import lease_task
 from annotation.models import (
     Assignment,
     Batch,
@@ -112,6 +119,30 @@ def test_analysts_watch_without_money_or_worker_ids(admin):
     assert admin(batch, Role.ANALYST).get(reverse("ledger", args=[batch.study.slug])).status_code == 403
 
 
+@pytest.mark.parametrize("state", [Job.State.DONE, Job.State.FAILED])
+def test_analysts_see_that_crowd_work_ran_and_not_what_it_says_of_money_and_people(admin, state):
+    batch = make_crowd_batch()
+    told = "1 paid, 1 refused. 8.64 USD went to A0."
+    job = Job.objects.create(
+        study=batch.study, kind="bonus", options={"batch": batch.pk}, state=state, message=told, done=2, total=2,
+        ended_at="2026-01-01T12:00Z",
+    )  # fmt: skip
+    poll = reverse("job", args=[batch.study.slug, job.pk])
+    client = admin(batch, Role.ANALYST)
+    for address in (at("monitor", batch), poll):
+        page = client.get(address).content.decode()
+        assert told not in page
+        assert "8.64" not in page
+        assert ("The last run is done." if state == Job.State.DONE else "The last run stopped.") in page
+    job.refresh_from_db()
+    assert job.message == told
+    client = admin(batch)
+    for address in (at("monitor", batch), poll):
+        assert told in client.get(address).content.decode()
+    Job.objects.filter(pk=job.pk).update(state=Job.State.RUNNING, done=1)
+    assert "1 of 2 done." in admin(batch, Role.ANALYST).get(poll).content.decode()
+
+
 @pytest.mark.parametrize("page", ["launch", "monitor", "crowd-workers", "crowd-links"])
 def test_an_imported_batch_opens_too_and_offers_no_action_on_its_workers(admin, page):
     batch = make_crowd_batch()
@@ -120,6 +151,21 @@ def test_an_imported_batch_opens_too_and_offers_no_action_on_its_workers(admin, 
     answer = admin(batch).get(at(page, batch))
     assert answer.status_code == 200
     assert 'name="action" value="block"' not in answer.content.decode()
+
+
+def test_a_closed_batch_is_not_offered_for_launch(admin):
+    batch = make_crowd_batch()
+    client = admin(batch)
+    assert "Launch it" in client.get(at("monitor", batch)).content.decode()
+    Batch.objects.filter(pk=batch.pk).update(crowd=Worker.IMPORTED, state=Batch.State.CLOSED)
+    page = client.get(at("monitor", batch)).content.decode()
+    assert "Launch it" not in page
+    assert "This batch is closed: there is nothing to launch" in page
+
+
+def test_the_agreement_axis_ends_at_what_its_label_says():
+    ends = {0.4: "0.0", 0.0: "0.0", -1e-12: "0.0", -0.03: "-0.1", -0.3: "-0.3", -1.0: "-1.0"}
+    assert {lowest: f"{axis_end(lowest):.1f}" for lowest in ends} == ends
 
 
 def form(**more: str) -> dict[str, str]:
@@ -141,6 +187,87 @@ def test_the_price_fills_in_as_one_types_and_the_button_names_it(admin, desk):
     assert not Posting.objects.exists()
 
 
+def shown_again(page: str) -> dict[str, list[str]]:
+    """What a browser would send for the launch form of this page."""
+    launch = lxml.html.fromstring(page).get_element_by_id("launch")
+    sent: dict[str, list[str]] = {}
+    for name, value in launch.form_values():
+        sent.setdefault(name, []).append(value)
+    return sent
+
+
+REFUSED = [
+    ({"reward": "0.2o"}, "“0.2o” is not an amount", "save"),
+    ({"reward": "0.2o"}, "“0.2o” is not an amount", "publish"),
+    ({"total": "999"}, "The price has changed since you saw it", "publish"),
+]
+
+
+@pytest.mark.parametrize(("typed", "sentence", "action"), REFUSED, ids=["save", "publish", "price"])
+def test_a_refused_launch_form_comes_back_as_it_was_typed(admin, desk, typed, sentence, action):
+    study = make_study(documents=2, units=2)
+    batch, earlier = make_batch(study, quota=2, state=Batch.State.DRAFT), make_crowd_batch()
+    Batch.objects.filter(pk=earlier.pk).update(study=study)
+    answered(published(earlier)[0], "1")
+    sent = form(
+        approval="95", approved="100", countries="us GB", masters="on", keywords="summary, facts", minutes="1,5",
+        tasks_per_participant="1", question="html", custom="[]", groups_allow="a", groups_block="b, c",
+        exclude=str(earlier.pk), preset="realsumm", **{"reward:abs": "0.25"}, **typed,
+    )  # fmt: skip
+    answer = admin(batch).post(at("launch", batch), {**sent, "action": action})
+    assert answer.status_code == 422
+    page = answer.content.decode()
+    again = shown_again(page)
+    again.pop("csrfmiddlewaretoken")
+    total = again.pop("total", None)
+    assert again == {name: [value] for name, value in sent.items() if name != "total"}
+    [alert] = lxml.html.fromstring(page).xpath("//*[@role='alert']")
+    assert sentence in alert.text_content()
+    # A price asked for on load would put itself in the sentence's place.
+    assert 'hx-trigger="input' in page
+    # The price as it is now stands beside the sentence: 4 places at 25 cents, 5 of fee and 1 for Masters.
+    assert total == (["124"] if "total" in typed else None)
+
+
+WRONG = [
+    ("reward", "100000", "Reward: “100000” is not a number from 0.00 to 10000.00."),
+    ("reward:abs", "10000.01", "For group abs: “10000.01” is not a number from 0.00 to 10000.00."),
+    ("duration", "0", "For a task (minutes): “0” is not a number from 0.5 to 525600."),
+    ("duration", "soon", "For a task (minutes): “soon” is not a number from 0.5 to 525600."),
+    ("lifetime", "99999", "On the market (hours): “99999” is not a number from 0.01 to 8760."),
+    ("lifetime", "nan", "On the market (hours): “nan” is not a number from 0.01 to 8760."),
+    ("lifetime", "1e308", "On the market (hours): “1e308” is not a number from 0.01 to 8760."),
+    ("approve", "-1", "Approved by itself (after days): “-1” is not a number from 0 to 30."),
+    ("minutes", "0", "A task takes (minutes): “0” is not a number above 0 and up to 1440."),
+    ("tasks_per_participant", "501", "Tasks in a sitting: “501” is not a whole number from 1 to 500."),
+    ("approval", "250", "Approved work: “250” is not a whole number from 0 to 100."),
+    ("approval", "²", "Approved work: “²” is not a whole number from 0 to 100."),
+    ("approved", "9" * 5000, "is not a whole number from 0 to 2147483647."),
+    ("title", "x" * 129, "Title has 129 characters, but at most 128 are possible."),
+]
+
+
+@pytest.mark.parametrize(("name", "typed", "sentence"), WRONG, ids=[f"{name}-{text[:9]}" for name, text, _ in WRONG])
+def test_the_form_refuses_in_its_own_words_and_units(name, typed, sentence):
+    sent = QueryDict(mutable=True)
+    sent.update({**form(), name: typed})
+    with pytest.raises(BadTerms) as refusal:
+        read_terms(sent)
+    assert sentence in str(refusal.value)
+    assert "_" not in str(refusal.value)  # no name of a term
+
+
+@pytest.mark.parametrize(("name", "lowest", "highest"), [
+    ("reward", "0.00", "10000.00"), ("duration", "0,5", "525600"), ("lifetime", "0.01", "8760"), ("approve", "0", "30"),
+    ("approval", "0", "100"), ("tasks_per_participant", "1", "500"),
+])  # fmt: skip
+def test_the_bounds_that_the_form_names_are_possible(name, lowest, highest):
+    for text in (lowest, highest):
+        sent = QueryDict(mutable=True)
+        sent.update({**form(), name: text})
+        read_terms(sent)
+
+
 def test_publish_needs_the_price_that_was_seen(admin, desk, django_capture_on_commit_callbacks):
     batch = make_crowd_batch(documents=1, quota=2)
     client = admin(batch)
@@ -151,7 +278,9 @@ def test_publish_needs_the_price_that_was_seen(admin, desk, django_capture_on_co
     with django_capture_on_commit_callbacks(execute=True):
         assert client.post(at("launch", batch), form(action="publish", total="24")).status_code == 302
     assert desk.books["held"] == 24
-    assert "postings were put up" in client.get(at("monitor", batch)).content.decode()
+    assert "postings were put up, 0 stood there before; 0.24 USD were promised." in (
+        client.get(at("monitor", batch)).content.decode()
+    )
     # The terms are what people work by: they can't be changed now.
     again = client.post(at("launch", batch), form(action="save", reward="0.50"))
     assert "is on the market by the terms it has" in again.content.decode()
@@ -170,8 +299,6 @@ def test_an_unreachable_market_is_a_sentence_and_no_button(admin, settings):
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_survives_the_form(name):
-    from django.http import QueryDict
-
     shown = form_of({**PRESETS[name]["terms"], "preset": name})
     sent = QueryDict(mutable=True)
     sent.update({key: str(value) for key, value in shown.items() if isinstance(value, str | int | float) and value})
@@ -194,13 +321,44 @@ def test_monitor_counts_answers_money_and_pace():
     state = monitor(batch)
     assert (state.done, state.places, state.percent) == (3, 4, 75)
     assert state.tasks == [(1, 1), (2, 1)]
-    assert state.per_hour > 0
-    assert state.left is not None
+    assert (state.per_hour, state.left) == (None, None)  # three answers, just now
     assert (state.money.promised, state.money.paid) == (48, 0)
     assert state.unjudged == 4
     # 30 active seconds at 10 cents: 12 dollars an hour
     assert (state.active_seconds, state.hourly_cents) == (30, 1200)
     assert batch_money(batch).committed == 48
+
+
+NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(("minutes_ago", "per_hour"), [
+    ([], 0),
+    ([4, 2, 0], None),  # too few
+    ([0.6] * 144, None),  # too fresh
+    ([15, 12, 9, 6, 3], 20),  # 5 in a quarter of an hour, though the clock's hour began 45 minutes ago
+    ([170, 90, 60, 30, 5, 2], 6 / (170 / 60)),
+    ([900, 60, 50, 40, 30, 20], 5),  # what came in before the last three hours is no longer its pace
+    ([600, 400, 200, 100, 50], 0.5),  # a slow crowd, over the day
+    ([300, 290, 280, 270, 260], 0),  # nobody works any more
+])  # fmt: skip
+def test_the_pace_counts_from_the_first_answer_and_waits_until_there_is_one(minutes_ago, per_hour):
+    now = NOON + timedelta(minutes=45)
+    with clock.fixed(now):
+        found = pace([now - timedelta(minutes=one) for one in minutes_ago])
+    assert found == (None if per_hour is None else pytest.approx(per_hour))
+
+
+def test_the_monitor_says_when_it_is_too_early_for_a_pace(admin):
+    batch = make_crowd_batch(documents=4, quota=2)
+    held = [answered(turn, "1") for turn in published(batch)[:6]]
+    client = admin(batch)
+    assert client.get(at("monitor", batch)).content.decode().count("– <small>too early to tell</small>") == 2
+    Assignment.objects.filter(pk__in=[one.pk for one in held]).update(submitted_at=clock.now() - timedelta(hours=1))
+    page = client.get(at("monitor", batch)).content.decode()
+    assert "too early" not in page
+    assert "<dd>6</dd>" in page
+    assert "<dd>20 min</dd>" in page  # 2 answers at 6 an hour
 
 
 def test_the_worker_table_shows_who_disagrees_and_only_admins_get_ids(admin, django_assert_max_num_queries):
@@ -218,13 +376,27 @@ def test_the_worker_table_shows_who_disagrees_and_only_admins_get_ids(admin, dja
     assert batch.study.pseudonym("mturk", "A2") in page
 
 
+def test_ones_own_people_stand_there_by_their_names(admin):
+    batch = make_batch(make_study(), quota=2)
+    member = make_member(batch.study, name="jana")
+    by_link = Worker.objects.create(study=batch.study, external_id="person:Jörg", pseudonym="w-linked")
+    for worker in (Worker.for_user(batch.study, member), by_link):
+        mine = lease_task(batch, worker)
+        answers = {item.field: "1" for item in protocol_of(batch).items(mine)}
+        submit_judgments(worker, mine.key, answers, mine.key)
+    page = admin(batch).get(at("crowd-workers", batch)).content.decode()
+    assert ">jana<" in page
+    assert ">Jörg<" in page
+    assert admin(batch).post(at("crowd-workers", batch), {"action": "block", "worker": "9" * 5000}).status_code == 409
+
+
 def test_an_action_is_shown_with_its_price_first_and_nobody_else_is_touched(admin, desk):
     batch = make_crowd_batch(documents=1, quota=2)
     turns = published(batch)
     client = admin(batch)
     chosen = {"worker": [turns[0].worker_id], "action": "approve"}
     page = client.post(at("crowd-workers", batch), chosen).content.decode()
-    assert "1 answers of 1 workers." in page
+    assert "1 answer of 1 worker." in page
     assert "Pay $0.12" in page
     assert not Entry.objects.filter(kind="approve").exists()
     client.post(at("crowd-workers-do", batch), chosen)
@@ -239,6 +411,13 @@ def test_an_action_is_shown_with_its_price_first_and_nobody_else_is_touched(admi
     assert "A reason of at least 1 characters is needed" in refused.content.decode()
     nobody = client.post(at("crowd-workers", batch), {"action": "block"})
     assert "Tick at least one worker" in nobody.content.decode()
+
+
+def test_a_plan_counts_answers_and_workers_each_in_its_own_number():
+    batch = make_crowd_batch(documents=2, quota=2)
+    workers = list({turn.worker_id: turn.worker for turn in published(batch)}.values())
+    assert plan_action(batch, "reject", workers[:1]).sentence.startswith("2 answers of 1 worker. ")
+    assert plan_action(batch, "reject", workers).sentence.startswith("4 answers of 2 workers. ")
 
 
 def test_verdicts_bonuses_blocks_and_messages_reach_the_market(desk, django_capture_on_commit_callbacks):
@@ -316,8 +495,12 @@ def test_answers_lost_to_the_filter_are_priced_and_asked_for_once(desk):
     FilterDecision.objects.create(study=batch.study, rules=["majority-dissent"])
     lost = top_up_of(batch)
     assert (lost.places, lost.cents) == (3, 36)  # the one who said no everywhere, at 10 + 2 cents a task
-    done = ask_for_more(batch, None, expected_cents=36)
-    assert (done.places, done.cents) == (3, 36)
+    with pytest.raises(Refused, match=r"it would cost 0\.36 USD\."):
+        ask_for_more(batch, None, expected_cents=35)
+    job = Job.objects.create(study=batch.study, kind="top-up", options={"batch": batch.pk, "cents": 36})
+    done = top_up_job(job, lambda *_progress: None)
+    assert done == "3 more answers to 3 tasks are asked for; 0.36 USD were promised."
+    batch.refresh_from_db()
     assert top_up_of(batch).tasks == []  # what is asked for already is not asked for again
     assert desk.books["held"] == 12 * 12
 
@@ -362,6 +545,24 @@ def test_links_are_made_listed_and_withdrawn(admin, settings):
     )
     client.post(at("crowd-links", batch), {"withdraw": Submission.objects.first().pk})
     assert "withdrawn" in client.get(at("crowd-links", batch)).content.decode()
+
+
+@pytest.mark.parametrize("days", ["-5", "²", "0", "366", "1.5", "", "9" * 5000])
+def test_days_that_no_link_can_last_are_named_as_they_were_typed(admin, settings, days):
+    settings.SITE_URL = "http://127.0.0.1:8000"
+    batch = make_batch(make_study())
+    answer = admin(batch).post(at("crowd-links", batch), {"names": "Ada", "days": days})
+    assert answer.status_code == 422
+    assert f"“{days[:40]}” is no number of days: a link lasts from 1 to 365." in answer.content.decode()
+    assert not Submission.objects.exists()
+
+
+@pytest.mark.parametrize("link", ["²", "-1", "x", "9" * 30])
+def test_a_link_that_can_be_none_is_not_withdrawn(admin, link):
+    batch = make_batch(make_study())
+    answer = admin(batch).post(at("crowd-links", batch), {"withdraw": link})
+    assert answer.status_code == 409
+    assert f"There is no link “{link}”." in answer.content.decode()
 
 
 def test_result_files_come_in_through_the_page(admin):

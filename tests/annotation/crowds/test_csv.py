@@ -11,8 +11,11 @@ import pandas as pd
 import pytest
 from django.core.management import CommandError, call_command
 
+from analysis.tables import TableError
 from annotation.batches import create_batch
+from annotation.crowds import mturk_csv_sheet
 from annotation.crowds.mturk_csv import export_batch, import_results
+from annotation.crowds.mturk_csv_sheet import read_sheet
 from annotation.errors import Refused
 from annotation.models import Assignment, ContentUnit, Judgment, Study, Summary, Worker
 from annotation.transfer.frames import judgments_frame
@@ -236,3 +239,15 @@ def test_the_command_exports_imports_and_refuses_with_exit_code_2(pyramid, tmp_p
     assert error.value.returncode == 2
     with pytest.raises(CommandError, match="There is no batch named 'other' in this study"):
         call_command("mturk_csv", "export", out, study=pyramid.study.name, batch="other")
+
+
+def test_a_wrong_header_is_refused_before_the_rows_are_read():
+    rows = b"1,2\n" * 400_000 + b'"never closed'  # reading on would take long, and end at the last line
+    with pytest.raises(TableError, match=r"columns named Input"):
+        read_sheet(b"one,two\n" + rows, "results.csv")
+
+
+def test_there_is_an_end_to_the_rows(monkeypatch):
+    monkeypatch.setattr(mturk_csv_sheet, "MOST_ROWS", 2)
+    with pytest.raises(TableError, match="at most 2"):
+        read_sheet(b"Input.a,Answer.b\n" + b"1,2\n" * 3, "results.csv")

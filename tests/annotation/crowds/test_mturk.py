@@ -8,14 +8,17 @@ from django.core.management import CommandError, call_command
 from annotation.batches import create_batch
 from annotation.crowds.closing import pause, resume, top_up
 from annotation.crowds.collecting import collect
+from annotation.crowds.entry import posting_at
 from annotation.crowds.mturk import MTurk
 from annotation.crowds.paying import approve
+from annotation.crowds.places import hold_place, open_turn, worker_of
 from annotation.crowds.publishing import publish
 from annotation.crowds.questions import form_html, form_twin
 from annotation.crowds.terms import Terms, set_terms
 from annotation.jobs import start_job
 from annotation.models import Assignment, Batch, ExtractedUnit, Job, Judgment, Posting, Submission, Summary, System
 from annotation.protocols import of as protocol_of
+from annotation.submits import submit_judgments
 from tests.annotation.crowds.conftest import TERMS, make_crowd_batch
 from tests.annotation.crowds.crashes import check_books, filled
 from tests.factories import make_study
@@ -100,6 +103,27 @@ def test_a_second_hit_of_the_same_task_gives_no_second_vote(desk) -> None:
     found = collect(batch)
     assert (found.submissions, found.confirmed, found.unmatched) == (2, 1, 1)
     assert Assignment.objects.filter(task__batch=batch).count() == 1
+
+
+def test_who_comes_under_a_workers_id_with_a_made_up_turn_takes_nothing_from_them(desk) -> None:
+    batch = make_crowd_batch(documents=1, quota=1)
+    publish(batch)
+    posting = batch.postings.get()
+    [worker] = desk.ask("workers", count=1)
+    real = desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers={})
+    mine = enter_and_hold(posting, real, worker)
+    answers = {item.field: "1" for item in protocol_of(batch).items(mine)}
+    submit_judgments(mine.worker, mine.key, answers, "k")
+    enter_and_hold(posting, "MADE-UP", worker)
+    found = collect(batch)
+    assert (found.submissions, found.confirmed, found.unmatched) == (1, 1, 0)
+    mine.refresh_from_db()
+    assert (mine.submission.market_id, mine.state) == (real, "submitted")
+
+
+def enter_and_hold(posting, market_id: str, worker_id: str) -> Assignment:
+    posting = posting_at(posting.token, "mturk")
+    return hold_place(open_turn(posting, market_id, worker_of(posting, worker_id)), posting.task)
 
 
 def test_a_pause_keeps_the_promises_and_a_resume_opens_again(desk) -> None:

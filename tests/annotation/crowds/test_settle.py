@@ -81,6 +81,16 @@ def test_retries_carry_a_publish_through_every_fault(proxy, desk, settings) -> N
     check_books(batch, desk.books)
 
 
+def test_a_refusal_that_broke_off_is_asked_for_again(proxy, desk, settings) -> None:
+    settings.MTURK_ATTEMPTS = 5
+    batch = make_crowd_batch(documents=1, quota=1)
+    proxy.fail("CreateHITWithHITType", "drop-after")  # the HIT stands, and nobody here knows
+    proxy.fail("CreateHITWithHITType", "half")  # the market says so to the repetition, but half of it is lost
+    assert publish(batch).postings == 1
+    assert len(proxy.met) == 2
+    check_books(batch, desk.books)
+
+
 def test_what_only_the_market_knows_is_told(desk) -> None:
     batch = make_crowd_batch(documents=1, quota=1, question="html")
     publish(batch)
@@ -92,7 +102,7 @@ def test_what_only_the_market_knows_is_told(desk) -> None:
     bonus(one, 30, "Thanks.", None)
     Entry.objects.filter(kind="bonus").delete()
     [difference] = settle(batch.study).differences
-    assert "bonus of 0.30" in difference
+    assert "bonus of 0.30 USD for" in difference
     assert one.market_id in difference
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.crowds.mturk import MTurk
 from annotation.errors import Refused
 from annotation.models import Assignment, Batch, Entry, Judgment, Study, Submission, Worker
 from annotation.simulate.characters import CHARACTERS, parse_crowd, people_of
@@ -33,9 +34,13 @@ def site(desk, live_server, settings):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_rehearsal_from_launch_to_report_balances_to_the_cent_and_finds_the_planted(site, tmp_path: Path):
+def test_a_rehearsal_from_launch_to_report_balances_to_the_cent_and_finds_the_planted(
+    site, tmp_path: Path, monkeypatch
+):
     study = make_study(documents=1, systems=4, units=8)
-    # One after the other, so that who gets which task follows from the seed; the double clicks come at once anyway.
+    # HITs go up and people come one after the other, so that who gets which task follows from the seed; the double
+    # clicks come at once anyway.
+    monkeypatch.setattr(MTurk, "calls_at_once", 1)
     run = rehearse(Plan(study, seed=SEED, crowd=CROWD, quota=3, duration_seconds=600, at_once=1))
     batch, books = Batch.objects.select_related("study").get(pk=run.batch.pk), site.books
     # Every place was worked over HTTP, collected, and judged; answers that the filter lost were asked for again.

@@ -88,12 +88,14 @@ def test_all_wrong_fields_are_named_at_once() -> None:
         Terms.parse({"reward_cents": -1, "question": "pdf"})
 
 
-@pytest.mark.parametrize(("text", "cents"), [("0.15", 15), ("2", 200), ("$1.5", 150), ("0.05", 5)])
+@pytest.mark.parametrize(
+    ("text", "cents"), [("0.15", 15), ("2", 200), ("$1.5", 150), ("0.05", 5), ("0,20 $", 20), ("1,5", 150)]
+)
 def test_amounts_are_read_as_people_write_them(text, cents) -> None:
     assert to_cents(text) == cents
 
 
-@pytest.mark.parametrize("text", ["0.155", "-1", "1,50", "", "ten"])
+@pytest.mark.parametrize("text", ["0.155", "-1", "1,500", "1.5.0", "", "ten"])
 def test_anything_else_is_no_amount(text) -> None:
     with pytest.raises(ValueError, match="not an amount"):
         to_cents(text)

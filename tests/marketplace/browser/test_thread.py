@@ -10,6 +10,7 @@ from annotation.marketplace import clock, qualifications, work
 from annotation.marketplace.answers import parse_answers
 from annotation.marketplace.models import Assignment, MarketSettings, Worker
 from annotation.marketplace.pages import workers as worker_pages
+from tests.looking import fits
 from tests.marketplace.fixtures import FORM, HTML, KEY, XSD, client_of, make_hit
 from tests.marketplace.visitors import PASSWORD, a_requester, a_worker
 
@@ -36,11 +37,6 @@ def settle(lab, server: str, assignment_id: str) -> None:
     client_of(lab, server).approve_assignment(AssignmentId=assignment_id)
 
 
-def fits(page: Page) -> None:
-    """Nothing sticks out of the window."""
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-
-
 def test_sign_up_qualify_preview_accept_work_submit_paid(page, live_server, site):
     MarketSettings.objects.create(pk=1, open_sign_up=True)
     lab = a_requester()
@@ -60,8 +56,8 @@ def test_sign_up_qualify_preview_accept_work_submit_paid(page, live_server, site
     page.get_by_role("link", name="See how to qualify").click()
     page.get_by_role("link", name="Get this qualification").click()
     page.get_by_role("button", name="Start the test").click()
-    fits(page)
     page.get_by_label("Blue").check()
+    fits(page)
     page.get_by_role("button", name="Hand in").click()
     expect(page.get_by_text("Your score is 100")).to_be_visible()
 

@@ -178,7 +178,7 @@ class Engine {
     event.preventDefault();
     if (this.sending) return;
     const refused = this.emit("submit").find(Boolean); // a protocol's script answers with a sentence to hold it back
-    if (refused) return this.status.refuse(refused);
+    if (refused) return this.status.holdBack(refused);
     this.send(this.config.submitKey);
   }
 
@@ -211,13 +211,14 @@ class Engine {
     const answers = Object.fromEntries(
       [...this.answers].map(([field, { at, version, ...content }]) => [field, content]),
     );
-    return { submit_key: submitKey, mode: this.config.mode, answers, signals: this.signals.totals() };
+    const straightOn = this.form?.elements.straight_on?.checked; // only people with an account are asked
+    return { submit_key: submitKey, mode: this.config.mode, answers, signals: this.signals.totals(), straight_on: straightOn };
   }
 
   sent(reply) {
     this.keeper.forget();
     this.channel?.postMessage({ kind: "submitted", receipt: reply.receipt });
-    this.finish(reply.receipt);
+    this.finish(reply.next ?? reply.receipt);
   }
 
   heldBack(trouble) {
@@ -227,11 +228,11 @@ class Engine {
     this.status.refuse(trouble.sentence);
   }
 
-  finish(receipt) {
+  finish(address) {
     if (this.done) return;
     this.done = true;
     clearTimeout(this.timer);
     this.keeper.forget();
-    location.assign(receipt);
+    location.assign(address);
   }
 }

@@ -31,7 +31,18 @@ function toCard(by) {
 function define(question) {
   definition.querySelector("b").textContent = `${question.dataset.title}:`;
   definition.querySelector("span").textContent = question.dataset.definition;
+  cut();
 }
+
+// A narrow page has room for three lines of it; a tap shows the rest, and takes it back.
+function cut() {
+  definition.classList.remove("cut", "whole");
+  definition.classList.toggle("cut", definition.scrollHeight > definition.clientHeight + 1);
+}
+
+definition.addEventListener("click", () => definition.classList.contains("cut") && definition.classList.toggle("whole"));
+window.addEventListener("resize", cut);
+cut();
 
 function dots() {
   for (const card of cards) {

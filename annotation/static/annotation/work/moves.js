@@ -136,18 +136,26 @@ export class Moves {
     this.count();
   }
 
+  get missing() {
+    return this.questions.filter((question) => !this.value(question));
+  }
+
   count() {
-    this.engine.status.progress(this.questions.filter((question) => this.value(question)).length, this.questions.length);
+    const { missing, questions } = this;
+    this.engine.status.progress(questions.length - missing.length, questions.length);
+    this.engine.status.stillMissing(missing.length ? this.tell(missing.length) : null);
   }
 
   holdBack() {
-    const missing = this.questions.filter((question) => !this.value(question));
+    const { missing } = this;
     for (const question of this.questions) question.classList.toggle("missing", missing.includes(question));
     if (!missing.length) return null;
     this.focus(missing[0]);
+    return this.tell(missing.length);
+  }
+
+  tell(missing) {
     const { missing: many, missingOne } = this.engine.texts;
-    return (missing.length === 1 ? missingOne : many)
-      .replace("{n}", missing.length)
-      .replace("{all}", this.questions.length);
+    return (missing === 1 ? missingOne : many).replace("{n}", missing).replace("{all}", this.questions.length);
   }
 }

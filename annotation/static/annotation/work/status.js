@@ -95,9 +95,23 @@ export class StatusLine {
     this.showBanner(sentence, "refusal");
   }
 
+  // The page itself holds a submit back, until what is missing is there.
+  holdBack(sentence) {
+    this.showBanner(sentence, "missing");
+  }
+
+  // What is missing now; null: nothing. It was said aloud once: at every answer it would talk into the reading.
+  stillMissing(sentence) {
+    if (this.banner?.dataset.kind !== "missing" || this.banner.hidden) return;
+    if (!sentence) return this.hideBanner("missing");
+    this.showBanner(sentence, "missing");
+    this.banner.setAttribute("aria-live", "off");
+  }
+
   showBanner(text, kind, link = null) {
     if (!this.banner) return;
     this.banner.dataset.kind = kind;
+    this.banner.removeAttribute("aria-live");
     const line = document.createElement("p");
     line.append(text);
     if (link) line.append(" ", link, ".");
