@@ -48,10 +48,14 @@ def mend(page: Page) -> None:
 
 
 def test_a_change_is_on_the_server_within_a_second(page: Page, live_server):
+    page.clock.install()
     open_task(page, live_server.url, open_batch("litepyramid"))
     press(page, "j")
-    with page.expect_response("**/draft/", timeout=1000):
+    page.clock.pause_at(timezone.now() + timedelta(seconds=10))  # from here on, time passes by the test's word
+    with page.expect_request(lambda one: one.url.endswith("/draft/") and one.post_data_json["changes"]):
         press(page, "p")
+        page.clock.run_for(1000)
+    page.clock.resume()
     ready(page)
     assert drafted() == ["1"]
 

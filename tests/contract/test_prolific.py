@@ -35,7 +35,7 @@ def server(running, settings, monkeypatch):
     settings.PROLIFIC_TOKEN = TOKEN
     settings.PROLIFIC_WORKSPACE, settings.PROLIFIC_PROJECT = WORKSPACE, PROJECT
     settings.SITE_URL = "https://site.example.org"
-    settings.PROLIFIC_TIMEOUT_SECONDS = 2
+    settings.PROLIFIC_TIMEOUT_SECONDS = 20
     monkeypatch.setattr("annotation.crowds.prolific_api._pause", lambda answer, attempt: 0)
     return running
 

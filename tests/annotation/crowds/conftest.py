@@ -46,7 +46,7 @@ def point_at(settings: Any, url: str, made: dict[str, str]) -> None:
     settings.MTURK_ALLOWED_ENDPOINTS = [url]
     settings.MTURK_ACCESS_KEY_ID, settings.MTURK_SECRET_ACCESS_KEY = made["key"], made["secret"]
     settings.SITE_URL = "http://127.0.0.1:8000"
-    settings.MTURK_TIMEOUT_SECONDS = 5
+    settings.MTURK_TIMEOUT_SECONDS = 20
 
 
 TERMS = {

@@ -43,7 +43,7 @@ def server(running, settings, monkeypatch):
     running.reset()
     settings.PROLIFIC_URL, settings.PROLIFIC_ALLOWED_URLS, settings.PROLIFIC_TOKEN = running.url, [running.url], TOKEN
     settings.PROLIFIC_WORKSPACE, settings.PROLIFIC_PROJECT = WORKSPACE, PROJECT
-    settings.SITE_URL, settings.PROLIFIC_TIMEOUT_SECONDS = "https://site.example.org", 2
+    settings.SITE_URL, settings.PROLIFIC_TIMEOUT_SECONDS = "https://site.example.org", 20
     monkeypatch.setattr("annotation.crowds.prolific_api._pause", lambda answer, attempt: 0)
     return running
 
