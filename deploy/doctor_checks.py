@@ -292,6 +292,17 @@ def endpoints_answer() -> str | None:
     return None
 
 
+@check("market key", site_only=True)
+def market_key_is_there() -> str | None:
+    given = settings.MTURK_ACCESS_KEY_ID and settings.MTURK_SECRET_ACCESS_KEY
+    if settings.MTURK_ENDPOINT_URL and not given and not settings.DEMO:
+        return (
+            "MTURK_ENDPOINT_URL is set, but no key: nothing can be published, and nobody whom the market signs for is "
+            "let in. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+        )
+    return None
+
+
 @check("clock")
 def clock_is_right() -> str | None:
     endpoint = getattr(settings, "MTURK_ENDPOINT_URL", "")

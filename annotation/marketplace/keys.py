@@ -12,6 +12,7 @@ import secrets
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.db.models.functions import Coalesce
 
 from . import clock
 from .errors import DoesNotExist
@@ -19,6 +20,8 @@ from .models import AccessKey, Account, Requester
 from .people import record
 
 SECRET_LENGTH = 40
+MOST_SIGNATURES = 10
+"""Web servers take no address of any length. The keys used last sign."""
 
 
 @dataclass(frozen=True)
@@ -50,3 +53,13 @@ def secret_of(key: AccessKey) -> str:
     purpose = hmac.new(settings.SECRET_KEY.encode(), b"marketplace access keys", hashlib.sha256).digest()
     derived = hmac.new(purpose, f"{key.key_id}:{key.salt}".encode(), hashlib.sha512).digest()
     return base64.b64encode(derived, altchars=b"Aa").decode()[:SECRET_LENGTH]
+
+
+def frame_signatures(requester: Requester, assignment_id: str, hit_id: str, worker_id: str) -> list[str]:
+    """By these the requester's page knows that this market sent this worker: one for each of their keys in force.
+
+    So a key can be changed for another without a moment in which nobody gets in.
+    """
+    text = "\n".join(["frame", assignment_id, hit_id, worker_id]).encode()
+    valid = requester.access_keys.filter(revoked_at=None).order_by(Coalesce("last_used_at", "created_at").desc(), "pk")
+    return [hmac.new(secret_of(key).encode(), text, hashlib.sha256).hexdigest() for key in valid[:MOST_SIGNATURES]]

@@ -24,6 +24,7 @@ from annotation.crowds.entry import (
     sitting,
     submit_origin,
 )
+from annotation.crowds.mturk_entry import check_sent_by_market
 from annotation.crowds.places import leave
 from annotation.crowds.tokens import Visit
 from annotation.drafts import drafted_answers
@@ -49,12 +50,14 @@ NOWHERE = Steps(take="", consent="", instructions="", tutorial="", test="", home
 def mturk(request: HttpRequest, token: str) -> HttpResponse:
     """Whoever the market shows this HIT: a preview, or the way in once it is accepted; otherwise a sentence.
 
+    Where the market signs the address, nobody else can send somebody under a worker's id.
     The market calls with GET, and repeats it at will: a second call finds what the first one made.
     """
     posting, given = posting_at(token, "mturk"), request.GET
     check_market_id(posting, given.get("hitId", ""))
     if given.get("assignmentId", PREVIEW) == PREVIEW:
         return preview_page(request, posting.batch, posting.task, reverse("crowd-about", args=[token]))
+    check_sent_by_market(given)
     origin = submit_origin(given.get("turkSubmitTo", ""))
     return redirect("crowd-start", enter(posting, given["assignmentId"], given.get("workerId", ""), origin=origin))
 

@@ -225,6 +225,24 @@ def test_a_silent_market_leaves_a_receipt_and_is_asked_again(visitor):
     assert Assignment.objects.counted().count() == 1
 
 
+def test_who_makes_up_an_address_under_wandas_id_is_turned_away_and_she_comes_in(visitor, live_server):
+    """A stranger who saw the preview, with her id and an assignment of their own making."""
+    batch = published("litepyramid")
+    visitor.preview(batch)
+    expect(visitor.frame.get_by_text("This is a preview")).to_be_visible()
+    seen = next(one.url for one in visitor.page.frames if one.url.startswith(visitor.site))
+    stranger = visitor.context.new_page()
+    stranger.goto(seen.replace("ASSIGNMENT_ID_NOT_AVAILABLE", "MADE-UP") + f"&workerId={visitor.worker_id}")
+    expect(stranger.get_by_text("Open the task again from your work on the market's own pages")).to_be_visible()
+    fits(stranger)
+    stranger.close()
+    assert not Submission.objects.exists()
+    assert not Worker.objects.exists()
+    visitor.accept()
+    ready(visitor.frame)
+    assert Submission.objects.get().worker.external_id == visitor.worker_id
+
+
 def test_a_site_that_is_no_market_can_not_frame_the_pages(visitor, settings):
     batch = published("litepyramid")
     settings.MARKET_ORIGINS = ["https://market.example.org"]  # and so the one on this machine is a stranger

@@ -67,6 +67,7 @@ def sound(settings, market, tmp_path, monkeypatch):
     )
     settings.BACKGROUND, settings.STATIC_ROOT, settings.BACKUP_DIR = "worker", str(static), str(backups)
     settings.METRICS_TOKEN, settings.MTURK_ENDPOINT_URL, settings.DOCTOR_FREE_MB = "m" * 40, market, 1
+    settings.MTURK_ACCESS_KEY_ID, settings.MTURK_SECRET_ACCESS_KEY = "AKIA", "secret"
     settings.PROLIFIC_TOKEN, settings.EXPORT_ROOT = "", str(tmp_path / "exports")
     env = tmp_path / "env"
     env.write_text("")
@@ -177,6 +178,7 @@ MISTAKES = {
         lambda s: setattr(Clock, "moved_to", "https://market.lab.edu/"),
         "redirects to https://market.lab.edu/",
     ),
+    "no market key": ("market key", lambda s: setattr(s, "MTURK_SECRET_ACCESS_KEY", ""), "nobody whom the market"),
     "no exports": ("exports", lambda s: setattr(s, "EXPORT_ROOT", "/proc/exports"), "nothing can be written"),
     "same key": ("secret key", plant_same_key, "are the same"),
     "clock": ("clock", lambda s: setattr(Clock, "off", timedelta(minutes=7)), "differ by 4[12]"),

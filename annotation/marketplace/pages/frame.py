@@ -5,6 +5,7 @@ iframe's attribute and by its own policy), reads no cookie, and can hand in its 
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -22,6 +23,7 @@ from django.views.decorators.http import require_http_methods
 
 from ..answers import build_answers
 from ..errors import BadParameter, Refused
+from ..keys import frame_signatures
 from ..models import HIT, Assignment
 from ..questions import ExternalQuestion, HTMLQuestion, Question, QuestionForm, parse_question
 from ..submits import PREVIEW_ID
@@ -70,17 +72,23 @@ def frame_for(request: HttpRequest, hit: HIT, question: Question, assignment: As
         ours = {origin_of(submit_origin(request)), origin_of(request.build_absolute_uri("/"))}
         same = origin in {*ours, ODD}
         sandbox = SANDBOX if same else f"{SANDBOX} allow-same-origin allow-popups-to-escape-sandbox"
-        return Frame(with_query(question.url, values), sandbox, question.frame_height, origin)
+        signed = {"signature": _signatures(assignment)} if assignment else {}
+        return Frame(with_query(question.url, {**values, **signed}), sandbox, question.frame_height, origin)
     token = signing.dumps([hit.hit_id, values["assignmentId"]], salt=SALT, compress=True)
     height = question.frame_height if isinstance(question, HTMLQuestion) else FILL
     return Frame(with_query(reverse("frame", args=[token]), values), SANDBOX, height, "'self'")
 
 
-def with_query(url: str, values: dict[str, str]) -> str:
+def _signatures(assignment: Assignment) -> list[str]:
+    hit, worker = assignment.hit, assignment.worker
+    return frame_signatures(hit.requester, assignment.assignment_id, hit.hit_id, worker.worker_id)
+
+
+def with_query(url: str, values: Mapping[str, str | list[str]]) -> str:
     """The address with these values in its query; the requester's own stay."""
     scheme, host, path, query, fragment = urlsplit(url)
     pairs = [pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] not in values]
-    return urlunsplit((scheme, host, path, urlencode([*pairs, *values.items()]), fragment))
+    return urlunsplit((scheme, host, path, urlencode([*pairs, *values.items()], doseq=True), fragment))
 
 
 def origin_of(url: str) -> str:

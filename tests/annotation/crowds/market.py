@@ -58,6 +58,22 @@ def answer_requester(cents: int = 100_000_00) -> dict[str, str]:
     return {"id": made.requester_id, "key": key.key_id, "secret": key.secret}
 
 
+def answer_key(requester: str) -> dict[str, str]:
+    """Another key of this requester."""
+    from annotation.marketplace import keys
+    from annotation.marketplace.models import Requester
+
+    made = keys.issue_key(Requester.objects.get(requester_id=requester))
+    return {"key": made.key_id, "secret": made.secret}
+
+
+def answer_revoke(requester: str, key: str) -> None:
+    from annotation.marketplace import keys
+    from annotation.marketplace.models import Requester
+
+    keys.revoke_key(Requester.objects.get(requester_id=requester), key)
+
+
 def answer_workers(count: int) -> list[str]:
     """New workers from the US with a long and good record."""
     from annotation.marketplace import people
