@@ -14,5 +14,6 @@ handler500 = failures.or_last_page(own_page)
 urlpatterns = [
     path("healthz", health.alive, name="alive"),
     path("readyz", health.ready, name="ready"),
+    path("metrics", health.meters, name="meters"),
     path("", include("annotation.marketplace.urls")),
 ]
