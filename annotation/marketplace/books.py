@@ -12,8 +12,8 @@ from django.db import transaction
 from django.db.models import F, Sum
 
 from . import clock
-from .errors import BadParameter, InsufficientFunds
-from .models import Account, Payout, Pot, Requester, Transfer, Worker
+from .errors import BadParameter, InsufficientFunds, SentBefore
+from .models import Account, AuditEntry, Payout, Pot, Requester, Transfer, Worker
 from .money import Price, dollars
 from .people import record
 
@@ -83,31 +83,34 @@ def pay_worker(requester_id: int, worker_id: int, price: Price, source: Pot, kin
     Worker.objects.filter(pk=worker_id).update(earned_cents=F("earned_cents") + price.reward_cents)
 
 
-def top_up(requester: Requester, cents: int, note: str = "", by: Account | None = None) -> None:
-    """Put money in: play money, or the record of a real payment."""
+def top_up(requester: Requester, cents: int, note: str = "", by: Account | None = None, form: str = "") -> None:
+    """Put money in: play money, or the record of a real payment. Once per `form`."""
     if cents <= 0:
         raise BadParameter("A top-up is more than zero.")
     with transaction.atomic():
+        check_form(requester, requester.requester_id, form)
         post(requester.pk, [Move(Kind.TOP_UP, Pot.OUTSIDE, Pot.AVAILABLE, cents, {"note": note, "by": by})])
-        record(by, "top-up", requester.requester_id, cents=cents, note=note)
+        record(by, "top-up", requester.requester_id, cents=cents, note=note, form=form)
     requester.refresh_from_db()
 
 
-def refund(requester: Requester, cents: int, note: str = "", by: Account | None = None) -> None:
-    """Give available money back to the requester, outside the market. Raises InsufficientFunds."""
+def refund(requester: Requester, cents: int, note: str = "", by: Account | None = None, form: str = "") -> None:
+    """Give available money back to the requester, outside the market. Once per `form`. Raises InsufficientFunds."""
     if cents <= 0:
         raise BadParameter("A refund is more than zero.")
     with transaction.atomic():
+        check_form(requester, requester.requester_id, form)
         post(requester.pk, [Move(Kind.REFUND, Pot.AVAILABLE, Pot.OUTSIDE, cents, {"note": note, "by": by})])
-        record(by, "refund", requester.requester_id, cents=cents, note=note)
+        record(by, "refund", requester.requester_id, cents=cents, note=note, form=form)
     requester.refresh_from_db()
 
 
-def record_payout(worker: Worker, cents: int, reference: str, by: Account | None = None) -> Payout:
-    """Note that a worker was paid outside the market. Never more than is owed."""
+def record_payout(worker: Worker, cents: int, reference: str, by: Account | None = None, form: str = "") -> Payout:
+    """Note that a worker was paid outside the market. Never more than is owed, and once per `form`."""
     if cents <= 0:
         raise BadParameter("A payout is more than zero.")
     with transaction.atomic():
+        check_form(worker, worker.worker_id, form)
         owed = Worker.objects.filter(pk=worker.pk, earned_cents__gte=F("paid_out_cents") + cents)
         if not owed.update(paid_out_cents=F("paid_out_cents") + cents):
             worker.refresh_from_db()
@@ -116,9 +119,17 @@ def record_payout(worker: Worker, cents: int, reference: str, by: Account | None
                 "Nothing was recorded."
             )
         payout = Payout.objects.create(worker=worker, cents=cents, reference=reference, at=clock.now(), by=by)
-        record(by, "payout", worker.worker_id, cents=cents, reference=reference)
+        record(by, "payout", worker.worker_id, cents=cents, reference=reference, form=form)
     worker.refresh_from_db()
     return payout
+
+
+def check_form(owner: Requester | Worker, subject: str, form: str) -> None:
+    """Raises SentBefore when this form has moved money already. Two at once take turns at the owner's row."""
+    if form:
+        type(owner).objects.select_for_update().get(pk=owner.pk)
+        if AuditEntry.objects.filter(subject=subject, detail__form=form).exists():
+            raise SentBefore
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,14 @@ class AlreadyDone(Refused):
     code = "HitAlreadyExists"
 
 
+class SentBefore(Refused):
+    """The same form of the operator came again: a double click, or a page sent anew."""
+
+    sentence = (
+        "This form was sent before, and counted then. Nothing was changed now; for another one, load the page anew."
+    )
+
+
 class InsufficientFunds(Refused):
     code = "InsufficientFunds"
     sentence = "Your available balance is too low for this. Nothing was changed; ask the operator for a top-up."

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 from django.test import Client
@@ -154,3 +155,45 @@ def test_the_overview_adds_up(client):
     shown = text(client.get("/operator/"))
     assert "✓ the books add up" in shown
     assert "$5.00 not paid out yet" in shown
+
+
+def form_key(page: str) -> str:
+    return re.search(r'name="form" value="(\w+)"', page)[1]
+
+
+def test_a_double_click_moves_money_once(client):
+    lab, wanda = a_requester(cents=0), a_worker("wanda")
+    address = f"/operator/requesters/{lab.requester_id}/"
+    key = form_key(text(client.get(address)))
+    form = {"action": "top-up", "amount": "50", "note": "Invoice 17", "form": key}
+    client.post(address, form)
+    again = client.post(address, form, follow=True)
+    assert "This form was sent before, and counted then" in text(again)
+    lab.refresh_from_db()
+    assert (lab.available_cents, lab.put_in_cents) == (5000, 5000)
+    fresh = form_key(text(again))
+    client.post(address, {**form, "form": fresh})  # the next one is meant
+    client.post(address, {**form, "action": "refund", "form": "f"})
+    client.post(address, {**form, "action": "refund", "form": "f"})
+    lab.refresh_from_db()
+    assert (lab.available_cents, fresh == key) == (5000, False)
+    earned(wanda, lab, 500)
+    address = f"/operator/workers/{wanda.worker_id}/"
+    form = {"action": "payout", "amount": "2", "note": "Bank 1", "form": form_key(text(client.get(address)))}
+    client.post(address, form)
+    client.post(address, form)
+    wanda.refresh_from_db()
+    assert (wanda.owed_cents, wanda.payouts.count()) == (300, 1)
+    log = text(client.get("/operator/audit/"))
+    assert "$50.00; note: Invoice 17</td>" in log
+    assert fresh not in log
+
+
+def test_a_form_that_was_refused_can_be_sent_again(client):
+    lab = a_requester(cents=100)
+    address = f"/operator/requesters/{lab.requester_id}/"
+    form = {"action": "refund", "amount": "5", "form": form_key(text(client.get(address)))}
+    client.post(address, form)
+    client.post(address, {**form, "amount": "1"})
+    lab.refresh_from_db()
+    assert lab.available_cents == 0

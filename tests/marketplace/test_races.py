@@ -9,8 +9,8 @@ import pytest
 from django.db import connections
 
 from annotation.marketplace import assignments, books, hits, people, work
-from annotation.marketplace.errors import AlreadyDone, Refused
-from annotation.marketplace.models import HIT, Assignment
+from annotation.marketplace.errors import AlreadyDone, Refused, SentBefore
+from annotation.marketplace.models import HIT, Assignment, Requester
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, make_hit
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
@@ -130,6 +130,19 @@ def test_a_balance_is_never_spent_twice(db):
     assert sum(isinstance(one, HIT) for one in results) == 3
     poor.refresh_from_db()
     assert (poor.available_cents, poor.held_cents) == (0, 36)
+
+
+@pytest.mark.sqlite
+def test_one_of_ten_top_ups_by_one_form_counts(db):
+    lab = people.make_requester("Lab")
+
+    def put_in(_):
+        return books.top_up(Requester.objects.get(pk=lab.pk), 500, form="same")
+
+    results = at_once(put_in, list(range(10)))
+    assert sum(isinstance(one, SentBefore) for one in results) == 9
+    lab.refresh_from_db()
+    assert (lab.available_cents, books.books_agree(lab)) == (500, True)
 
 
 @pytest.mark.sqlite

@@ -1,5 +1,7 @@
 """The operator's pages: who takes part, money in and out, fees, blocks, invitations, the audit log."""
 
+import secrets
+
 from django import forms
 from django.contrib import messages
 from django.db.models import F, Q, Sum
@@ -76,21 +78,22 @@ def requester(request: HttpRequest, requester_id: str) -> HttpResponse:
         "agree": books_agree(found),
         "page": cut(request, found.transfers.select_related("hit", "worker", "by").order_by("-pk")),
         "by": by,
+        "form_key": secrets.token_hex(12),
         "keys": found.access_keys.all(),
     }
     return show(request, "operator/requester.html", context)
 
 
 def _change_requester(request: HttpRequest, found: Requester) -> None:
-    by, note = operator_of(request), request.POST.get("note", "").strip()[:200]
+    by, note, form = operator_of(request), request.POST.get("note", "").strip()[:200], request.POST.get("form", "")[:64]
     match request.POST.get("action"):
         case "top-up":
             amount = cents(request.POST.get("amount", "").strip().lstrip("$"))
-            top_up(found, amount, note, by)
+            top_up(found, amount, note, by, form)
             messages.success(request, f"Put in ${dollars(amount)} for {found.name}.")
         case "refund":
             amount = cents(request.POST.get("amount", "").strip().lstrip("$"))
-            refund(found, amount, note, by)
+            refund(found, amount, note, by, form)
             messages.success(request, f"Gave back ${dollars(amount)} to {found.name}.")
         case "close":
             set_requester_active(found, False, by, note)
@@ -128,6 +131,7 @@ def worker(request: HttpRequest, worker_id: str) -> HttpResponse:
     context = {
         "section": "workers",
         "one": found,
+        "form_key": secrets.token_hex(12),
         "page": cut(request, rows, 30),
         "payouts": found.payouts.select_related("by").order_by("-at"),
         "blocks": found.blocks.select_related("requester").order_by("-created_at"),
@@ -136,11 +140,11 @@ def worker(request: HttpRequest, worker_id: str) -> HttpResponse:
 
 
 def _change_worker(request: HttpRequest, found: Worker) -> None:
-    by, note = operator_of(request), request.POST.get("note", "").strip()[:200]
+    by, note, form = operator_of(request), request.POST.get("note", "").strip()[:200], request.POST.get("form", "")[:64]
     match request.POST.get("action"):
         case "payout":
             amount = cents(request.POST.get("amount", "").strip().lstrip("$"))
-            record_payout(found, amount, note, by)
+            record_payout(found, amount, note, by, form)
             messages.success(request, f"Recorded: ${dollars(amount)} paid to {found.worker_id}.")
         case "close" | "open" as action:
             set_worker_active(found, action == "open", by, note)

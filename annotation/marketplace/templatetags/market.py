@@ -25,6 +25,13 @@ def money(cents: int | None) -> str:
 
 
 @register.filter
+def details(detail: dict[str, Any]) -> str:
+    """What an entry of the audit log says beside who and whom; the key of a form is for the program alone."""
+    said = {name: value for name, value in detail.items() if value != "" and name != "form"}
+    return "; ".join(money(value) if name == "cents" else f"{name}: {value}" for name, value in said.items())
+
+
+@register.filter
 def span(seconds: float | timedelta | None) -> str:
     """A length of time in its two largest units: "1 h 30 min", "45 s"."""
     if seconds is None:
