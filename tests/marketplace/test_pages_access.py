@@ -7,9 +7,10 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, reverse
 
-from annotation.marketplace import clock, people
+from annotation.marketplace import clock, people, work
 from annotation.marketplace.models import Account, AuditEntry, MarketSettings, Worker
 from annotation.marketplace.pages.urls import urlpatterns
+from tests.marketplace.fixtures import make_hit
 from tests.marketplace.visitors import PASSWORD, a_requester, a_worker, an_operator, sign_in
 
 pytestmark = pytest.mark.django_db
@@ -166,3 +167,58 @@ def test_pages_forbid_framing_and_inline_script():
     assert "frame-ancestors 'none'" in policy
     assert "default-src 'self'" in policy
     assert "unsafe-inline" not in policy
+
+
+def test_guessing_the_old_password_has_to_wait_and_leaves_sign_in_alone():
+    wanda = a_worker("wanda")
+    client, new = sign_in(wanda.account), "another-long-word-7"
+    right = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
+    for _ in range(10):
+        assert client.post("/account/password/", {**right, "old_password": "wrong"}).status_code == 422
+    answer = client.post("/account/password/", right)
+    assert answer.status_code == 429
+    assert "Wait ten minutes, then try again; your password is as it was" in answer.content.decode()
+    assert "Other browsers are signed out" not in client.get("/account/").content.decode()
+    assert AuditEntry.objects.filter(action="old password refused", subject="wanda").count() == 10
+    assert Client().post("/sign-in/", {"username": "wanda", "password": PASSWORD}).status_code == 302
+    with clock.fixed(clock.now() + timedelta(minutes=10, seconds=1)):
+        assert client.post("/account/password/", right).status_code == 302
+    assert Client().post("/sign-in/", {"username": "wanda", "password": new}).status_code == 302
+
+
+def test_a_new_password_that_is_too_plain_is_no_guess_of_the_old_one():
+    client = sign_in(a_worker("wanda").account)
+    for _ in range(11):
+        given = {"old_password": PASSWORD, "new_password1": "short", "new_password2": "short"}
+        assert client.post("/account/password/", given).status_code == 422
+
+
+@pytest.mark.parametrize("page", ["/sign-out/", "/requester/keys/X/revoke/", "/operator/invitations/1/withdraw/"])
+def test_an_address_for_buttons_says_so_to_who_opens_it(page):
+    answer = sign_in(a_worker().account).get(page)
+    assert (answer.status_code, answer["Allow"]) == (405, "POST")
+    assert "This address only takes what a button sends. Nothing was changed." in answer.content.decode()
+    assert 'href="/"' in answer.content.decode()
+    assert sign_in(a_worker("bob").account).get(page, headers={"Accept": "application/json"}).content == b""
+
+
+def test_a_page_that_only_shows_says_so_to_what_is_sent():
+    answer = sign_in(a_worker().account).post("/earnings/")
+    assert answer.status_code == 405
+    assert "The request can&#x27;t be read. Nothing was changed" in answer.content.decode()
+
+
+def test_who_signs_in_after_pressing_a_button_comes_to_its_page():
+    wanda, lab = a_worker("wanda"), a_requester()
+    hit = make_hit(lab)
+    client = Client()
+    pressed = client.post(f"/hits/{hit.hit_id}/accept/")
+    back = client.post(pressed["Location"], {"username": "wanda", "password": PASSWORD}, follow=True)
+    assert back.redirect_chain[-1] == (f"/hits/{hit.hit_id}/", 302)
+    assert not wanda.assignments.exists()
+    mine = work.accept_hit(wanda, hit.hit_id)
+    assert client.get(f"/work/{mine.assignment_id}/return/")["Location"] == f"/work/{mine.assignment_id}/"
+    assert client.get("/groups/X/accept/")["Location"] == "/hits/"
+    assert client.get("/qualifications/X/ask/")["Location"] == "/qualifications/X/"
+    mine.refresh_from_db()
+    assert mine.state == "Accepted"

@@ -21,7 +21,7 @@ from ..models import Account, Invitation, MarketSettings
 from ..people import sign_up_requester, sign_up_worker
 from .errors import error_page
 from .render import account_of, safe_next, show
-from .throttle import is_throttled, note_failure
+from .throttle import GUESSED, is_throttled, note_failure
 
 BACKEND = "annotation.marketplace.people.AccountBackend"
 
@@ -133,10 +133,20 @@ def _sign_up(role: str, code: str, facts: dict[str, Any]) -> Account:
 
 @sensitive_post_parameters()
 def change_password(request: HttpRequest) -> HttpResponse:
-    """Anybody signed in, for themselves. Other browsers are signed out by it."""
-    form = PasswordChangeForm(cast(Any, account_of(request)), request.POST or None)
+    """Anybody signed in, for themselves. Other browsers are signed out by it.
+
+    Ten wrong old passwords within ten minutes, and it rests for that long.
+    """
+    person = account_of(request)
+    if request.method == "POST" and is_throttled(request, person.username, GUESSED):
+        sentence = "Too many wrong passwords. Wait ten minutes, then try again; your password is as it was."
+        blank = PasswordChangeForm(cast(Any, person))
+        return show(request, "password.html", {"form": blank, "problem": sentence}, status=429)
+    form = PasswordChangeForm(cast(Any, person), request.POST or None)
     if request.method == "POST" and form.is_valid():
         update_session_auth_hash(request, form.save())
         messages.success(request, "Your password is changed. Other browsers are signed out.")
         return redirect("home")
+    if form.has_error("old_password", "password_incorrect"):
+        note_failure(request, person.username, GUESSED)
     return show(request, "password.html", {"form": form}, status=422 if form.errors else 200)

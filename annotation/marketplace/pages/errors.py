@@ -4,8 +4,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import render
+from django.urls import URLPattern
 
 from ..errors import Refused
 
@@ -28,6 +29,32 @@ def answers_refusals(view: View) -> View:
 def error_page(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
     """Needs no database: it also serves when that is what went wrong."""
     return render(request, "marketplace/error.html", {"sentence": sentence, "status": status}, status=status)
+
+
+def answer_wrong_methods(patterns: list[URLPattern]) -> list[URLPattern]:
+    """The same addresses; Django's blank 405 becomes a page for people. Programs keep the blank one."""
+    for one in patterns:
+        one.callback = _answers_wrong_methods(one.callback)
+    return patterns
+
+
+def _answers_wrong_methods(view: View) -> View:
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        response = view(request, *args, **kwargs)
+        if not isinstance(response, HttpResponseNotAllowed) or not request.accepts("text/html"):
+            return response
+        page = error_page(request, 405, _wrong_method(request))
+        page["Allow"] = response["Allow"]
+        return page
+
+    return wrapped
+
+
+def _wrong_method(request: HttpRequest) -> str:
+    if request.method in ("GET", "HEAD"):
+        return "This address only takes what a button sends. Nothing was changed."
+    return "The request can't be read. Nothing was changed; go back and try again."
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

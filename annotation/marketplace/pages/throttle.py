@@ -10,6 +10,8 @@ from ..models import AuditEntry
 from ..people import record
 
 FAILED = "sign-in refused"
+GUESSED = "old password refused"
+"""Counted apart: a stranger at the sign-in keeps nobody from changing their password."""
 WINDOW = timedelta(minutes=10)
 MOST_PER_NAME = 10
 MOST_PER_ADDRESS = 50
@@ -24,14 +26,14 @@ def address_of(request: HttpRequest) -> str:
     return str(request.META.get("REMOTE_ADDR", ""))
 
 
-def is_throttled(request: HttpRequest, name: str) -> bool:
+def is_throttled(request: HttpRequest, name: str, action: str = FAILED) -> bool:
     """Too many failures lately, for this name or from this address."""
-    recent = AuditEntry.objects.filter(action=FAILED, at__gt=clock.now() - WINDOW)
+    recent = AuditEntry.objects.filter(action=action, at__gt=clock.now() - WINDOW)
     return (
         recent.filter(subject=name[:150].lower()).count() >= MOST_PER_NAME
         or recent.filter(detail__address=address_of(request)).count() >= MOST_PER_ADDRESS
     )
 
 
-def note_failure(request: HttpRequest, name: str) -> None:
-    record(None, FAILED, name[:150].lower(), address=address_of(request))
+def note_failure(request: HttpRequest, name: str, action: str = FAILED) -> None:
+    record(None, action, name[:150].lower(), address=address_of(request))

@@ -3,9 +3,10 @@
 from django.urls import path
 
 from . import accounts, front, operator, requesters, worker_account, worker_qualifications, workers
+from .errors import answer_wrong_methods
 from .frame import frame
 
-urlpatterns = [
+PAGES = [
     path("", front.home, name="home"),
     path("about/", front.about, name="about"),
     path("operations/", front.operations, name="operations"),
@@ -59,3 +60,5 @@ urlpatterns = [
     path("operator/blocks/", operator.blocks, name="operator-blocks"),
     path("operator/audit/", operator.audit, name="operator-audit"),
 ]
+
+urlpatterns = answer_wrong_methods(PAGES)

@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from .. import clock
 from ..answers import build_answers
@@ -114,11 +114,17 @@ def qualification(request: HttpRequest, qualification_type_id: str) -> HttpRespo
     return show(request, "worker/qualification.html", context)
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 @answers_refusals
 def ask(request: HttpRequest, qualification_type_id: str) -> HttpResponse:
-    """Workers. Granted at once, by a test that starts now, or when the requester agrees."""
-    made = request_qualification(worker_of(request), qualification_type_id)
+    """Workers. Granted at once, by a test that starts now, or when the requester agrees.
+
+    Who had to sign in after pressing the button comes by GET: back to the page with the button.
+    """
+    worker = worker_of(request)
+    if request.method == "GET":
+        return redirect("qualification", qualification_type_id)
+    made = request_qualification(worker, qualification_type_id)
     onward = safe_next(request)
     if made.state == State.STARTED:
         request.session["after_test"] = onward

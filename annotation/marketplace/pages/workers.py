@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from .. import clock, lifecycle
 from ..errors import BadParameter, HITDoesNotExist, NoneLeft, Refused
@@ -131,11 +131,16 @@ def preview_group(request: HttpRequest) -> HttpResponse:
     return redirect("preview", hit.hit_id)
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 @answers_refusals
 def accept(request: HttpRequest, hit_id: str) -> HttpResponse:
-    """Workers who meet the requirements. If this very HIT has just gone, another one of its group is taken."""
+    """Workers who meet the requirements. If this very HIT has just gone, another one of its group is taken.
+
+    Who had to sign in after pressing the button comes by GET, here and below: back to the page with the button.
+    """
     worker = worker_of(request)
+    if request.method == "GET":
+        return redirect("preview", hit_id)
     try:
         assignment = accept_hit(worker, hit_id)
     except NoneLeft:
@@ -143,11 +148,13 @@ def accept(request: HttpRequest, hit_id: str) -> HttpResponse:
     return redirect("work", assignment.assignment_id)
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 @answers_refusals
 def accept_next(request: HttpRequest, hit_type_id: str) -> HttpResponse:
     """Workers who meet the requirements: any HIT of this group."""
     worker, hit_type = worker_of(request), HITType.objects.filter(hit_type_id=hit_type_id).first()
+    if request.method == "GET":
+        return redirect("find")
     if hit_type is None:
         raise HITDoesNotExist("There are no such HITs.")
     try:
@@ -214,10 +221,12 @@ def work_state(request: HttpRequest, assignment_id: str) -> JsonResponse:
     return JsonResponse({"state": assignment.state, "seconds_left": assignment.seconds_left(clock.now())})
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 def give_back(request: HttpRequest, assignment_id: str) -> HttpResponse:
     """The worker who accepted it. Costs nothing: returned work is neither approved nor rejected."""
     worker = worker_of(request)
+    if request.method == "GET":
+        return redirect("work", assignment_id)
     try:
         return_assignment(worker, assignment_id)
     except Refused as refusal:
