@@ -1,5 +1,6 @@
 """Money is whole cents. Amounts travel as strings such as "0.10"; fees are computed here and nowhere else."""
 
+import re
 from dataclasses import dataclass
 
 from .errors import BadParameter
@@ -34,12 +35,11 @@ class Price:
 
 
 def cents(amount: str, most: int = 10**9) -> int:
-    """ "1", "1." , "1.5" and "1.50" in cents. The pattern of the service model has been checked before."""
+    """ "1", "1." , "1.5" and "1.50" in cents; signs, other digits and parts of a cent are refused, not guessed."""
+    if not re.fullmatch(r"[0-9]{1,20}(\.[0-9]{0,2})?", amount):
+        raise BadParameter(f"{amount[:40]!r} is not an amount: write dollars such as 0.10, without a sign.")
     whole, _, part = amount.partition(".")
-    try:
-        value = int(whole) * 100 + int((part + "00")[:2])
-    except ValueError:
-        raise BadParameter(f"{amount!r} is not an amount: write dollars such as 0.10, without a sign.") from None
+    value = int(whole) * 100 + int((part + "00")[:2])
     if value > most:
         raise BadParameter(f"{amount} is more than this marketplace handles at once ({dollars(most)}).")
     return value
