@@ -144,6 +144,11 @@ class NotYours(DoesNotExist):
     sentence = "There is no such assignment of yours. Nothing was changed."
 
 
+class GivenBack(Refused):
+    code = "AssignmentReturned"
+    sentence = "You gave this HIT back, so it could not be submitted. If a place is left, accept it again."
+
+
 class TimeIsUp(Refused):
     code = "AssignmentAbandoned"
     sentence = "The time for this assignment has ended, so it could not be submitted."

@@ -17,6 +17,7 @@ from .errors import (
     AlreadySubmitted,
     AlreadyTaken,
     Blocked,
+    GivenBack,
     HITDoesNotExist,
     NoneLeft,
     NotQualified,
@@ -212,13 +213,15 @@ def return_assignment(worker: Worker, assignment_id: str) -> None:
 def submit_assignment(assignment_id: str, answer_xml: str, worker: Worker | None = None) -> Assignment:
     """Hand in answers (QuestionFormAnswers XML). With a worker, only their own.
 
-    Raises NotYours, AlreadySubmitted, TimeIsUp or BadXML; nothing is changed then.
+    Raises NotYours, AlreadySubmitted, GivenBack, TimeIsUp or BadXML; nothing is changed then.
     """
     check_answers(answer_xml)
     with transaction.atomic():
         hit, assignment = _locked(assignment_id, worker)
         if assignment.state in Assignment.DELIVERED:
             raise AlreadySubmitted
+        if assignment.state == State.RETURNED:
+            raise GivenBack
         if assignment.state != State.ACCEPTED:
             raise TimeIsUp
         now = clock.now()

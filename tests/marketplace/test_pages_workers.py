@@ -1,12 +1,13 @@
 """Workers' pages: finding, previewing, working, money, messages, data."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.marketplace import assignments, qualifications, work, workers
+from annotation.marketplace import assignments, clock, qualifications, work, workers
 from annotation.marketplace.models import HIT, Assignment
 from annotation.marketplace.qualifying import LOCALE
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, HTML, KEY, at, make_hit
@@ -317,3 +318,12 @@ def test_a_hit_without_place_can_be_looked_at_but_not_taken(wanda, lab):
     work.accept_hit(a_worker("fast"), hit.hit_id)
     assert HIT.objects.get().status == "Unassignable"
     assert "No place is left" in page(wanda, f"/hits/{hit.hit_id}/")
+
+
+def test_a_preview_of_what_has_ended_does_not_speak_of_places_left(wanda, lab):
+    hit = make_hit(lab, lifetime=60)
+    with clock.fixed(clock.now() + timedelta(seconds=90)):
+        shown = sign_in(wanda.account).get(f"/hits/{hit.hit_id}/").content.decode()
+    assert "This HIT has ended." in shown
+    assert "place left" not in shown
+    assert "/accept/" not in shown

@@ -9,6 +9,7 @@ from annotation.marketplace.errors import (
     AlreadySubmitted,
     AlreadyTaken,
     Blocked,
+    GivenBack,
     HITDoesNotExist,
     InvalidAssignmentState,
     InvalidHITState,
@@ -102,6 +103,8 @@ def test_returned_and_abandoned_places_open_again_once(requester, anna, bob):
         work.return_assignment(anna, mine.assignment_id)
         work.return_assignment(anna, mine.assignment_id)  # a second click changes nothing
         assert counters(hit) == (0, 1, 0)
+        with pytest.raises(GivenBack, match="You gave this HIT back"):
+            work.submit_assignment(mine.assignment_id, ANSWER)
         again = work.accept_hit(anna, hit.hit_id)  # what was returned may be taken again, under a new id
         assert again.assignment_id != mine.assignment_id
     with at(seconds=61):

@@ -186,16 +186,58 @@ def test_the_warning_comes_before_the_end_and_the_end_is_said(wide_page, live_se
     page.clock.install()
     page.goto(f"{live_server.url}/work/{mine.assignment_id}/")
     expect(page.locator("#soon")).to_be_hidden()
-    page.clock.fast_forward(450_000)  # of ten minutes; the warning comes in the last fifth, after eight
-    expect(page.locator("#soon")).to_be_hidden()
-    page.clock.fast_forward(60_000)
-    expect(page.locator("#soon")).to_be_visible()
-    expect(page.locator("#announce")).to_contain_text("Submit what you have")
-    with clock.fixed(clock.now() + timedelta(minutes=11)):
+    start = clock.now()
+    with clock.fixed(
+        start + timedelta(seconds=450)
+    ):  # of ten minutes; the warning comes in the last fifth, after eight
+        page.clock.fast_forward(450_000)
+        expect(page.locator("#time-left")).to_have_text(re.compile("2:[23]"))
+        expect(page.locator("#soon")).to_be_hidden()
+    with clock.fixed(start + timedelta(seconds=510)):
+        page.clock.fast_forward(60_000)
+        expect(page.locator("#soon")).to_be_visible()
+        expect(page.locator("#announce")).to_contain_text("Submit what you have")
+    with clock.fixed(start + timedelta(minutes=11)):
         page.clock.fast_forward(120_000)
         expect(page.get_by_role("heading", name="The time ran out")).to_be_visible()
     mine.refresh_from_db()
     assert mine.state == "Abandoned"
+
+
+def test_a_laptop_that_slept_shows_the_time_that_is_left(wide_page, live_server, site):
+    """The browser's own clock stands still meanwhile; the market's doesn't."""
+    page = wide_page
+    mine = work.accept_hit(a_worker("wanda"), make_hit(a_requester(), question=external(f"{site.url}/task")).hit_id)
+    sign_in(page, live_server.url, "wanda")
+    page.goto(f"{live_server.url}/work/{mine.assignment_id}/")
+    expect(page.locator("#time-left")).to_have_text(re.compile("10:00|9:5"))
+    with clock.fixed(clock.now() + timedelta(minutes=9)):
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        expect(page.locator("#time-left")).to_have_text(re.compile("(1:00|0:5).*"))
+        expect(page.locator("#soon")).to_be_visible()
+
+
+def test_what_is_handed_in_after_it_was_returned_in_another_tab_is_told_so(wide_page, live_server):
+    page = wide_page
+    wanda = a_worker("wanda")
+    mine = work.accept_hit(wanda, make_hit(a_requester(), question=HTML).hit_id)
+    sign_in(page, live_server.url, "wanda")
+    page.goto(f"{live_server.url}/work/{mine.assignment_id}/")
+    field = page.frame_locator("iframe").locator("[name=answer]")
+    field.fill("blue")
+    work.return_assignment(wanda, mine.assignment_id)
+    field.press("Enter")
+    expect(
+        page.frame_locator("iframe").get_by_text("You gave this HIT back, so it could not be submitted")
+    ).to_be_visible()
+
+
+def test_a_long_id_in_a_sentence_fits_on_a_phone(page, live_server):
+    a_worker("wanda")
+    sign_in(page, live_server.url, "wanda")
+    page.goto(f"{live_server.url}/hits/{'W' * 40}/")
+    expect(page.get_by_text("There is no HIT")).to_be_visible()
+    fits(page)
 
 
 def test_a_worker_can_return_and_take_the_next(wide_page, live_server, site):

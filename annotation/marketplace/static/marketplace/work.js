@@ -4,7 +4,7 @@ const clock = document.getElementById("time-left");
 const say = document.getElementById("announce");
 const warning = document.getElementById("soon");
 const frame = document.querySelector("iframe");
-const end = performance.now() + Number(page.dataset.seconds) * 1000;
+let end = performance.now() + Number(page.dataset.seconds) * 1000;
 const warnAt = Number(page.dataset.warn);
 let warned = false;
 
@@ -18,8 +18,9 @@ const look = async () => {
   try {
     const answer = await fetch(page.dataset.state, { headers: { Accept: "application/json" } });
     if (!answer.ok) return;
-    const { state } = await answer.json();
+    const { state, seconds_left: left } = await answer.json();
     if (state !== "Accepted") window.location.reload();
+    end = performance.now() + left * 1000; // this clock stands still while a laptop sleeps
   } catch { /* offline: the next look will tell */ }
 };
 
