@@ -11,7 +11,7 @@ from annotation.marketplace.answers import parse_answers
 from annotation.marketplace.models import Assignment, MarketSettings, Worker
 from annotation.marketplace.pages import workers as worker_pages
 from tests.looking import fits
-from tests.marketplace.fixtures import FORM, HTML, KEY, XSD, client_of, make_hit
+from tests.marketplace.fixtures import ANSWER, FORM, HTML, KEY, XSD, client_of, make_hit
 from tests.marketplace.visitors import PASSWORD, a_requester, a_worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -306,3 +306,21 @@ def tab_to(page: Page, name: str) -> None:
             assert page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle") != "none"
             return
     pytest.fail(f"Tab never reached {name!r}.")
+
+
+def test_enter_in_the_feedback_neither_pays_nor_rejects(wide_page, live_server):
+    """Who writes why they reject and presses Enter must not have paid."""
+    page, lab = wide_page, a_requester("rita")
+    mine = work.accept_hit(a_worker("wanda"), make_hit(lab).hit_id)
+    work.submit_assignment(mine.assignment_id, ANSWER)
+    page.goto(f"{live_server.url}/sign-in/?next=/requester/hits/{mine.hit.hit_id}/")
+    page.get_by_label("Name").fill("rita")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    feedback = page.get_by_label("Feedback")
+    feedback.fill("Copied from elsewhere")
+    feedback.press("Enter")
+    page.get_by_role("button", name="Reject").click()
+    expect(page.get_by_text("Rejected. The worker sees your reason")).to_be_visible()
+    mine.refresh_from_db()
+    assert (mine.state, mine.feedback) == ("Rejected", "Copied from elsewhere")
