@@ -303,6 +303,22 @@ def market_key_is_there() -> str | None:
     return None
 
 
+@check("signed entry", site_only=True)
+def market_signs_whom_it_sends() -> str | None:
+    if not settings.MTURK_ENDPOINT_URL or settings.DEMO or settings.MTURK_SIGNED_ENTRY is not _is_amazon():
+        return None
+    if settings.MTURK_SIGNED_ENTRY:
+        return "Amazon's market signs nothing, so all its workers would be turned away. Set MTURK_SIGNED_ENTRY=no."
+    return (
+        "Whoever knows a worker's id can come to a task under it. The marketplace signs whom it sends: set "
+        "MTURK_SIGNED_ENTRY=yes."
+    )
+
+
+def _is_amazon() -> bool:
+    return f".{urlsplit(settings.MTURK_ENDPOINT_URL).hostname or ''}".endswith(".amazonaws.com")
+
+
 @check("clock")
 def clock_is_right() -> str | None:
     endpoint = getattr(settings, "MTURK_ENDPOINT_URL", "")

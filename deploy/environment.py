@@ -107,11 +107,6 @@ def _sqlite(path: str) -> dict[str, Any]:
     }
 
 
-def is_amazon(url: str) -> bool:
-    """Whether an endpoint is Amazon's own."""
-    return f".{urlsplit(url).hostname or ''}".endswith(".amazonaws.com")
-
-
 def logging_settings(form: str, level: str) -> dict[str, Any]:
     """Python's logging: lines for people (plain) or one JSON object a line (json), without secrets either way."""
     forms = {

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from csp.constants import NONE, SELF
 
-from deploy.environment import Environment, database, demo_secret, is_amazon, logging_settings
+from deploy.environment import Environment, database, demo_secret, logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment.here()
@@ -141,8 +141,8 @@ MTURK_ACCESS_KEY_ID = env.text("AWS_ACCESS_KEY_ID")
 MTURK_SECRET_ACCESS_KEY = env.text("AWS_SECRET_ACCESS_KEY")
 MTURK_TIMEOUT_SECONDS = env.number("MTURK_TIMEOUT_SECONDS", 20, least=1)
 MTURK_ATTEMPTS = env.number("MTURK_ATTEMPTS", 6, least=1)
-# Whether the market signs the addresses by which its workers come; Amazon's never did.
-MTURK_SIGNED_ENTRY = env.flag("MTURK_SIGNED_ENTRY", default=not is_amazon(MTURK_ENDPOINT_URL))
+# Whether the market signs the addresses by which its workers come, as ours does: then nobody comes in without.
+MTURK_SIGNED_ENTRY = env.flag("MTURK_SIGNED_ENTRY")
 # The demo's marketplace leaves the key of its demo requester here (manage.py marketplace).
 MTURK_DEMO_KEY_FILE = BASE_DIR / "var" / "marketplace-key" if DEMO else None
 # The address workers' browsers reach us at, and the origins that may frame our worker pages and take finished work.

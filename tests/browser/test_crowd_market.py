@@ -64,7 +64,7 @@ def wanda(strict, market):
 def pointed(market, settings, live_server):
     point_at(settings, market.url, market.ask("requester", cents=100_00))
     settings.SITE_URL = live_server.url
-    settings.MARKET_ORIGINS = [market.url]
+    settings.MARKET_ORIGINS, settings.MTURK_SIGNED_ENTRY = [market.url], True
 
 
 class Visitor:

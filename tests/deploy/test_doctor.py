@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from annotation.models import Entry, User
 from deploy.doctor import CHECKS, examine
+from deploy.doctor_checks import market_signs_whom_it_sends
 from tests.factories import make_batch, make_study
 
 pytestmark = pytest.mark.django_db
@@ -68,6 +69,7 @@ def sound(settings, market, tmp_path, monkeypatch):
     settings.BACKGROUND, settings.STATIC_ROOT, settings.BACKUP_DIR = "worker", str(static), str(backups)
     settings.METRICS_TOKEN, settings.MTURK_ENDPOINT_URL, settings.DOCTOR_FREE_MB = "m" * 40, market, 1
     settings.MTURK_ACCESS_KEY_ID, settings.MTURK_SECRET_ACCESS_KEY = "AKIA", "secret"
+    settings.MTURK_SIGNED_ENTRY = True
     settings.PROLIFIC_TOKEN, settings.EXPORT_ROOT = "", str(tmp_path / "exports")
     env = tmp_path / "env"
     env.write_text("")
@@ -178,6 +180,7 @@ MISTAKES = {
         lambda s: setattr(Clock, "moved_to", "https://market.lab.edu/"),
         "redirects to https://market.lab.edu/",
     ),
+    "unsigned": ("signed entry", lambda s: setattr(s, "MTURK_SIGNED_ENTRY", False), "set MTURK_SIGNED_ENTRY=yes"),
     "no market key": ("market key", lambda s: setattr(s, "MTURK_SECRET_ACCESS_KEY", ""), "nobody whom the market"),
     "no exports": ("exports", lambda s: setattr(s, "EXPORT_ROOT", "/proc/exports"), "nothing can be written"),
     "same key": ("secret key", plant_same_key, "are the same"),
@@ -219,6 +222,21 @@ def test_a_database_that_does_not_answer_is_said_in_a_sentence(tmp_path):
 def test_a_market_that_moves_callers_within_itself_is_fine():
     Clock.moved_to = "/sign-in/"
     assert "endpoints" not in wrong()
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "signs"),
+    [
+        ("https://mturk-requester.us-east-1.amazonaws.com", False),
+        ("https://amazonaws.com.market.lab.edu", True),
+        ("http://127.0.0.1:8001", True),
+    ],
+)
+def test_only_amazons_market_need_not_sign(settings, endpoint, signs):
+    settings.MTURK_ENDPOINT_URL, settings.MTURK_SIGNED_ENTRY = endpoint, signs
+    assert market_signs_whom_it_sends() is None
+    settings.MTURK_SIGNED_ENTRY = not signs
+    assert ("all its workers" in market_signs_whom_it_sends()) is not signs
 
 
 def test_the_marketplace_is_examined_by_what_applies_to_it(tmp_path):

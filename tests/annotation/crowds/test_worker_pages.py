@@ -24,7 +24,6 @@ MARKET = "https://market.example.org"
 @pytest.fixture(autouse=True)
 def market_origin(settings):
     settings.MARKET_ORIGINS = [MARKET]
-    settings.MTURK_SIGNED_ENTRY = False  # as Amazon's market was; test_signed_entry.py has ours
 
 
 @pytest.fixture
