@@ -7,8 +7,9 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext
 from ninja import Router, Schema, Status
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
+from annotation import protocols
 from annotation.batches import create_batch
 from annotation.collecting import set_state
 from annotation.models import Batch, Role, Study
@@ -22,6 +23,19 @@ from .studies import Slug, Whole
 router = Router()
 FIELDS = ("id", "name", "protocol", "role", "round", "crowd", "state", "options", "created_at")
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
+
+
+def _known(name: str) -> str:
+    protocols.get(name)
+    return name
+
+
+def _say_known(schema: dict[str, Any]) -> None:
+    schema["enum"] = list(protocols.PROTOCOLS)
+
+
+# Looked up when asked: a lab may add protocols of its own (docs/extending.md).
+ProtocolName = Annotated[str, AfterValidator(_known), Field(json_schema_extra=_say_known)]
 
 
 class BatchOut(Schema):
@@ -53,7 +67,7 @@ class BatchIn(Schema):
 
     model_config = ConfigDict(extra="forbid")
     name: Name
-    protocol: Literal["litepyramid", "likert", "scu"]
+    protocol: ProtocolName
     quota: Whole = Field(ge=1, le=100, description="Answers per task")
     role: Literal["crowd", "expert"] = "crowd"
     options: dict[str, Any] = Field(default={}, description="The protocol's own (docs/protocols)")

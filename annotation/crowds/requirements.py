@@ -61,7 +61,7 @@ def _checked(place: int, one: Any) -> dict[str, Any]:
 
 
 def _problem(one: Any) -> str:
-    if not isinstance(one, dict) or not one.get("QualificationTypeId"):
+    if not isinstance(one, dict) or not _is_word(one.get("QualificationTypeId")):
         return _("it needs a QualificationTypeId.")
     if unknown := set(one) - KEYS:
         return _("it has the unknown word %(word)s.") % {"word": ", ".join(sorted(unknown))}
@@ -84,9 +84,15 @@ def _problem_of_values(one: dict[str, Any], integers: Any, locales: Any) -> str:
         return _("%(comparator)s needs 1 to %(most)d values.") % {"comparator": comparator, "most": most}
     if not is_locale and not all(type(value) is int for value in values):
         return _("its values must be whole numbers.")
-    if is_locale and not all(isinstance(value, dict) and value.get("Country") for value in values):
+    if one["QualificationTypeId"] == PERCENT_APPROVED and not all(0 <= value <= 100 for value in values):
+        return _("approved work is a percentage: from 0 to 100.")
+    if is_locale and not all(isinstance(value, dict) and _is_word(value.get("Country")) for value in values):
         return _('a place is written {"Country": "US"}.')
     return ""
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
 
 
 def _integer(type_id: str, comparator: str, value: int) -> dict[str, Any]:

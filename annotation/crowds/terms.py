@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from annotation.errors import Refused
 from annotation.models import Batch
+from annotation.safety.letters import readable
 
 from .presets import PRESETS
 from .requirements import MOST_REQUIREMENTS, read_requirements
@@ -157,8 +158,15 @@ def _whole(name: str, value: Any) -> int:
     return number
 
 
+def _as_read(name: str, value: Any) -> Any:
+    """The same; ValueError for what JSON and databases don't keep: NUL, half a surrogate pair, a number like NaN."""
+    if readable(value) != value:
+        raise ValueError(_("%(name)s holds a character or number that can't be kept.") % {"name": name})
+    return value
+
+
 def _text(name: str, value: Any) -> str:
-    text = " ".join(str(value).split())
+    text = " ".join(_as_read(name, str(value)).split())
     most = LENGTHS.get(name, 100)
     if len(text) > most:
         raise ValueError(
@@ -194,7 +202,7 @@ def _rewards(name: str, value: Any) -> dict[str, int]:
 
 def _texts(name: str, value: Any) -> list[str]:
     if isinstance(value, str) and not value.lstrip().startswith("["):
-        return [word.strip() for word in re.split(r"[,\n]", value) if word.strip()]
+        return [word.strip() for word in re.split(r"[,\n]", _as_read(name, value)) if word.strip()]
     return [str(one) for one in _decoded(name, value, list)]
 
 
@@ -219,7 +227,7 @@ def _decoded(name: str, value: Any, kind: type) -> Any:
         value = list(value)
     if not isinstance(value, kind):
         raise ValueError(_("%(name)s could not be read.") % {"name": name})
-    return value
+    return _as_read(name, value)
 
 
 _READERS: dict[str, Callable[[str, Any], Any]] = {

@@ -99,13 +99,13 @@ def _write_tables(
 def _tables(study: Study, options: ExportOptions, filtered: Filtered) -> Iterator[Table]:
     raw = options.raw_workers
     makers: dict[str, Callable[[], Table]] = {
-        "documents": lambda: documents_table(study) if options.texts else document_hashes_table(study),
-        "summaries": lambda: summaries_table(study) if options.texts else summary_hashes_table(study),
+        "documents": lambda: documents_table(study, raw_workers=raw) if options.texts else document_hashes_table(study),
+        "summaries": lambda: summaries_table(study, raw_workers=raw) if options.texts else summary_hashes_table(study),
         "scus": lambda: scus_table(study, texts=options.texts),
         "judgments": lambda: judgments_table(study, raw_workers=raw),
         "judgments_kept": filtered.kept,
         "judgments_dropped": filtered.dropped,
-        "scores": lambda: scores_table(study),
+        "scores": lambda: scores_table(study, raw_workers=raw),
         "assignments": lambda: assignments_table(study, raw_workers=raw),
         "ledger": lambda: ledger_table(study, raw_workers=raw),
     }

@@ -1,7 +1,7 @@
 """Worker ids that slipped into a study's own columns: exports show the pseudonym instead."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -10,12 +10,13 @@ from django.db.models.fields.json import KeyTextTransform
 
 from annotation.models import Study, Worker
 
-from .streaming import Column
+from .streaming import Column, extra_cells
 
 WORDS = re.compile(r"[\w-]+|[^\W_]+")
 PARTS = re.compile(r"[^\W_]+")
 NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 SHORTEST = 4  # inside other values an id such as 7 or w1 of somebody else may be anything
+LONGEST = 200  # characters of a value that is remembered: texts would fill the memory and seldom come twice
 
 
 class Hiding:
@@ -34,6 +35,8 @@ class Hiding:
         if not self.names:
             return value
         if isinstance(value, str):
+            if len(value) > LONGEST:
+                return self._hidden(value, own)
             if len(self.seen) > 50_000:
                 self.seen.clear()
             if (value, own) not in self.seen:
@@ -57,10 +60,19 @@ class Hiding:
     def _hidden(self, text: str, own: str) -> str:
         if shown := self.names.get(text.strip().casefold()):
             return shown
+        if not self._may_hold(text.casefold(), own.casefold()):
+            return text
         if (shown := self.names.get(own.casefold())) and not NUMBER.fullmatch(text):
             text = _alone(own).sub(shown, text)
         text = WORDS.sub(lambda found: self._word(found.group(), SHORTEST), text)
         return PARTS.sub(lambda found: self._part(found.group()), text)
+
+    def _may_hold(self, folded: str, own: str) -> bool:
+        """Nearly all values hold no id, and are told by this, which is quick."""
+        known = self.names.keys()
+        return bool(own and own in folded) or not (
+            known.isdisjoint(WORDS.findall(folded)) and known.isdisjoint(PARTS.findall(folded))
+        )
 
     def _word(self, word: str, shortest: int) -> str:
         return self.names.get(word.casefold(), word) if len(word) >= shortest else word
@@ -68,6 +80,23 @@ class Hiding:
     def _part(self, part: str) -> str:
         """Inside a longer word only ids that can't be a plain number or a short word."""
         return part if part.isdigit() else self._word(part, SHORTEST + 1)
+
+
+def own_cells(
+    study: Study, rows: "QuerySet[Any, Any]", columns: Sequence[Column], *, raw_workers: bool = False
+) -> Callable[[dict[str, Any] | None], list[Any]]:
+    """What gives a row's cells in the study's own columns, without worker ids unless `raw_workers`."""
+    hide = None if raw_workers or not columns else Hiding(study)
+    if hide is None or not hide.names:
+        return lambda extra: extra_cells(extra, columns)
+    plain = {column.name for column in columns if column.type in ("number", "flag")} | hide.measures(rows, columns)
+    asked = [(column.name, column.name not in plain) for column in columns]
+    empty = [None] * len(columns)
+
+    def cells(extra: dict[str, Any] | None) -> list[Any]:
+        return [hide(extra.get(name)) if hidden else extra.get(name) for name, hidden in asked] if extra else empty
+
+    return cells
 
 
 @lru_cache(maxsize=10_000)

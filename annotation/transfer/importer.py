@@ -16,7 +16,7 @@ from annotation.models import ContentUnit, Document, Reference, Score, Study, Su
 from .bulk import CHUNK, Progress, insert_rows
 from .findings import findings
 from .folder import BLANK, WHOLE_SYSTEM, Folder, check_references, open_folder, read_folder
-from .judgments import check_judgments, store_judgments
+from .judgments import check_judgments, check_keys, store_judgments
 from .lengths import check_lengths, check_name
 from .shown import NO_CHANGES, Showing, add_shown
 
@@ -62,6 +62,7 @@ def import_study(
     judgments = check_judgments(folder, scale)
     if judgments is not None:
         check_lengths(folder, {"judgments": judgments})  # again, now that assignments without an id have one
+        check_keys(folder, judgments)
     report = [*findings(folder), *_show(folder, showing)]
     if dry_run:
         return Imported(name, folder_counts(folder), report, changed=False)

@@ -15,6 +15,7 @@ from annotation.models import Assignment, Batch, Judgment, Study, Task, Worker
 
 from .bulk import Progress, insert_rows
 from .folder import BLANK, Folder
+from .lengths import longest
 
 if TYPE_CHECKING:
     from .importer import Stored
@@ -80,16 +81,34 @@ def _completed(frame: pd.DataFrame, scus: pd.DataFrame | None) -> pd.DataFrame:
     return frame
 
 
-def _hide_workers(frame: pd.DataFrame, study: Study) -> pd.DataFrame:
+def check_keys(folder: Folder, frame: pd.DataFrame) -> None:
+    """TableError for assignment ids that are too long once pseudonyms, all of one length, stand in them."""
+    most, study = longest(Assignment, "key"), Study()
+    keys = frame["assignment_id"]
+    hidden = keys.map(_hidden_keys(frame, study))
+    problems = [
+        Problem(
+            file=folder.name_of("judgments"),
+            row=int(row) + 1,
+            column="assignment_id",
+            found=f"{len(keys.iloc[row])} characters, {len(hidden.iloc[row])} once the worker's id is a pseudonym",
+            expected=f"at most {most} characters",
+        )
+        for row in np.flatnonzero(hidden.str.len() > most)[:100]
+    ]
+    if problems:
+        raise TableError(problems)
+
+
+def _hidden_keys(frame: pd.DataFrame, study: Study) -> dict[str, str]:
     """Assignment ids made of a worker's id would give it away in exports: the pseudonym takes its place there."""
     pairs = frame[["assignment_id", "worker_id"]].drop_duplicates()
-    hidden = {
+    return {
         key: key
         if worker not in key
         else re.sub(rf"(?<![^\W_]){re.escape(worker)}(?![^\W_])", study.pseudonym(Worker.IMPORTED, worker), key)
         for key, worker in pairs.itertuples(index=False, name=None)
     }
-    return frame.assign(assignment_id=frame["assignment_id"].map(hidden))
 
 
 def _rows(name: str, frame: pd.DataFrame, column: str, wrong: Any, expected: str) -> list[Problem]:
@@ -148,7 +167,7 @@ def _times(name: str, frame: pd.DataFrame) -> list[Problem]:
 
 def store_judgments(study: Study, frame: pd.DataFrame, stored: "Stored", progress: Progress) -> None:
     """Rebuild the work that the judgments came from: batches, tasks, assignments; then the judgments themselves."""
-    frame = _hide_workers(frame, study)
+    frame = frame.assign(assignment_id=frame["assignment_id"].map(_hidden_keys(frame, study)))
     work = _work(study, frame, stored)
     frame = frame.assign(assignment=frame["assignment_id"].map(work))
     insert_rows(Judgment, FIELDS, _judgments(frame, stored), len(frame), progress)

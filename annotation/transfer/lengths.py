@@ -41,6 +41,20 @@ def check_name(name: str) -> None:
         )
 
 
+def check_system(name: str, group: str) -> None:
+    """A system's name is Refused when it is empty or too long, its group when it is too long."""
+    if not name.strip():
+        raise Refused("A system needs a name. Nothing was imported: give one with --system.")
+    for option, given, most in (
+        ("--system", name, longest(System, "name")),
+        ("--group", group, longest(System, "group")),
+    ):
+        if len(given) > most:
+            raise Refused(
+                f"{option} has {len(given)} characters, and may have {most}. Nothing was imported: make it shorter."
+            )
+
+
 def check_lengths(folder: Folder, tables: Mapping[str, pd.DataFrame]) -> None:
     """TableError for cells of the folder's tables that are longer than their columns."""
     problems = []

@@ -9,6 +9,7 @@ from annotation.errors import Refused
 from annotation.models import Study, Summary, System
 
 from .aligned import THRESHOLD, Alignment, align, sentences_of
+from .lengths import check_system
 
 BIGGEST = 200 * 2**20
 
@@ -34,6 +35,7 @@ def import_outputs(
 
     A summary that is there already is left alone if it is the same text; another one under the same name is Refused.
     """
+    check_system(system, group)
     texts = read_lines(outputs)
     found = align(study, read_lines(references), texts, threshold)
     made = {match.doc_id: sentences_of(texts[match.line - 1]) for match in found.matches}

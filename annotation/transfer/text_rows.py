@@ -13,14 +13,16 @@ from annotation.models.texts import plain
 from annotation.signals import totals
 
 from .folder import WHOLE_SYSTEM
-from .hiding import Hiding
+from .hiding import Hiding, own_cells
 from .streaming import Column, Row, Table, documents_in_order, extra_cells, extra_columns, in_portions
 
 PORTION = 500  # documents whose texts are in memory at a time
 
 
-def documents_table(study: Study) -> Table:
-    extras = extra_columns(Document.objects.filter(study=study))
+def documents_table(study: Study, *, raw_workers: bool = False) -> Table:
+    every = Document.objects.filter(study=study)
+    extras = extra_columns(every)
+    own = own_cells(study, every, extras, raw_workers=raw_workers)
     known = documents_in_order(study)
 
     def chunks() -> Iterator[list[Row]]:
@@ -31,7 +33,7 @@ def documents_table(study: Study) -> Table:
                 references[key].append(text)
             rows = Document.objects.filter(pk__in=keys).values_list("pk", "doc_id", "source", "extra")
             yield sorted(
-                ((doc, source, references[key], *extra_cells(extra, extras)) for key, doc, source, extra in rows),
+                ((doc, source, references[key], *own(extra)) for key, doc, source, extra in rows),
                 key=lambda row: row[0],
             )
 
@@ -39,9 +41,10 @@ def documents_table(study: Study) -> Table:
     return Table("documents", columns, len(known), chunks)
 
 
-def summaries_table(study: Study) -> Table:
+def summaries_table(study: Study, *, raw_workers: bool = False) -> Table:
     every = Summary.objects.filter(document__study=study)
     extras = extra_columns(every)
+    own = own_cells(study, every, extras, raw_workers=raw_workers)
     has_group = study.systems.exclude(group="").exists()
     has_shown = every.filter(shown__isnull=False).exists()
     sizes = dict(every.values_list("document").annotate(n=Count("pk")))
@@ -55,7 +58,7 @@ def summaries_table(study: Study) -> Table:
                     (
                         *(doc, system, *((group,) if has_group else ()), text),
                         *((shown,) if has_shown else ()),
-                        *extra_cells(extra, extras),
+                        *own(extra),
                     )
                     for doc, system, group, text, shown, extra in found
                 ),
@@ -99,10 +102,11 @@ def scus_table(study: Study, *, texts: bool = True) -> Table:
     return Table("scus", (*columns, *extras), used["total"], chunks)
 
 
-def scores_table(study: Study) -> Table:
+def scores_table(study: Study, *, raw_workers: bool = False) -> Table:
     """Every score that is stored, metrics and imported human measures alike."""
     every = Score.objects.filter(study=study)
     extras = extra_columns(every)
+    own = own_cells(study, every, extras, raw_workers=raw_workers)
     has_group = study.systems.exclude(group="").exists()
     sizes = dict(every.values_list("document").annotate(n=Count("pk")))
 
@@ -117,7 +121,7 @@ def scores_table(study: Study) -> Table:
                 (
                     (
                         *(doc or WHOLE_SYSTEM, system, *((group,) if has_group else ()), metric, value),
-                        *extra_cells(extra, extras),
+                        *own(extra),
                     )
                     for doc, system, group, metric, value, extra in rows
                 ),

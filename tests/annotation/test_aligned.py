@@ -117,6 +117,23 @@ def test_other_texts_under_a_known_name_are_refused(study, tmp_path):
         call_command("import_outputs", "s", **write_files(tmp_path, [(REFERENCES["b"], "Bees go .")]), yes=True)
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"system": "s" * 201}, "--system has 201 characters, and may have 200. Nothing was imported"),
+        ({"system": " "}, "A system needs a name"),
+        ({"group": "g" * 101}, "--group has 101 characters, and may have 100"),
+    ],
+)
+def test_names_that_no_column_holds_are_refused_before_anything_is_read(study, tmp_path, given, says):
+    files = write_files(tmp_path, [(REFERENCES["b"], "Bees stay .")])
+    with pytest.raises(CommandError, match=says) as error:
+        call_command("import_outputs", "s", **files | given, yes=True)
+    assert error.value.returncode == 2
+    assert not System.objects.exists()
+    call_command("import_outputs", "s", **files | {"system": "s" * 200, "group": "g" * 100}, yes=True)
+
+
 def test_files_of_different_length_are_refused(study, tmp_path):
     files = write_files(tmp_path, [(REFERENCES["b"], "Bees stay .")])
     (tmp_path / "out.txt").write_text("one\ntwo\n")

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from annotation import clock
+from annotation.api.urls import api
 from annotation.leases import lease_task
 from annotation.models import (
     ApiToken,
@@ -19,7 +20,9 @@ from annotation.models import (
     Summary,
     Worker,
 )
+from annotation.protocols import PROTOCOLS
 from annotation.protocols import of as protocol_of
+from annotation.protocols.likert import Likert
 from annotation.submits import submit_judgments
 from annotation.tokens import issue_token
 from tests.factories import make_batch, make_member, make_study, make_user, make_worker
@@ -356,6 +359,23 @@ def test_a_fault_of_ours_is_a_problem_document_too(study, monkeypatch):
 
 
 # Writing
+
+
+def test_a_protocol_that_a_lab_adds_is_taken_too(study, monkeypatch):
+    """And an unknown one is answered with the known ones, as the document lists them."""
+
+    class Worth(Likert):
+        name = "worth"
+
+    program = caller(study)
+    body = {"name": "Worth it", "protocol": "worth", "quota": 1}
+    refused = program.call("post", "/batches", body)
+    assert (refused.status_code, "Known: likert, litepyramid, scu" in refused.json()["detail"]) == (422, True)
+    monkeypatch.setitem(PROTOCOLS, "worth", Worth())
+    made = program.call("post", "/batches", body)
+    assert (made.status_code, made.json()["protocol"]) == (201, "worth")
+    known = api.get_openapi_schema(path_prefix="/")["components"]["schemas"]["BatchIn"]["properties"]["protocol"]
+    assert (known["type"], set(known["enum"])) == ("string", set(PROTOCOLS))
 
 
 def test_an_admin_makes_a_batch_once(study):

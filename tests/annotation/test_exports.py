@@ -98,6 +98,26 @@ def test_raw_worker_ids_leave_only_when_an_admin_asks(study, tmp_path):
     assert study.pseudonym("import", "ZZTOP9") in (hidden / "judgments.csv").read_text()
 
 
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_own_columns_of_every_table_hide_worker_ids(study, tmp_path, form):
+    """Whole, as a word, in lists and in long texts; counts and other people's words stay as they are."""
+    told = {"checked_by": "A1B2C3", "note": "Seen by zztop9. " + "x " * 200, "raters": ["THIRD3", "me"], "n": 7}
+    study.documents.update(extra=told)
+    Summary.objects.filter(document__study=study).update(extra=told)
+    study.scores.update(extra=told)
+    tables = ["documents", "summaries", "scores"]
+    hidden = export(study, tmp_path / "a", tables=tables, form=form)
+    raw = export(study, tmp_path / "b", tables=tables, form=form, raw_workers=True)
+    names = {one: study.pseudonym("import", one) for one in ("A1B2C3", "ZZTOP9", "THIRD3")}
+    for name in tables:
+        shown, given = (read_table(folder / f"{name}.{form}", name).iloc[0] for folder in (hidden, raw))
+        assert shown["checked_by"] == names["A1B2C3"]
+        assert shown["note"] == f"Seen by {names['ZZTOP9']}. " + "x " * 200
+        assert (names["THIRD3"] in shown["raters"], "me" in shown["raters"]) == (True, True)
+        assert float(shown["n"]) == 7
+        assert (given["checked_by"], "THIRD3" in given["raters"]) == ("A1B2C3", True)
+
+
 @pytest.mark.parametrize(
     ("cell", "shown"),
     [

@@ -231,6 +231,11 @@ BAD = {
         f"{HEAD}007,1,s1,{'w' * 200},1\n".encode(),
         "assignment_id.*at most 200",
     ),
+    "an assignment that is long with the pseudonym": (
+        "judgments.csv",
+        f"{HEAD[:-1]},assignment_id\n007,1,s1,w,1,{'a' * 190}_w\n".encode(),
+        "row 1, column assignment_id.*192 characters, 209 once.*at most 200",
+    ),
     "a long metric": ("scores.csv", f"doc_id,system,metric,value\n007,1,{'m' * 201},1\n".encode(), "at most 200"),
 }
 
