@@ -16,6 +16,7 @@ from scipy import sparse
 
 from analysis.agreement_coefficients import KERNELS, LEVELS, Kernel
 from analysis.agreement_counts import (
+    UNIT,
     Counts,
     Floats,
     Ints,
@@ -28,7 +29,7 @@ from analysis.agreement_counts import (
     unit_codes,
 )
 from analysis.agreement_raters import RATER_COEFFICIENTS, of_raters, of_workers, resampled_workers
-from analysis.agreement_result import AgreementResult, Watch, interval, unwatched
+from analysis.agreement_result import AgreementResult, Watch, interval, lost_note, unwatched
 from analysis.tables import AnalysisError
 from analysis.where import without_checks
 
@@ -84,10 +85,13 @@ def agreement(
             results.append(_one_worker(start, rows))
             continue
         _refuse_mixed(rows, start.per)
+        counts = count(rows)
+        start = replace(start, notes=tuple(_notes(start, counts)))
         if coefficient in RATER_COEFFICIENTS:
-            results.append(of_raters(rows, start, watch))
+            found = of_raters(rows, start, counts, watch)
         else:
-            results.append(_of_counts(rows, start, KERNELS[coefficient], watch))
+            found = _of_counts(rows, start, KERNELS[coefficient], counts, watch)
+        results.append(_with_reasons(found, rows, cluster))
     return results
 
 
@@ -122,20 +126,30 @@ def _refuse_mixed(rows: pd.DataFrame, per: tuple[str, ...]) -> None:
         )
 
 
-def _of_counts(rows: pd.DataFrame, start: AgreementResult, kernel: Kernel, watch: Watch) -> AgreementResult:
-    counts = count(rows)
-    size = counts.table.sum(axis=1)
-    notes = list(_notes(start, counts, size))
+def _with_reasons(found: AgreementResult, rows: pd.DataFrame, cluster: str) -> AgreementResult:
+    """Undefined is said with its reason; a cluster that can't be redrawn gives no interval."""
+    where, notes = f"{found.group}: " if found.group is not None else "", list(found.notes)
+    if np.isnan(found.value) and not notes:
+        notes.append(f"{where}{found.coefficient} is undefined here: too few units, or too little variation in them.")
+    columns = [cluster] if cluster != "unit" else list(found.per or UNIT)
+    if found.resamples and codes_of(rows, columns)[1] < 2:
+        notes.append(f"{where}There is one {', '.join(columns)} only, and nothing to resample: no interval.")
+        return replace(found, low=float("nan"), high=float("nan"), notes=tuple(notes))
+    return replace(found, notes=tuple(notes))
+
+
+def _of_counts(
+    rows: pd.DataFrame, start: AgreementResult, kernel: Kernel, counts: Counts, watch: Watch
+) -> AgreementResult:
     if start.per:
-        return _averaged(rows, replace(start, notes=tuple(notes)), kernel, counts)
+        return _averaged(rows, start, kernel, counts)
+    size = counts.table.sum(axis=1)
     value = float(kernel(np.ones((1, len(size))), counts.table, counts.values, start.level)[0])
-    low = high = float("nan")
+    low, high, notes = float("nan"), float("nan"), start.notes
     if start.resamples:
         samples = _resampled(rows, start, kernel, counts, watch)
         low, high = interval(samples)
-        lost = int(np.isnan(samples).sum())
-        if lost:
-            notes.append(f"{lost} of {len(samples)} resamples were undefined and left out of the interval.")
+        notes += lost_note(samples)
     return replace(
         start,
         value=value,
@@ -144,12 +158,12 @@ def _of_counts(rows: pd.DataFrame, start: AgreementResult, kernel: Kernel, watch
         low=low,
         high=high,
         cluster=start.cluster if start.resamples else None,
-        notes=tuple(notes),
+        notes=notes,
     )
 
 
-def _notes(start: AgreementResult, counts: Counts, size: Floats) -> list[str]:
-    where = f"{start.group}: " if start.group is not None else ""
+def _notes(start: AgreementResult, counts: Counts) -> list[str]:
+    where, size = f"{start.group}: " if start.group is not None else "", counts.table.sum(axis=1)
     notes = []
     once = int((size == 1).sum())
     if once == len(size):

@@ -11,7 +11,7 @@ from scipy import stats
 
 from analysis.agreement_coefficients import Kernel, agreement_weights, alpha, ratio_distance
 from analysis.agreement_counts import Counts, Floats, Ints, count, unit_codes
-from analysis.agreement_result import AgreementResult, Watch, interval, unwatched
+from analysis.agreement_result import AgreementResult, Watch, interval, lost_note, unwatched
 from analysis.tables import AnalysisError
 
 
@@ -139,6 +139,8 @@ def _icc2(answers: _Answers, level: str, weights: Floats) -> float:
     matrix = np.zeros((units, raters))
     matrix[answers.unit, answers.worker] = answers.values[answers.value]
     total = weights.sum()
+    if total < 2:
+        return float("nan")
     unit_mean = matrix.mean(axis=1)
     grand = float(np.average(unit_mean, weights=weights))
     rater_mean = np.average(matrix, axis=0, weights=weights)
@@ -158,14 +160,13 @@ RATER_COEFFICIENTS: dict[str, Callable[[_Answers, str, Floats], float]] = {
 }
 
 
-def of_raters(rows: pd.DataFrame, start: AgreementResult, watch: Watch = unwatched) -> AgreementResult:
+def of_raters(rows: pd.DataFrame, start: AgreementResult, counts: Counts, watch: Watch = unwatched) -> AgreementResult:
     """A coefficient that needs to know who answered; its interval by resampling units or what they belong to."""
     if start.per or start.cluster == "worker_id":
         raise AnalysisError(f"{start.coefficient} is there pooled, resampling units, documents or systems.")
-    counts = count(rows)
     answers, function = _answers(rows, counts), RATER_COEFFICIENTS[start.coefficient]
     value = function(answers, start.level, np.ones(answers.n_units))
-    low = high = float("nan")
+    low, high, notes = float("nan"), float("nan"), start.notes
     if start.resamples:
         if start.cluster == "unit":
             cluster_of, size = np.arange(answers.n_units), answers.n_units
@@ -175,10 +176,13 @@ def of_raters(rows: pd.DataFrame, start: AgreementResult, watch: Watch = unwatch
         draws = (rng.multinomial(size, np.full(size, 1 / size)) for _ in watch(range(start.resamples), start.resamples))
         samples = [function(answers, start.level, draw[cluster_of].astype(np.float64)) for draw in draws]
         low, high = interval(np.array(samples))
+        notes += lost_note(np.array(samples))
     paired = int((counts.table.sum(axis=1) >= 2).sum())
     cluster = start.cluster if start.resamples else None
     undefined = int(np.isnan(value))
-    return replace(start, value=value, n_units=paired, n_undefined=undefined, low=low, high=high, cluster=cluster)
+    return replace(
+        start, value=value, n_units=paired, n_undefined=undefined, low=low, high=high, cluster=cluster, notes=notes
+    )
 
 
 def _distance(counts: Counts, level: str) -> Floats:

@@ -51,3 +51,9 @@ def interval(samples: Floats, confidence: float = 0.95) -> tuple[float, float]:
         return float("nan"), float("nan")
     low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
+
+
+def lost_note(samples: Floats) -> tuple[str, ...]:
+    """A sentence on the resamples that are undefined, if any are."""
+    lost = int(np.isnan(samples).sum())
+    return (f"{lost} of {len(samples)} resamples were undefined and left out of the interval.",) if lost else ()

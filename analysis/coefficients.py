@@ -129,7 +129,8 @@ def pair_counts(x: npt.ArrayLike, z: npt.ArrayLike, epsilon: float = 0.0) -> Pai
     """Concordant, discordant and tied pairs; |difference of x| ≤ epsilon is a tie of x; z ties if equal."""
     a, b = complete(x, z)
     lead, size = a.shape[:-1], a.shape[-1]
-    a, b = a.reshape(-1, size), b.reshape(-1, size)
+    rows = math.prod(lead)
+    a, b = a.reshape(rows, size), b.reshape(rows, size)
     step = max(1, PAIR_BUDGET // max(1, size * size))
     if size * size > 4 * PAIR_BUDGET:
         blocks = [_count_long(a[i], b[i], epsilon)[:, None] for i in range(len(a))]
@@ -185,7 +186,7 @@ def tau_b(counts: PairCounts) -> Floats:
 def _distinct(x: Floats) -> Floats:
     ordered = np.sort(x, axis=-1)
     fresh = (ordered[..., 1:] != ordered[..., :-1]) & ~np.isnan(ordered[..., 1:])
-    return np.asarray(fresh.sum(axis=-1) + ~np.isnan(ordered[..., 0]), dtype=float)
+    return np.asarray(fresh.sum(axis=-1) + (~np.isnan(x)).any(axis=-1), dtype=float)
 
 
 def kendall_c(x: npt.ArrayLike, z: npt.ArrayLike) -> Floats:

@@ -235,8 +235,13 @@ def _interval(
         return fisher_interval(options.coefficient, point.value, n, options.confidence)
     if not options.ci or not math.isfinite(point.value):
         return NO_INTERVAL
-    samples = bootstrap_samples(x, z, options, whole)
+    if options.level != "system":
+        used = (np.isfinite(x) & np.isfinite(z)).any(axis=0)
+        x, z = x[:, used], z[:, used]
     redrawn = x.shape[1] if options.resample == "inputs" else x.shape[0]
+    if redrawn < 2:  # every resample of one item is that item
+        return NO_INTERVAL
+    samples = bootstrap_samples(x, z, options, whole)
     return percentile_interval(samples, options.confidence, redrawn if options.interval == "bootstrap" else None)
 
 
@@ -244,9 +249,6 @@ def bootstrap_samples(
     x: Floats, z: Floats, options: _Options, whole: tuple[Floats | None, Floats | None] = (None, None)
 ) -> Floats:
     """The correlation of every bootstrap resample."""
-    if options.level != "system":
-        used = (np.isfinite(x) & np.isfinite(z)).any(axis=0)
-        x, z = x[:, used], z[:, used]
     rows, columns = draw(options.seed, options.ci, options.resample, x.shape[0], x.shape[1])
     if options.level == "system":
         return system_samples(options.coefficient, x, z, rows, columns, options.score, whole)

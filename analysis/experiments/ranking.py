@@ -14,6 +14,8 @@ from analysis.compare_adjust import adjust
 from analysis.cube import ScoreCube, build_cube
 from analysis.tables import AnalysisError
 
+SLACK = 1e-12
+"""Differences that are smaller than this share of the scores come from rounding."""
 TESTS = ("auto", "t", "wilcoxon", "randomisation")
 
 
@@ -102,13 +104,14 @@ def _test_pair(a: Floats, b: Floats, test: str, resamples: int, seed: int) -> tu
     n = len(gaps)
     if n < 2:
         return float("nan"), n
+    gaps[np.abs(gaps) <= SLACK * max(np.abs(a[both]).max(), np.abs(b[both]).max())] = 0
     if not gaps.any():
         return 1.0, n
     if test == "t":
-        if np.ptp(gaps) == 0:
+        if np.ptp(gaps) <= SLACK * np.abs(gaps).max():
             return 0.0 if gaps[0] > 0 else 1.0, n
         return float(stats.ttest_1samp(gaps, 0, alternative="greater").pvalue), n
     if test == "wilcoxon":
         return float(stats.wilcoxon(gaps, alternative="greater").pvalue), n
     signs = np.random.default_rng([seed, 11]).integers(0, 2, (resamples, n)) * 2 - 1
-    return float(((signs @ gaps >= gaps.sum() - 1e-12).sum() + 1) / (resamples + 1)), n
+    return float(((signs @ gaps >= gaps.sum() - SLACK * np.abs(gaps).sum()).sum() + 1) / (resamples + 1)), n

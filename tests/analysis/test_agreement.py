@@ -277,3 +277,25 @@ def test_patterns_are_the_distinct_rows() -> None:
     rows, which = patterns(counts)
     assert len(rows) == len({tuple(row) for row in counts.tolist()})
     np.testing.assert_array_equal(rows[which], counts)
+
+
+@pytest.mark.parametrize("coefficient", ["alpha", "ac1", "icc", "cohen", "conger", "icc2"])
+def test_one_cluster_gives_no_interval(coefficient):
+    """Every resample of one document is that document: an interval without width would claim certainty."""
+    rows = [("d", f"s{i}", "u", f"w{j}", (i * j) % 2) for i in range(4) for j in range(3)]
+    frame = pd.DataFrame(rows, columns=["doc_id", "system", "unit", "worker_id", "value"])
+    found = agreement(frame, coefficient=coefficient, ci=20, cluster="doc_id")[0]
+    assert np.isfinite(found.value)
+    assert (np.isnan(found.low), np.isnan(found.high)) == (True, True)
+    assert "one doc_id only" in " ".join(found.notes)
+    assert np.isfinite(agreement(frame, coefficient=coefficient, ci=20, cluster="system")[0].high)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("coefficient", ["alpha", "icc", "cohen", "conger", "icc2"])
+@pytest.mark.parametrize("values", [[1, 1, 1], [0, 1, 1]], ids=["constant", "one unit"])
+def test_whatever_is_undefined_says_why(coefficient, values):
+    rows = [("d", "s", "u", f"w{n}", value) for n, value in enumerate(values)]
+    frame = pd.DataFrame(rows, columns=["doc_id", "system", "unit", "worker_id", "value"])
+    found = agreement(frame, coefficient=coefficient, level="interval")[0]
+    assert bool(found.notes) == bool(np.isnan(found.value))

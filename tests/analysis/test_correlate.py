@@ -253,3 +253,29 @@ def test_what_must_not_matter(matrices, level, name):
     assert same(value(z, x, level, name).value, found)
     if name != "accuracy":
         assert same(value(-x, z, level, name).value, -found)
+
+
+def test_one_document_can_not_be_resampled():
+    """Every resample of it is the same, and an interval without width would claim certainty."""
+    rows = [("d", f"s{n}", metric, value) for n in range(6) for metric, value in (("h", n), ("m", (n * 5) % 7))]
+    scores = pd.DataFrame(rows, columns=["doc_id", "system", "metric", "value"])
+    for interval in ("bootstrap", "percentile"):
+        one = correlate(scores, human="h", level="summary", ci=50, resample="inputs", interval=interval)[0]
+        assert math.isfinite(one.value)
+        assert (math.isnan(one.low), math.isnan(one.high)) == (True, True)
+    assert math.isfinite(correlate(scores, human="h", level="summary", ci=50)[0].high)
+
+
+@pytest.mark.parametrize("coefficient", COEFFICIENTS)
+@pytest.mark.parametrize("level", ["system", "summary", "global"])
+def test_a_metric_without_any_value_is_undefined(coefficient, level):
+    rows = [
+        (f"d{d}", f"s{s}", m, None if m == "empty" else d * s)
+        for d in range(3)
+        for s in range(4)
+        for m in ("h", "empty")
+    ]
+    scores = pd.DataFrame(rows, columns=["doc_id", "system", "metric", "value"]).astype({"value": float})
+    found = correlate(scores, human="h", level=level, coefficient=coefficient, ci=10)[0]
+    assert (math.isnan(found.value), math.isnan(found.low), found.n_used) == (True, True, 0)
+    assert "left out for want of scores" in found.note

@@ -143,6 +143,20 @@ def test_equal_systems_have_p_one():
         assert rank_systems(table(m=[row, row]), "m", test=test).tests[0].p == 1.0
 
 
+@pytest.mark.filterwarnings("error")
+def test_rounding_is_no_difference_between_systems():
+    """0.1 + 0.2 is 0.3 and a bit. A difference that is the same everywhere, but for such bits, is certain."""
+    row = np.array([0.3, 0.5, 0.7, 0.9, 0.4])
+    noisy = row + 4e-16
+    for test in ("t", "wilcoxon", "randomisation"):
+        assert rank_systems(table(m=[noisy, row]), "m", test=test).tests[0].p == 1.0
+    assert rank_systems(table(m=[row + 0.1, row]), "m", test="t").tests[0].p == 0.0
+    # The scale of the scores doesn't matter: 32 signs of 5 differences, of which only the given ones reach the sum.
+    gaps = np.array([0.5, 0.1, 0.2, 0.3, 0.4])
+    large, small = (rank_systems(table(m=[s * (row + gaps), s * row]), "m", test="randomisation") for s in (1, 1e-13))
+    assert small.tests[0].p == large.tests[0].p < 0.1
+
+
 def test_the_commands(tmp_path, capsys):
     path = tmp_path / "scores.csv"
     study().to_csv(path, index=False)
