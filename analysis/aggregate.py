@@ -95,6 +95,7 @@ def decide(rows: pd.DataFrame, scheme: str, ties: str = "not-present", trim: flo
     if scheme in MODELS:
         return _by_model(rows, scheme)
     if scheme == "z-mean":
+        rows = rows.sort_values([*SUMMARY, "unit", "worker_id"])  # sums round by the order of the rows
         rows = rows.assign(value=without_bias(rows))
     grouped = rows.groupby(CELL, sort=True)["value"]
     decided = grouped.agg(n="size", decided="mean").reset_index()

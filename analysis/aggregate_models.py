@@ -173,11 +173,10 @@ def agreement_with(data: Answers, chosen: Ints) -> Floats:
 
 
 def _weighted_votes(data: Answers, skill: Floats) -> Floats:
-    shape = (len(data.tasks), len(data.labels))
-    cell = data.task * shape[1] + data.label
-    votes = np.bincount(cell, weights=skill[data.worker], minlength=shape[0] * shape[1]).reshape(shape)
+    n_labels = len(data.labels)
+    votes = np.asarray(data.table.T @ np.kron(skill[:, None], np.eye(n_labels)))
     total = votes.sum(axis=1, keepdims=True)
-    return np.asarray(np.where(total > 0, votes / np.where(total > 0, total, 1), 1 / shape[1]))
+    return np.asarray(np.where(total > 0, votes / np.where(total > 0, total, 1), 1 / n_labels))
 
 
 def _best(votes: Floats) -> Ints:

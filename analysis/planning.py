@@ -213,6 +213,8 @@ def metric_power(
     matrix = np.array([[1, r12, r13], [r12, 1, r23], [r13, r23, 1]], dtype=np.float64)
     if np.linalg.eigvalsh(matrix).min() < -1e-9:
         raise AnalysisError(f"No scores can have the correlations {r12:g}, {r13:g} and {r23:g} at once.")
+    if r23 >= 1 - 1e-9:
+        raise AnalysisError("Two metrics that correlate by 1 score alike; no number of systems tells them apart.")
     rng = np.random.default_rng(seed)
     root = np.linalg.cholesky(matrix + 1e-12 * np.eye(3))
     found = []

@@ -56,7 +56,8 @@ def _summary(scores: pd.DataFrame, ties: str) -> str:
         f"{metric} by {scheme}" for metric, scheme in scores.groupby("metric")["scheme"].first().items()
     )
     summaries = scores.groupby(["doc_id", "system"]).ngroups
-    return f"{len(scores)} scores of {summaries} summaries: {schemes}; an SCU with even votes is {ties}."
+    even = f"; an SCU with even votes is {ties}" if "litepyramid_recall" in set(scores["metric"]) else ""
+    return f"{len(scores)} scores of {summaries} summaries: {schemes}{even}."
 
 
 def _combined(scores: pd.DataFrame, args: argparse.Namespace) -> pd.DataFrame:

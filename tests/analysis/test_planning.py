@@ -106,6 +106,7 @@ def test_more_systems_tell_metrics_apart() -> None:
         (lambda: plan(0.1, Variances(1, 1), power=1.2), "between 0 and 1"),
         (lambda: pilot_variances(table([("d", "s", "u", "w", 1)])), "judged by two workers"),
         (lambda: metric_power(0.5, 0.4, 0.3, (3,)), "at least 4 systems"),
+        (lambda: metric_power(1, 1, 1), "score alike"),
     ],
 )
 def test_impossible_plans_are_answered_with_a_sentence(call, sentence: str) -> None:
