@@ -20,6 +20,23 @@ RESAMPLES = 1000
 HERE = "https://here.invalid/"  # stands for the page's own address, which the chart's maker would make absolute
 SEED = 0
 LEVELS = {"litepyramid": "nominal", "likert": "interval"}
+_ITEM = ["doc_id", "system"]
+_ALPHA: list[tuple[str, dict[str, Any]]] = [
+    ("Krippendorff's alpha, pooled over all units", {}),
+    ("Krippendorff's alpha, mean over summaries, undefined counts as 1", {"per": _ITEM, "undefined": "one"}),
+    ("Krippendorff's alpha, mean over summaries, undefined left out", {"per": _ITEM, "undefined": "drop"}),
+]
+_RAW: list[tuple[str, dict[str, Any]]] = [("Raw agreement", {"coefficient": "raw"})]
+# What the page shows at each level, by name.
+READINGS: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "nominal": [
+        *_ALPHA,
+        ("Gwet's AC1", {"coefficient": "ac1"}),
+        ("Fleiss' kappa", {"coefficient": "fleiss"}),
+        *_RAW,
+    ],
+    "interval": [*_ALPHA, ("Gwet's AC2", {"coefficient": "ac2"}), ("ICC", {"coefficient": "icc"}), *_RAW],
+}
 
 
 def systems_judgments(study: Study) -> pd.DataFrame:
@@ -106,21 +123,7 @@ def _alpha(rows: pd.DataFrame, level: str, **options: Any) -> list[Any]:
 def _agreement(rows: pd.DataFrame, level: str) -> list[dict[str, Any]]:
     """Alpha in both readings, and coefficients that skewed answers spoil less."""
     doubt = {"ci": RESAMPLES, "cluster": "doc_id", "seed": SEED}
-    item = ["doc_id", "system"]
-    readings: list[tuple[str, dict[str, Any]]] = [
-        ("Krippendorff's alpha, pooled over all units", doubt),
-        (
-            "Krippendorff's alpha, mean over summaries, undefined counts as 1",
-            {**doubt, "per": item, "undefined": "one"},
-        ),
-        ("Krippendorff's alpha, mean over summaries, undefined left out", {**doubt, "per": item, "undefined": "drop"}),
-        *(
-            [("Gwet's AC1", {**doubt, "coefficient": "ac1"}), ("Fleiss' kappa", {**doubt, "coefficient": "fleiss"})]
-            if level == "nominal"
-            else [("Gwet's AC2", {**doubt, "coefficient": "ac2"}), ("ICC", {**doubt, "coefficient": "icc"})]
-        ),
-        ("Raw agreement", {**doubt, "coefficient": "raw"}),
-    ]
+    readings = [(name, {**doubt, **options}) for name, options in READINGS[level]]
     return [{"name": name, **row} for name, options in readings for row in _rows(_alpha(rows, level, **options))]
 
 

@@ -3,6 +3,7 @@
 from django import template
 from django.utils.translation import gettext, gettext_noop
 
+from annotation import phrases
 from annotation.safety.deeds import DEEDS
 
 register = template.Library()
@@ -50,3 +51,9 @@ def word(value: str) -> str:
 def deed(action: str) -> str:
     """What a line of the record says was done."""
     return str(DEEDS.get(action, action))
+
+
+@register.filter
+def said(text: str) -> str:
+    """What `analysis` or `scoring` says in English, in the reader's language."""
+    return phrases.said(str(text))

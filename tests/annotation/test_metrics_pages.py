@@ -27,6 +27,12 @@ def test_an_empty_study_says_what_to_do_first(analyst, study):
     assert "rouge-1-f" in page
 
 
+def test_what_a_metric_measures_is_said_in_german(analyst, study):
+    page = analyst.get(f"/studies/{study.slug}/metrics/", headers={"accept-language": "de"}).content.decode()
+    assert "Überschneidung von n-Grammen (1–4)" in page
+    assert "Overlap of n-grams" not in page
+
+
 def test_chosen_metrics_are_scored_and_carry_their_signature(analyst, study):
     answer = analyst.post(
         f"/studies/{study.slug}/metrics/", {"metric": ["rouge-1-f"], "more": "rouge-2-r[stem], js-1"}, follow=True

@@ -61,6 +61,17 @@ def test_a_preview_changes_nothing_and_finds_the_planted_workers(admin, study):
     assert not AuditEvent.objects.filter(study=study).exists()  # the record is of changes
 
 
+def test_rules_and_reasons_are_said_in_german(admin, study):
+    page = admin.post(
+        f"/studies/{study.slug}/quality/", {"rule": "checks"}, headers={"accept-language": "de"}
+    ).content.decode()
+    assert "Wer einen zu großen Teil der Kontrollfragen verfehlt, fällt heraus." in page
+    assert "Kontrollfragen verfehlt, mehr als" in page
+    assert "Krippendorffs Alpha über alle Einheiten zusammen" in page
+    assert "is dropped" not in page
+    assert "check items" not in page
+
+
 def test_a_decision_is_applied_undone_and_logged(admin, study):
     admin.get(address(study))
     admin.post(address(study, "decide/"), {"rules": "checks", "seed": "3"})

@@ -52,6 +52,18 @@ def test_the_report_argues_in_order_and_is_kept(analyst, study):
     assert Job.objects.filter(kind="page").count() == 1
 
 
+def test_a_german_reader_gets_german_sentences_and_an_english_download(analyst, study):
+    german = {"accept-language": "de"}
+    page = analyst.get(f"/studies/{study.slug}/report/", headers=german).content.decode()
+    for text in ("Kann man den Urteilenden trauen?", "Hier (6 Systeme, 12 Dokumente)", "Nur 6 Systeme", "Startwert 0"):
+        assert text in page
+    for text in ("Can we trust", "On these 6 systems", "Only 6 systems", "were scored on", "Which metric ranks"):
+        assert text not in page
+    packed = analyst.get(f"/studies/{study.slug}/report/folder/", headers=german)
+    with zipfile.ZipFile(io.BytesIO(packed.getvalue())) as archive:
+        assert b"Can we trust the judges?" in archive.read("index.html")
+
+
 def test_the_site_and_the_command_line_give_the_same_numbers(study, tmp_path):
     FilterDecision.objects.all().delete()
     export_study(study, tmp_path)
