@@ -92,6 +92,10 @@ def add_item(study: Study, given: Mapping[str, str]) -> PracticeItem:
     summary = Summary.objects.filter(document__study=study, pk=whole(key)).first()
     if kind not in PracticeItem.Kind.values or not question or summary is None:
         raise BadAnswers(_("An item needs a summary of this study and a question. Nothing was added."))
+    expected = _number(given.get("expected"), _("expected answer"))
+    tolerance = max(0.0, _number(given.get("tolerance") or "0", _("tolerance")))
+    if protocol != "likert" and expected not in (0, 1):
+        raise BadAnswers(_("The expected answer must be 1 or 0: nobody could give another. Nothing was added."))
     plan, _made = PracticePlan.objects.get_or_create(study=study, protocol=protocol)
     last = plan.items.filter(kind=kind).aggregate(n=Max("order"))["n"]
     return PracticeItem.objects.create(
@@ -100,8 +104,8 @@ def add_item(study: Study, given: Mapping[str, str]) -> PracticeItem:
         order=0 if last is None else last + 1,
         summary=summary,
         question=question,
-        expected=_number(given.get("expected"), _("expected answer")),
-        tolerance=max(0.0, _number(given.get("tolerance") or "0", _("tolerance"))),
+        expected=expected,
+        tolerance=tolerance,
         reason=given.get("reason", "").strip(),
     )
 

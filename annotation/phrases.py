@@ -7,8 +7,10 @@ which ones are missing. Sentences with names and numbers in them are found by pa
 import re
 from functools import cache
 
+from django.utils.formats import number_format
 from django.utils.translation import get_language, gettext, gettext_noop
 
+_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
 _HOLE = re.compile(r"%\((\w+)\)s")
 
 # Texts without names and numbers in them.
@@ -273,7 +275,7 @@ def _known_piece(text: str) -> str:
     for pattern in PIECES:
         if (match := _matcher(pattern).fullmatch(text)) is not None:
             return _filled(pattern, match.groupdict())
-    return text
+    return number_format(int(text.replace(",", "")), force_grouping=True) if _THOUSANDS.fullmatch(text) else text
 
 
 @cache

@@ -10,7 +10,8 @@ from annotation import protocols
 from annotation.access import READERS, study_for, user_of
 from annotation.batches import create_batch
 from annotation.collecting import add_member, remove_member, set_state
-from annotation.models import Batch, Role
+from annotation.errors import Refused
+from annotation.models import Batch, Role, Study
 from annotation.numbers import whole
 from annotation.progress import batch_progress
 from annotation.safety.invitations import open_invitations
@@ -31,8 +32,12 @@ MOVES = {
 def collect(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins and analysts: the batches; admins may POST a new one."""
     if request.method == "POST":
-        return _new_batch(request, slug)
-    study = study_for(request, slug, *READERS)
+        return _new_batch(request, study_for(request, slug, Role.ADMIN))
+    return _page(request, study_for(request, slug, *READERS))
+
+
+def _page(request: HttpRequest, study: Study, refused: Refused | None = None) -> HttpResponse:
+    """The batches and people; after a refusal with its sentence and the new batch as it was typed."""
     context = {
         "study": study,
         "step": "collect",
@@ -42,26 +47,24 @@ def collect(request: HttpRequest, slug: str) -> HttpResponse:
         "roles": Role.choices,
         "invitations": open_invitations(study),
         "is_admin": study.role_of(user_of(request)) == Role.ADMIN,
+        "problem": refused and str(refused),
+        "typed": request.POST,
     }
-    return render(request, "annotation/study/collect.html", context)
+    return render(request, "annotation/study/collect.html", context, status=refused.status if refused else 200)
 
 
-def _new_batch(request: HttpRequest, slug: str) -> HttpResponse:
-    study = study_for(request, slug, Role.ADMIN)
+def _new_batch(request: HttpRequest, study: Study) -> HttpResponse:
     name, quota = request.POST.get("name", "").strip()[:200], request.POST.get("quota", "")
     options = {"evidence": True} if request.POST.get("evidence") else {}
-    create_batch(
-        study,
-        name or "Batch",
-        request.POST.get("protocol", ""),
-        whole(quota[:18]),
-        options,
-        role="expert" if request.POST.get("expert") else "crowd",
-    )
+    role = "expert" if request.POST.get("expert") else "crowd"
+    try:
+        create_batch(study, name or "Batch", request.POST.get("protocol", ""), whole(quota[:18]), options, role=role)
+    except Refused as refused:
+        return _page(request, study, refused)
     messages.success(
         request, gettext("“%(name)s” is ready. Open it when the people may begin.") % {"name": name or "Batch"}
     )
-    return redirect("collect", slug=slug)
+    return redirect("collect", slug=study.slug)
 
 
 @require_POST

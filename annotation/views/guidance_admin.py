@@ -8,10 +8,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import study_for, user_of
+from annotation.errors import Refused
 from annotation.guidance import write_text
 from annotation.guidance_admin import add_item, guidance_page, retire_item, set_rules
 from annotation.markdown import render_markdown
 from annotation.models import Role, Study
+from annotation.protocols import PROTOCOLS
 
 from .errors import answers_refusals
 
@@ -25,8 +27,18 @@ def _back(study: Study, protocol: str, part: str) -> HttpResponse:
 def guidance(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins: instructions, consent, tutorial and test of a study, one protocol at a time."""
     study = study_for(request, slug, Role.ADMIN)
-    page = guidance_page(study, request.GET.get("protocol", ""))
-    return render(request, "annotation/study/guidance.html", {"study": study, "page": page, "step": "collect"})
+    return _page(request, study, request.GET.get("protocol", ""))
+
+
+def _page(
+    request: HttpRequest, study: Study, protocol: str, part: str = "", refused: Refused | None = None
+) -> HttpResponse:
+    """The page; after a refusal with its sentence, and the part's form as it was typed."""
+    if refused and protocol not in PROTOCOLS:
+        protocol = ""
+    context = {"study": study, "page": guidance_page(study, protocol), "step": "collect", "part": part}
+    context |= {"problem": refused and str(refused), "typed": request.POST}
+    return render(request, "annotation/study/guidance.html", context, status=refused.status if refused else 200)
 
 
 @require_POST
@@ -36,7 +48,10 @@ def text(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_for(request, slug, Role.ADMIN)
     kind, protocol = request.POST.get("kind", ""), request.POST.get("protocol", "")
     own = "" if kind == "consent" else protocol
-    kept = write_text(study, kind, request.POST.get("body", ""), user_of(request), own)
+    try:
+        kept = write_text(study, kind, request.POST.get("body", ""), user_of(request), own)
+    except Refused as refused:
+        return _page(request, study, protocol, kind, refused)
     messages.success(request, _("Kept as version %(n)d.") % {"n": kept.version})
     return _back(study, protocol, kind)
 
@@ -53,7 +68,10 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 def rules(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins: whether tutorial and test must be done, with the pass mark and the number of tries."""
     study = study_for(request, slug, Role.ADMIN)
-    plan = set_rules(study, request.POST)
+    try:
+        plan = set_rules(study, request.POST)
+    except Refused as refused:
+        return _page(request, study, request.POST.get("protocol", ""), "rules", refused)
     messages.success(request, _("Kept. It holds from the next task on."))
     return _back(study, plan.protocol, "practice")
 
@@ -63,7 +81,10 @@ def rules(request: HttpRequest, slug: str) -> HttpResponse:
 def item(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins: add an item to the tutorial or the test."""
     study = study_for(request, slug, Role.ADMIN)
-    added = add_item(study, request.POST)
+    try:
+        added = add_item(study, request.POST)
+    except Refused as refused:
+        return _page(request, study, request.POST.get("protocol", ""), "item", refused)
     messages.success(request, _("Added."))
     return _back(study, added.plan.protocol, "practice")
 

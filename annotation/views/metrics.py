@@ -6,9 +6,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import READERS, study_for, user_of
 from annotation.crowds.monitor_page import job_for
+from annotation.errors import Refused
 from annotation.jobs import start_job
 from annotation.metrics import checked_metrics, choices, current_job, explained, metric_page, scored_metrics
-from annotation.models import Job, Role
+from annotation.models import Job, Role, Study
 
 from .errors import answers_refusals
 
@@ -18,12 +19,22 @@ from .errors import answers_refusals
 def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins and analysts: the metrics scored so far; a POST starts scoring with the chosen ones."""
     study = study_for(request, slug, *READERS)
-    if request.method == "POST":
+    if request.method != "POST":
+        return _page(request, study)
+    try:
         wanted = checked_metrics(request.POST.get("more", "")[:2000], request.POST.getlist("metric"))
         start_job(study, "score", {"metrics": wanted}, user_of(request))
-        return redirect("metrics", slug=slug)
+    except Refused as refused:
+        return _page(request, study, refused)
+    return redirect("metrics", slug=slug)
+
+
+def _page(request: HttpRequest, study: Study, refused: Refused | None = None) -> HttpResponse:
+    """What was scored and what could be; after a refusal with its sentence and the choice as it was made."""
     context = {"study": study, "choices": choices(), "scored": scored_metrics(study), "job": current_job(study)}
-    return render(request, "annotation/study/metrics.html", {**context, "step": "metrics"})
+    context |= {"step": "metrics", "problem": refused and str(refused)}
+    context |= {"ticked": request.POST.getlist("metric"), "more": request.POST.get("more", "")}
+    return render(request, "annotation/study/metrics.html", context, status=refused.status if refused else 200)
 
 
 @require_GET

@@ -38,9 +38,14 @@ def quality(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_for(request, slug, *READERS)
     content, job = current("quality", study, user_of(request))
     context = {"study": study, "step": "quality", "content": content, "job": job, **_decisions(request, study)}
+    context |= {"typed": request.POST, "ticked": request.POST.getlist("rule")}
+    status = 200
     if request.method == "POST":
-        context["preview"] = preview_rules(study, _rules(request), _seed(request), _price(request))
-    return render(request, "annotation/study/quality.html", context)
+        try:
+            context["preview"] = preview_rules(study, _rules(request), _seed(request), _price(request))
+        except Refused as refused:
+            context["problem"], status = str(refused), refused.status
+    return render(request, "annotation/study/quality.html", context, status=status)
 
 
 def _rules(request: HttpRequest) -> str:

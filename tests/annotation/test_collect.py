@@ -82,3 +82,30 @@ def test_a_wrong_role_is_answered_with_a_sentence(admin, study, form, says):
     assert answer.status_code == 409
     assert says in answer.content.decode()
     assert Membership.objects.get().role == "admin"
+
+
+def test_a_refused_batch_comes_back_as_it_was_typed(admin, study):
+    form = {"name": "Second <try>", "protocol": "likert", "quota": "0", "expert": "on"}
+    answer = admin.post(f"/studies/{study.slug}/collect/", form)
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert 'role="alert" tabindex="-1" autofocus><p>The quota is 0' in page
+    assert 'value="Second &lt;try&gt;"' in page
+    assert '<option value="likert" selected>' in page
+    assert 'value="0" required' in page
+    assert 'name="expert" checked' in page
+    assert 'name="evidence">' in page
+    assert "<h1>Collect</h1>" in page
+
+
+def test_closing_for_good_asks_once_more(admin, study):
+    """A closed batch stays closed, so one slip of the pointer must not be enough."""
+    admin.post(f"/studies/{study.slug}/collect/", {"name": "One", "protocol": "litepyramid", "quota": "2"})
+    batch = Batch.objects.get()
+    admin.post(f"/studies/{study.slug}/collect/{batch.pk}/", {"state": "open"})
+    page = admin.get(f"/studies/{study.slug}/collect/").content.decode()
+    before, inside = page.split('<details class="sure">')
+    assert 'value="closed"' not in before
+    assert 'value="paused"' in before
+    assert "A closed batch stays closed." in inside.split("</details>")[0]
+    assert 'value="closed"' in inside.split("</details>")[0]

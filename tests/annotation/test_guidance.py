@@ -408,3 +408,37 @@ def test_the_demo_asks_for_consent_and_offers_a_tutorial_without_requiring_it(cl
     assert agreed.url.startswith("/work/")
     assert client.get(agreed.url).status_code == 200
     assert "Strong wind disturbs the method." in client.get(reverse("tutorial", args=[batch.pk])).text
+
+
+def test_what_was_refused_comes_back_as_it_was_typed(client, admin):
+    study, _ = admin
+    summary = Summary.objects.filter(document__study=study).last()
+    item = {
+        "protocol": "litepyramid",
+        "kind": "test",
+        "summary": str(summary.pk),
+        "question": "A statement that took long to write.",
+        "reason": "A reason, too.",
+        "expected": "7",
+        "tolerance": "0.5",
+    }
+    answer = client.post(reverse("guidance-item", args=[study.slug]), item)
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert "The expected answer must be 1 or 0" in page
+    assert not PracticeItem.objects.exists()
+    for kept in (
+        'value="A statement that took long to write."',
+        ">A reason, too.</textarea>",
+        'value="7"',
+        'value="0.5"',
+        '<option value="test" selected>',
+        f'<option value="{summary.pk}" selected>',
+    ):
+        assert kept in page
+    rules = {"protocol": "litepyramid", "test_required": "1", "pass_mark": "900", "tries": "3"}
+    page = client.post(reverse("guidance-rules", args=[study.slug]), rules).content.decode()
+    for kept in ("The pass mark must lie", 'value="900"', 'value="3"', 'name="test_required" value="1" checked'):
+        assert kept in page
+    # The address is the form's now, so the tabs must not be relative to it.
+    assert f'href="{reverse("guidance", args=[study.slug])}?protocol=likert"' in page

@@ -27,6 +27,16 @@ def test_an_empty_study_says_what_to_do_first(analyst, study):
     assert "rouge-1-f" in page
 
 
+def test_a_refused_choice_of_metrics_stays_chosen(analyst, study):
+    form = {"metric": ["rouge-1-f", "js-2"], "more": "rouge-9-x"}
+    page = analyst.post(f"/studies/{study.slug}/metrics/", form).content.decode()
+    assert 'role="alert"' in page
+    assert 'value="rouge-1-f" checked' in page
+    assert 'value="js-2" checked' in page
+    assert 'value="rouge-1-r"><span' in page
+    assert 'value="rouge-9-x"' in page
+
+
 def test_what_a_metric_measures_is_said_in_german(analyst, study):
     page = analyst.get(f"/studies/{study.slug}/metrics/", headers={"accept-language": "de"}).content.decode()
     assert "Überschneidung von n-Grammen (1–4)" in page

@@ -61,6 +61,20 @@ def test_a_preview_changes_nothing_and_finds_the_planted_workers(admin, study):
     assert not AuditEvent.objects.filter(study=study).exists()  # the record is of changes
 
 
+def test_the_chosen_rules_stay_chosen_in_a_preview_and_after_a_refusal(admin, study):
+    for more, status in (("time[floor=1]", 200), ("nonsense", 409)):
+        form = {"rule": ["checks"], "more": more, "seed": "7", "price": "0.15"}
+        answer = admin.post(f"/studies/{study.slug}/quality/", form)
+        page = answer.content.decode()
+        assert answer.status_code == status
+        assert 'value="checks" checked' in page
+        assert 'value="majority-dissent"><span>' in page
+        assert f'value="{more}"' in page
+        assert 'value="7"' in page
+        assert 'value="0.15"' in page
+        assert ("There is no rule" in page) == (status == 409)
+
+
 def test_rules_and_reasons_are_said_in_german(admin, study):
     page = admin.post(
         f"/studies/{study.slug}/quality/", {"rule": "checks"}, headers={"accept-language": "de"}

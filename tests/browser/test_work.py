@@ -1,5 +1,7 @@
 """Work pages in Chromium, by keyboard only: from signing in to the receipt, at 1280 and 360 px."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -271,3 +273,33 @@ def test_longer_words_of_another_language_fit_a_narrow_screen(browser, live_serv
         one.getBoundingClientRect().right > item.getBoundingClientRect().right)).length"""
     assert page.evaluate(outside) == 0
     context.close()
+
+
+@pytest.mark.parametrize(("protocol", "key"), [("litepyramid", "p"), ("likert", "4")])
+def test_the_first_open_question_is_outlined_and_its_keys_work_at_once(page: Page, live_server, protocol, key):
+    """The keys are printed on the buttons: whoever presses one must not find that nothing happens."""
+    begin(page, live_server.url, open_batch(protocol))
+    expect(page.locator(".item.active")).to_have_count(1)
+    expect(page.locator(".item").first).to_have_class(re.compile(r"\bactive\b"))
+    page.keyboard.press(key)
+    expect(page.locator("#progress")).to_contain_text("1 of ")
+    expect(page.locator(".item").first.locator("input:checked")).to_have_count(1)
+    expect(page.locator(".item").nth(1)).to_have_class(re.compile(r"\bactive\b"))
+
+
+@pytest.mark.parametrize("key", ["j", "Enter"])
+def test_the_first_move_goes_to_the_first_question(page: Page, live_server, key):
+    begin(page, live_server.url, open_batch("litepyramid"))
+    page.keyboard.press(key)
+    expect(page.locator(".item").first.locator("input").first).to_be_focused()
+
+
+def test_in_forced_colours_a_chosen_answer_differs_from_the_others(page: Page, live_server):
+    page.emulate_media(forced_colors="active")
+    begin(page, live_server.url, open_batch("likert"))
+    page.keyboard.press("4")
+    expect(page.locator("#progress")).to_contain_text("1 of ")
+    row = page.locator(".item").first
+    colour = "one => getComputedStyle(one).backgroundColor"
+    chosen = row.locator("input:checked + span").evaluate(colour)
+    assert chosen not in row.locator("input:not(:checked) + span").evaluate_all(f"all => all.map({colour})")

@@ -14,10 +14,12 @@ export class Moves {
     engine.on("submit", () => this.holdBack());
     for (const question of questions) this.begin(question);
     this.count();
+    this.outline();
   }
 
   keys = {};
   advance = true;
+  begun = false; // whether a question has had the focus
 
   follow(question) {
     question.addEventListener("focusin", () => this.activate(question));
@@ -38,7 +40,14 @@ export class Moves {
     else this.mirror(question.dataset.field, this.engine.get(question.dataset.field));
   }
 
+  // The first open question is outlined, so that its keys work at once; the focus stays where reading begins.
+  outline() {
+    if (this.engine.preview) return;
+    this.missing[0]?.classList.add("active");
+  }
+
   activate(question) {
+    this.begun = true;
     for (const other of this.questions) other.classList.toggle("active", other === question);
     this.engine.signals.at(question.dataset.field);
     this.engine.emit("active", question);
@@ -91,6 +100,7 @@ export class Moves {
 
   step(by) {
     const here = this.questions.indexOf(this.current);
+    if (!this.begun && here >= 0) return this.focus(this.current);
     const place = here < 0 ? 0 : Math.min(this.questions.length - 1, Math.max(0, here + by));
     this.focus(this.questions[place]);
   }
@@ -114,8 +124,8 @@ export class Moves {
   // Enter goes on; on the button, on a link or in the summary it does what it always does.
   enter(event) {
     if (event.target.closest("button, a, summary, [data-words]")) return false;
-    if (this.current && this.questions.some((question) => !this.value(question))) this.goOn(this.current);
-    else if (!this.current) this.step(0);
+    if (!this.current || !this.begun) this.step(0);
+    else if (this.questions.some((question) => !this.value(question))) this.goOn(this.current);
     else document.getElementById("submit")?.focus();
     return true;
   }
