@@ -1,6 +1,12 @@
 """What tests see of a page as a whole."""
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page, expect
+
+
+def there(page: Page, sign: Locator) -> None:
+    """The page that bears this sign has come as a whole, and its scripts run: it can be counted and typed at."""
+    expect(sign).to_be_visible()
+    page.wait_for_load_state()
 
 
 def fits(page: Page) -> None:

@@ -59,7 +59,14 @@ def judge(page: Page) -> None:
     ready(page)
     for key in "jpn":
         page.keyboard.press(key)
-    page.keyboard.press("Enter")  # on Submit, where the focus went
+    expect(page.locator("#submit")).to_be_focused()
+    page.keyboard.press("Enter")
+
+
+def enter(page: Page, name: str) -> None:
+    """Enter on the button that has the focus by itself."""
+    expect(page.get_by_role("button", name=name)).to_be_focused()
+    page.keyboard.press("Enter")
 
 
 def test_a_participant_comes_from_prolific_does_two_tasks_and_goes_back_with_the_code(page, prolific):
@@ -114,7 +121,7 @@ def test_axe_finds_no_fault_on_the_pages_of_a_worker_without_account(browser, li
     look = Look(context.new_page(), live_server.url, AXE.read_text(encoding="utf-8"))
     look.page.goto(link.url)
     look.here("link")
-    look.page.keyboard.press("Enter")
+    enter(look.page, "Start")
     judge(look.page)
     expect(look.page.get_by_text("You have done 1 task.")).to_be_visible()
     look.here("received")
@@ -140,13 +147,13 @@ def test_a_personal_link_opens_works_goes_on_and_ends(page):
     [link, other] = make_links(batch, ["Ada", "Grace"])
     page.goto(link.url)
     expect(page.get_by_role("heading", name=batch.study.name)).to_be_visible()
-    page.keyboard.press("Enter")  # Start has the focus
+    enter(page, "Start")
     judge(page)
     expect(page.get_by_text("You have done 1 task.")).to_be_visible()
-    page.keyboard.press("Enter")  # Next task
+    enter(page, "Next task")
     judge(page)
     expect(page.get_by_text("You have done 2 tasks.")).to_be_visible()
-    page.keyboard.press("Enter")
+    enter(page, "Next task")
     expect(page.get_by_text("This batch is complete")).to_be_visible()
     assert (Assignment.objects.counted().count(), len(judgments_frame(batch.study))) == (2, 4)
     page.goto(other.url)

@@ -9,7 +9,7 @@ from tests.annotation.test_explorer import judged
 from tests.browser.helpers import let_in
 from tests.browser.test_axe import axe, look  # noqa: F401  fixtures
 from tests.factories import make_member
-from tests.looking import fits
+from tests.looking import fits, there
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -25,15 +25,15 @@ def test_a_document_is_found_read_and_passed_on_by_keys_alone(page, live_server)
     page.get_by_label("Metric").select_option("m")
     page.get_by_label("Order").select_option("disagreement")
     page.get_by_role("button", name="Show").click()
-    expect(page.get_by_role("columnheader", name="Disagreement")).to_be_visible()
+    there(page, page.get_by_role("columnheader", name="Disagreement"))
     page.locator("body").press("Enter")
     page.wait_for_url("**/explorer/*/?**")
     first = page.locator("h1").inner_text()
     assert "sort=disagreement" in page.url
     page.keyboard.press("j")
-    expect(page.locator("h1")).not_to_have_text(first)
+    there(page, page.locator("h1").filter(has_not_text=first))
     page.keyboard.press("k")
-    expect(page.locator("h1")).to_have_text(first)
+    there(page, page.locator("h1").filter(has_text=first))
     page.keyboard.press("]")
     page.wait_for_url("**system=**")
     expect(page.locator("#judges")).to_contain_text(page.locator(".explore-systems .chosen h3").inner_text())

@@ -7,7 +7,7 @@ from annotation.guidance import give_defaults
 from annotation.models import Consent, PracticeItem, PracticePlan, PracticeRun, Role, Summary
 from tests.browser.conftest import sign_in
 from tests.factories import make_batch, make_member, make_study
-from tests.looking import fits
+from tests.looking import fits, there
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,22 +41,23 @@ def test_from_consent_through_tutorial_and_test_to_the_first_task_by_keyboard(pa
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Tutorial")).to_be_visible()
     for answer, word in (("n", "Right."), ("n", "Not quite"), ("n", "Right.")):
-        expect(page.get_by_role("button", name="Check")).to_be_visible()
-        page.wait_for_load_state()
+        there(page, page.get_by_role("button", name="Check"))
         page.keyboard.press(answer)
         page.keyboard.press("Enter")
         expect(page.get_by_role("status")).to_contain_text(word)
         expect(page.get_by_role("status")).to_contain_text("It says so.")
         fits(page)
-        page.keyboard.press("Enter")  # the focus is on Next
+        expect(page.get_by_role("button", name="Next")).to_be_focused()
+        page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="That was the tutorial")).to_be_visible()
+    expect(page.get_by_role("button", name="Go on to the tasks")).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Qualification test")).to_be_visible()
+    there(page, page.get_by_role("heading", name="Qualification test"))
     fits(page)
-    page.wait_for_load_state()
     page.keyboard.type("npn")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Passed")).to_be_visible()
+    expect(page.get_by_role("button", name="Take a task")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#task")).to_be_visible()
     assert Consent.objects.count() == 1

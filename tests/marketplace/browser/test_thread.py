@@ -173,6 +173,7 @@ def test_a_page_that_hands_in_by_script_is_noticed(wide_page, live_server, site,
     sign_in(page, live_server.url, "wanda")
     page.goto(f"{live_server.url}/hits/{hit.hit_id}/")
     page.get_by_role("button", name="Accept for $0.10").click()
+    page.wait_for_url(re.compile("/work/"))  # the preview has such a button too
     page.frame_locator("iframe").get_by_role("button", name="Send").click()
     expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
     assert parse_answers(Assignment.objects.get().answer)["answer"].text == "by script"
