@@ -1,8 +1,11 @@
 """The house keeps its rules: who imports whom, what stays small, what must not load at start."""
 
+import ast
 import json
+import re
 import subprocess
 import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,6 +28,34 @@ def test_the_web_process_starts_without_heavy_libraries():
         [sys.executable, "-c", code], cwd=ROOT, env={"DEMO": "1"}, capture_output=True, text=True, check=True
     )
     assert json.loads(result.stdout) == []
+
+
+def test_what_the_rooms_import_is_chosen_and_pinned():
+    """What is only there because something else needs it may go with any upgrade. Ray and spaCy are extras."""
+    imported = {
+        name.partition(".")[0]
+        for room in ("analysis", "annotation", "deploy", "scoring")
+        for path in (ROOT / room).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in _imports(node)
+    }
+    chosen = (ROOT / "requirements.txt").read_text(encoding="utf-8").partition("# What those need")[0]
+    pinned = {_plain(line) for line in chosen.splitlines() if "==" in line}
+    owners = packages_distributions()
+    assert {
+        name for name in imported - {"ray", "spacy"} if name in owners and pinned.isdisjoint(map(_plain, owners[name]))
+    } == set()
+    assert {"torch", "django", "boto3", "lxml"} <= imported
+
+
+def _imports(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [one.name for one in node.names]
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
+
+
+def _plain(requirement: str) -> str:
+    return re.sub(r"[-_.]+", "-", re.split(r"[=\[]", requirement)[0]).lower()
 
 
 def test_no_migration_is_missing(db):
