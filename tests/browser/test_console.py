@@ -54,6 +54,47 @@ def test_a_batch_is_launched_by_keyboard_at_the_price_that_the_button_names(brow
     assert Posting.objects.filter(state="open").count() == 2
 
 
+def test_a_new_price_takes_the_focus_from_nobody(browser, live_server, market, settings):
+    point_at(settings, market.url, market.ask("requester", cents=100_00))
+    settings.SITE_URL = live_server.url
+    batch = create_batch(make_study(documents=2, units=2), "Pilot", "litepyramid", 2)
+    context = browser.new_context(viewport=WIDE)
+    let_in(context, live_server.url, make_member(batch.study, Role.ADMIN))
+    page = context.new_page()
+    page.goto(live_server.url + reverse("launch", args=[batch.study.slug, batch.pk]) + "?preset=realsumm")
+    expect(page.get_by_role("button", name="Publish for $0.96")).to_be_visible()
+    page.get_by_label("For group abs").fill("0.25")
+    publish = page.get_by_role("button", name="Publish for $1.20")
+    publish.evaluate("(one) => (one.dataset.old = 'yes')")
+    page.get_by_label("For group abs").press("Tab")  # leaving the field asks for the price once more
+    expect(page.locator("[data-old]")).to_have_count(0)
+    expect(publish).to_be_focused()
+    context.close()
+
+
+def test_what_is_being_read_on_the_monitor_stays_open(browser, live_server, settings):
+    batch = make_crowd_batch(documents=1, quota=3)
+    [turn, *_others] = published(batch, workers=2)
+    answered(turn, "01")
+    context = browser.new_context(viewport=NARROW)
+    let_in(context, live_server.url, make_member(batch.study, Role.ADMIN))
+    page = context.new_page()
+    page.clock.install()
+    page.goto(live_server.url + reverse("monitor", args=[batch.study.slug, batch.pk]))
+    asked = []
+    page.on("request", lambda one: asked.append(one.url) if "live=1" in one.url else None)
+    numbers = page.locator("#live details")
+    numbers.locator("summary").click()
+    page.clock.run_for(20_000)
+    expect(numbers).to_have_attribute("open", "")
+    assert asked == []
+    numbers.locator("summary").click()
+    page.locator("h1").click()
+    with page.expect_response("**/monitor/?live=1"):
+        page.clock.run_for(6_000)
+    context.close()
+
+
 def test_the_sentence_of_a_refusal_stays_in_view_until_something_is_changed(browser, live_server, settings):
     settings.MTURK_ENDPOINT_URL = ""
     batch = make_crowd_batch()
