@@ -22,12 +22,6 @@ class BatchNotOpen(Refused):
     sentence = _("This batch is not open at the moment. What you saved is kept; look in again later.")
 
 
-class LeaseExpired(Refused):
-    sentence = _(
-        "Your hold on this task has ended and somebody else has taken it. Nothing was lost: what you saved is kept."
-    )
-
-
 class NotYours(Refused):
     status = 404  # a stranger must not learn that it exists
     sentence = _("There is no such assignment of yours. Nothing was changed.")

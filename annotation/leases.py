@@ -15,7 +15,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
 from . import clock
-from .errors import AlreadySubmitted, BatchNotOpen, LeaseExpired, NoTaskLeft, NotYours
+from .errors import AlreadySubmitted, BatchNotOpen, NoTaskLeft, NotYours
 from .frozen import Frozen, FrozenModels
 from .models import Assignment, Batch, Task, User, Worker
 from .models.work import AssignmentQuerySet, TaskQuerySet
@@ -191,17 +191,6 @@ _PAGE = FrozenModels(
     "user",
     words=["key"],
 )
-
-
-def renew_lease(worker: Worker | None, key: str) -> Assignment:
-    """A sign of life: the lease starts anew. A lease that ended is taken up again while its place is free."""
-    with transaction.atomic():
-        assignment = own_assignment(worker, key, lock=True, texts=False)
-        if assignment.state in DONE:
-            raise AlreadySubmitted
-        if not _hold(assignment):
-            raise LeaseExpired
-    return assignment
 
 
 def keep_alive(assignment: Assignment) -> bool:

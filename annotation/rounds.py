@@ -107,10 +107,6 @@ def second_round_of(batch: Batch) -> Batch | None:
     return Batch.objects.filter(study_id=batch.study_id, round=batch.round + 1, options__round_of=batch.pk).first()
 
 
-def first_round_of(batch: Batch) -> Batch:
-    return Batch.objects.get(pk=batch.options[ROUND_OF])
-
-
 def open_second_round(batch: Batch, thresholds: Mapping[str, float], *, seed: int = 0) -> Batch:
     """A batch of second looks: one task per concerned worker and document, reserved for that worker, open at once.
 

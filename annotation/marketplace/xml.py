@@ -5,7 +5,6 @@ from lxml import etree
 from .errors import BadXML
 
 MOST_BYTES = 65_535
-SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/"
 
 
 def parse_xml(text: str, what: str, most_bytes: int = MOST_BYTES) -> etree._Element:

@@ -22,8 +22,8 @@ from hypothesis.stateful import (
 
 from annotation import clock
 from annotation.drafts import Change, save_draft
-from annotation.errors import AlreadySubmitted, LeaseExpired, NoTaskLeft
-from annotation.leases import expire_leases, lease_task, release_task, renew_lease
+from annotation.errors import AlreadySubmitted, NoTaskLeft
+from annotation.leases import expire_leases, lease_task, release_task
 from annotation.models import Assignment, Batch, Judgment, Study, Task, Worker
 from annotation.protocols import of as protocol_of
 from annotation.submits import revise_judgments, submit_judgments
@@ -107,14 +107,12 @@ class Workbench(RuleBasedStateMachine):
         if (mine := self.held(who, which)) is None:
             return
         with self.at():
-            try:
-                renewed = renew_lease(mine.worker, mine.key)
-            except AlreadySubmitted:
-                assert mine.key in self.answers
-            except LeaseExpired:
-                assert mine.task.live >= mine.task.quota
-            else:
-                assert renewed.lease_until > self.now
+            found = save_draft(mine.worker, mine.key, [])
+        if found.held:
+            assert found.seconds_left > 0
+        else:
+            over = mine.key in self.answers or found.state == State.RELEASED
+            assert over or mine.task.live >= mine.task.quota
 
     @rule(minutes=st.sampled_from([1, 10, 31]))
     def time_passes(self, minutes):
