@@ -45,12 +45,13 @@ class TestGuessing:
         assert sign_in(client, user.username).status_code == 302
 
     def test_each_further_failure_doubles_the_wait_up_to_a_quarter_of_an_hour(self, client):
-        user, waits = make_user(), []
+        user, waits, now = make_user(), [], timezone.now()
         for _ in range(12):
-            sign_in(client, user.username, "wrong")
+            with clock.fixed(now):
+                sign_in(client, user.username, "wrong")
             if refused := SignInFailures.objects.filter(closed_until__isnull=False).first():
-                waits.append(round((refused.closed_until - timezone.now()).total_seconds()))
-                SignInFailures.objects.update(closed_until=timezone.now() - timedelta(seconds=1))
+                waits.append((refused.closed_until - now).total_seconds())
+                SignInFailures.objects.update(closed_until=now - timedelta(seconds=1))
         assert waits[:4] == [30, 60, 120, 240]
         assert max(waits) == 900
 
