@@ -7,6 +7,8 @@ import math
 
 MOST = 1_000_000
 """Resamples that fit into memory and into a day; more of them tell nothing new."""
+FEWEST = 39
+"""Resamples whose two outermost leave out 1 in 40 on each side: fewer can't bound 95 %."""
 
 
 def count(text: str) -> int:
@@ -32,6 +34,11 @@ def draws(text: str) -> int:
     if count(text) > MOST:
         raise argparse.ArgumentTypeError(f"{text!r} resamples are too many; {MOST:,} are the most")
     return int(text)
+
+
+def too_few(drawn: int) -> str:
+    """What to add to a sentence about an interval from so many resamples."""
+    return f" {drawn} can't bound 95 %; 1000 are usual." if drawn < FEWEST else ""
 
 
 def resamples(text: str) -> int:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from analysis.agreement import CLUSTERS, UNDEFINED, AgreementResult, agreement
 from analysis.agreement_coefficients import KERNELS, LEVELS
 from analysis.agreement_raters import RATER_COEFFICIENTS
-from analysis.arguments import draws
+from analysis.arguments import draws, too_few
 from analysis.cli import CommandResult, load, progress
 
 HELP = "How far the workers agree: Krippendorff's alpha and its kin, pooled or per item, with intervals."
@@ -66,4 +66,5 @@ def _how(result: AgreementResult, by: str | None) -> str:
         how = "Pooled over all units."
     if result.resamples:
         how += f" 95 % intervals from {result.resamples} resamples of {result.cluster or 'unit'}, seed {result.seed}."
+        how += too_few(result.resamples)
     return how

@@ -6,7 +6,7 @@ import argparse
 
 import pandas as pd
 
-from analysis.arguments import draws
+from analysis.arguments import draws, too_few
 from analysis.cli import CommandResult, UsageError
 from analysis.coefficients import COEFFICIENTS
 from analysis.commands._metrics import (
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     elif args.ci:
         kind = "plain percentile" if args.interval == "percentile" else "expanded percentile (Hesterberg 2015)"
         drawn = f"{args.ci} bootstrap resamples of {args.resample}, seed {args.seed}"
-        notes.append(f"Intervals: 95 %, {kind}, {drawn}.")
+        notes.append(f"Intervals: 95 %, {kind}, {drawn}.{too_few(args.ci)}")
     rows = [{column: getattr(result, column) for column in COLUMNS} for result in results]
     return CommandResult(rows, COLUMNS, notes)
 

@@ -82,6 +82,16 @@ def test_a_table_for_people_has_an_en_dash_for_what_is_undefined(capsys, judgmen
     assert "All answers are equal (0)" in out
 
 
+def test_an_interval_from_too_few_resamples_says_so(capsys, judgments: str, tmp_path: Path) -> None:
+    scores = tmp_path / "scores.csv"
+    cells = [f"d{d},s{s},{m},{d * s + (m == 'h') * s}" for d in range(4) for s in range(4) for m in "hm"]
+    scores.write_text("\n".join(["doc_id,system,metric,value", *cells]))
+    for command in (["agreement", judgments], ["correlate", str(scores), "--human", "h"]):
+        # 1 in 40 is 2.5 %: the lowest of 39 resamples is the least that may bound it.
+        assert "38 can't bound 95 %; 1000 are usual." in "".join(run(capsys, *command, "--ci", "38")[1:])
+        assert "can't bound" not in "".join(run(capsys, *command, "--ci", "39")[1:])
+
+
 def test_notes_go_to_the_error_stream_with_json(capsys, judgments: str) -> None:
     _, out, err = run(capsys, "agreement", judgments, "--json")
     json.loads(out)
