@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connections
 
-from annotation.marketplace import assignments, books, hits, people, work
+from annotation.marketplace import assignments, books, exams, hits, people, qualifications, work
 from annotation.marketplace.errors import AlreadyDone, Refused, SentBefore
 from annotation.marketplace.models import HIT, Assignment, Requester
-from tests.marketplace.fixtures import ANSWER, EXTERNAL, make_hit
+from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, make_hit
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 
@@ -143,6 +143,14 @@ def test_one_of_ten_top_ups_by_one_form_counts(db):
     assert sum(isinstance(one, SentBefore) for one in results) == 9
     lab.refresh_from_db()
     assert (lab.available_cents, books.books_agree(lab)) == (500, True)
+
+
+@pytest.mark.sqlite
+def test_a_test_begun_in_ten_tabs_is_one_test(requester, anna):
+    values = {"name": "Colours", "description": "d", "status": "Active", "test": FORM, "test_seconds": 60}
+    kind = qualifications.create_type(requester, **values)
+    found = at_once(lambda _: exams.request_qualification(anna, kind.qualification_type_id), list(range(10)))
+    assert {getattr(one, "request_id", one) for one in found} == {anna.qualification_requests.get().request_id}
 
 
 @pytest.mark.sqlite
