@@ -24,8 +24,8 @@ HEADERS = {
 PAGE = """<!doctype html>
 <html lang="{language}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>{status}</title></head>
-<body><main><h1>{status}</h1><p>{sentence}</p><p><small>{name}</small></p></main></body>
+<meta name="color-scheme" content="light dark"><title>{heading}</title></head>
+<body><main><h1>{heading}</h1><p>{sentence}</p><p><small>{status} <code>{name}</code></small></p></main></body>
 </html>
 """
 
@@ -63,6 +63,7 @@ def last_page(request: HttpRequest, error: BaseException | None) -> HttpResponse
         response = JsonResponse({"error": kind, "sentence": sentence, "request": name}, status=status)
     else:
         facts = {"language": get_language() or "en", "status": status, "sentence": sentence, "name": name}
+        facts["heading"] = gettext("Our mistake")
         words = {key: escape(str(value)) for key, value in facts.items()}
         response = HttpResponse(PAGE.format(**words), status=status)
     for header, value in HEADERS.items():

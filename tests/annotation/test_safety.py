@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -74,6 +75,14 @@ class TestGuessing:
         for name in (user.username, f" {user.username}", f"{user.username}\t", wide, user.username.upper()):
             sign_in(client, name, "wrong")
         assert sign_in(client, user.username).status_code == 429
+
+    def test_a_wrong_field_names_its_error(self, client):
+        client.force_login(make_user("ann"))
+        new = {"new_password1": "hunter3-hunter3", "new_password2": "hunter3-hunter3"}
+        page = client.post(reverse("password"), {"old_password": "wrong", **new}).content.decode()
+        described = re.findall('aria-describedby="([^"]+)"', page)
+        assert described
+        assert [name for names in described for name in names.split() if f'id="{name}"' not in page] == []
 
     def test_the_old_password_can_not_be_guessed_either(self, client):
         user = make_user()

@@ -303,3 +303,31 @@ def test_in_forced_colours_a_chosen_answer_differs_from_the_others(page: Page, l
     colour = "one => getComputedStyle(one).backgroundColor"
     chosen = row.locator("input:checked + span").evaluate(colour)
     assert chosen not in row.locator("input:not(:checked) + span").evaluate_all(f"all => all.map({colour})")
+
+
+def test_giving_back_asks_once_more_when_there_are_answers(page: Page, live_server):
+    """A task that was given back doesn't come again, and the button stands beside Help."""
+    held = begin(page, live_server.url, open_batch("litepyramid"))
+    page.keyboard.press("p")
+    expect(page.locator("#progress")).to_contain_text("1 of ")
+    page.get_by_role("button", name="Give back").click()
+    question = page.get_by_role("dialog", name="Give this task back?")
+    expect(question.get_by_role("button", name="Go on working")).to_be_focused()
+    fits(page)
+    page.keyboard.press("Enter")
+    expect(question).to_be_hidden()
+    held.refresh_from_db()
+    assert held.state == Assignment.State.LEASED
+    page.get_by_role("button", name="Give back").click()
+    question.get_by_role("button", name="Give back").click()
+    expect(page.get_by_role("status")).to_contain_text("You gave the task back")
+    held.refresh_from_db()
+    assert held.state == Assignment.State.RELEASED
+
+
+def test_an_untouched_task_is_given_back_at_once(page: Page, live_server):
+    held = begin(page, live_server.url, open_batch("litepyramid"))
+    page.get_by_role("button", name="Give back").click()
+    expect(page.get_by_role("heading", name="Your studies")).to_be_visible()
+    held.refresh_from_db()
+    assert held.state == Assignment.State.RELEASED

@@ -154,6 +154,7 @@ def test_with_the_database_down_people_get_a_sentence_and_the_log_one_record(set
         assert headers["X-Frame-Options"] == "DENY"
         assert cookies == []  # nobody is signed out
     assert "What you had saved is kept" in answers[0][3]
+    assert "<h1>Our mistake</h1>" in answers[0][3]
     assert json.loads(answers[2][3])["error"] == "unavailable"
     assert json.loads(answers[2][3])["sentence"].startswith("Something went wrong")
     lines = [json.loads(line) for line in log]

@@ -2,6 +2,7 @@
 // A protocol's script calls start() and then set(field, content) for each change; `content` has "value" and more.
 import { Keeper } from "./keeper.js";
 import { Courier, Trouble } from "./courier.js";
+import { giveBack } from "./giveback.js";
 import { Signals } from "./signals.js";
 import { StatusLine } from "./status.js";
 
@@ -68,6 +69,7 @@ class Engine {
     setInterval(() => this.status.tick(this.signals.active), 1000);
     this.form = document.getElementById("task");
     this.form?.addEventListener("submit", (event) => this.onSubmit(event));
+    giveBack(this);
   }
 
   on(name, listener) {
