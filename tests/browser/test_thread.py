@@ -62,3 +62,18 @@ def test_an_analyst_reads_the_report_with_its_charts(page: Page, live_server):
     assert page.locator("figure svg").count() >= 2
     assert page.get_by_role("row", name="rouge-1-f").count() >= 1
     fits(page)
+
+
+def test_no_title_of_a_chart_is_cut_off(page: Page, live_server):
+    """A matrix of three metrics is narrower than its title: that runs on beside it, inside the card."""
+    load_demo()
+    sign_in(page, live_server.url, "analyst", "demo")
+    page.get_by_role("link", name="Report").click()
+    expect(page.locator(".figure svg").first).to_be_visible()
+    cut = """[...document.querySelectorAll('.figure svg')].flatMap((chart) => {
+      const box = chart.getBoundingClientRect(), card = chart.closest('.card').getBoundingClientRect();
+      const clips = getComputedStyle(chart).overflow === 'hidden';
+      return [...chart.querySelectorAll('text')].filter((one) =>
+        one.getBoundingClientRect().right > (clips ? box : card).right + 1).map((one) => one.textContent);
+    })"""
+    assert page.evaluate(cut) == []
