@@ -206,17 +206,18 @@ class Run:
         task = one.task
         if any(step.family.pooled for step in self.plan):
             self._add_up(one)
-        self._note_tellers(one)
+        self._note_undefined(one)
         values = np.concatenate(one.blocks, axis=1)[:, self._pick]
         return Scored(task.document.doc_id, task.systems, task.groups, values)
 
-    def _note_tellers(self, one: _Pending) -> None:
-        """Sums and undefined scores of the families that tell of them."""
+    def _note_undefined(self, one: _Pending) -> None:
+        """Undefined scores, and the sums of the families that tell of them."""
         for number, step in enumerate(self.plan):
-            if not step.family.tells:
-                continue
             block = one.blocks[number]
-            self.tally.hidden[number] = self.tally.hidden.get(number, 0.0) + np.nansum(block, axis=0)
+            if step.family.tells:
+                self.tally.hidden[number] = self.tally.hidden.get(number, 0.0) + np.nansum(block, axis=0)
+            if not np.isnan(block).any():
+                continue
             for at, name in step.shown:
                 for row in np.flatnonzero(np.isnan(block[:, at])).tolist():
                     where = f"document {one.task.document.doc_id}, system {one.task.systems[row]}"

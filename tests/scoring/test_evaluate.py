@@ -11,7 +11,7 @@ import pytest
 
 import scoring
 from analysis.tables import TableError
-from scoring.errors import EmptyTextWarning, MissingInput, ScoringError
+from scoring.errors import EmptyTextWarning, MissingInput, ScoringError, UndefinedWarning
 from scoring.metrics.rouge import Rouge
 from scoring.texts import Document
 
@@ -182,3 +182,15 @@ def test_bad_engines_and_jobs_are_refused(summaries: pd.DataFrame, documents: pd
         scoring.evaluate(summaries, documents, "length", engine="cloud")
     with pytest.raises(ScoringError, match="1 or more"):
         scoring.evaluate(summaries, documents, "length", jobs=0)
+
+
+@pytest.mark.parametrize("metric", ["js-2", "novel-2"])
+def test_an_undefined_score_is_never_silent(metric: str) -> None:
+    """One word has no pair of words: the score is undefined, though the text isn't empty."""
+    summaries = pd.DataFrame(
+        [("1", "short", "Cat"), ("1", "long", "A black cat sat.")], columns=["doc_id", "system", "summary"]
+    )
+    documents = pd.DataFrame({"doc_id": ["1"], "source": ["A black cat sat here."], "references": [["A black cat."]]})
+    with pytest.warns(UndefinedWarning, match=f"{metric} is undefined for document 1, system short"):
+        found = scoring.evaluate(summaries, documents, metric)
+    assert found.set_index("system")["value"].isna().to_dict() == {"short": True, "long": False}
