@@ -6,7 +6,9 @@ a palette that colour-blind readers can tell apart. A system keeps its colour an
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,8 @@ INK = "currentColor"
 FAINT = "#8a8f98"
 ACCENT = PALETTE[0]
 WIDTH = 340
+PADDING = 4
+WIDTHS = re.compile(r'(?<= width=")(\d+)" height="\d+" viewBox="0 0 \1(?= )')
 SYMBOLS = {"pearson": "r", "spearman": "ρ", "kendall": "τ", "kendall-c": "τc", "accuracy": "accuracy"}
 
 
@@ -41,7 +45,7 @@ def themed(chart: Any) -> Any:
     """The chart in the house style."""
     text = {"labelFont": FONT, "titleFont": FONT, "labelColor": INK, "titleColor": INK}
     return (
-        chart.configure(background="transparent", font=FONT, padding=4)
+        chart.configure(background="transparent", font=FONT, padding=PADDING)
         .configure_view(stroke=None)
         .configure_axis(
             **text,
@@ -84,7 +88,18 @@ def to_svg(chart: Any) -> str:
     """The chart as an SVG document, made here without browser or network."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(chart.to_json()))
+    text = chart.to_json()
+    return _with_room(str(vl_convert.vegalite_to_svg(text)), json.loads(text).get("title"))
+
+
+def _with_room(svg: str, title: Any) -> str:
+    """The drawing, wide enough for its title in the reader's face, which may be wider than ours (see names_axis)."""
+    if not isinstance(title, dict):
+        title = {"text": title or ""}
+    small = title.get("subtitle") or ""
+    lines = [(8.6, title["text"]), *((7.0, line) for line in ([small] if isinstance(small, str) else small))]
+    wanted = 2 * PADDING + math.ceil(max(size * len(line) for size, line in lines))
+    return WIDTHS.sub(lambda found: found[0].replace(found[1], str(max(int(found[1]), wanted))), svg, count=1)
 
 
 def to_pdf(chart: Any) -> bytes:

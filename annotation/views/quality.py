@@ -9,9 +9,11 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import READERS, study_for, user_of
+from annotation.crowds.terms import to_cents
 from annotation.downloads import chart_response, table_response
 from annotation.errors import Refused
 from annotation.models import Role, Study
+from annotation.numbers import whole
 from annotation.quality import decide_filter, preview_rules, undo_filter, worker_answers
 from annotation.stored import current
 
@@ -22,13 +24,22 @@ CHARTS = ("workers", "systems", "spread")
 
 
 def _seed(request: HttpRequest) -> int:
-    text = request.POST.get("seed", "0").strip() or "0"
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    text = request.POST.get("seed", "").strip() or "0"
+    seed = whole(text, otherwise=-1)
+    if not 0 <= seed < 10**9:
+        raise Refused(
+            gettext("“%(text)s” is no seed: write a whole number below 1,000,000,000. Nothing was changed.")
+            % {"text": text[:40]}
+        )
+    return seed
 
 
 def _price(request: HttpRequest) -> float:
-    text = request.POST.get("price", "").strip().replace(",", ".")
-    return float(text) if text.replace(".", "", 1).isdigit() and text.isascii() and len(text) < 10 else 0.0
+    text = request.POST.get("price", "").strip()
+    try:
+        return to_cents(text) / 100 if text else 0.0
+    except ValueError as error:
+        raise Refused(gettext("%(error)s Nothing was changed.") % {"error": error}) from None
 
 
 @require_http_methods(["GET", "POST"])

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from analysis import plot
 from analysis.correlate import system_means
+from analysis.plot_metrics import value_matrix
 from tests.analysis._matrices import table
 
 RNG = np.random.default_rng(0)
@@ -88,3 +92,12 @@ def test_charts_are_saved_by_suffix(tmp_path):
     assert (tmp_path / "c.pdf").read_bytes().startswith(b"%PDF")
     with pytest.raises(ValueError, match=r"\.svg, \.pdf, \.json"):
         plot.save(chart, tmp_path / "c.gif")
+
+
+def test_a_narrow_matrix_is_as_wide_as_its_title():
+    frame = pd.DataFrame([(a, b, 0.5) for a in "ab" for b in "ab"], columns=["row", "column", "value"])
+    title, wide = "Agreement between metrics", "a subtitle that is longer than its title is"
+    for subtitle, width in [("short", 8.6 * len(title)), (wide, 7 * len(wide))]:
+        drawn = plot.to_svg(value_matrix(frame, "row", "column", "value", title, subtitle))
+        widths = re.match(r'<svg[^>]* width="(\d+)" height="\d+" viewBox="0 0 (\d+) \d+"', drawn).groups()
+        assert widths == (str(math.ceil(width) + 8),) * 2

@@ -75,6 +75,19 @@ def test_the_chosen_rules_stay_chosen_in_a_preview_and_after_a_refusal(admin, st
         assert ("There is no rule" in page) == (status == 409)
 
 
+@pytest.mark.parametrize(
+    ("field", "typed", "sentence"),
+    [("seed", "-7", "“-7” is no seed"), ("seed", "1e3", "is no seed"), ("price", "20c", "“20c” is not an amount")],
+)
+def test_a_seed_or_price_that_is_no_number_is_refused_and_stays_typed(admin, study, field, typed, sentence):
+    answer = admin.post(address(study), {"rule": "checks", field: typed})
+    assert answer.status_code == 409
+    page = answer.content.decode()
+    assert sentence in page
+    assert f'value="{typed}"' in page
+    assert "What this filter would do" not in page
+
+
 def test_rules_and_reasons_are_said_in_german(admin, study):
     page = admin.post(
         f"/studies/{study.slug}/quality/", {"rule": "checks"}, headers={"accept-language": "de"}

@@ -178,6 +178,14 @@ class TestPages:
         page = client.get(reverse("task", args=[held.key]))
         assert page.url == reverse("receipt", args=[held.key])
 
+    @pytest.mark.parametrize("state", ["open", "paused", "closed"])
+    def test_the_receipt_offers_a_next_task_only_where_there_can_be_one(self, client, held, state):
+        client.post(reverse("task", args=[held.key]), self.form(held))
+        Batch.objects.update(state=state)
+        page = client.get(reverse("receipt", args=[held.key])).content.decode()
+        assert ("Next task" in page) is (state == "open")
+        assert (f"This batch is {state}" in page) is (state != "open")
+
     def test_the_receipt_of_an_open_task_leads_back_to_it(self, client, held):
         assert client.get(reverse("receipt", args=[held.key])).url == reverse("task", args=[held.key])
 
