@@ -125,7 +125,7 @@ def record_payout(worker: Worker, cents: int, reference: str, by: Account | None
 
 
 def check_form(owner: Requester | Worker, subject: str, form: str) -> None:
-    """Raises SentBefore when this form has moved money already. Two at once take turns at the owner's row."""
+    """Raises SentBefore when this form has done its work already. Two at once take turns at the owner's row."""
     if form:
         type(owner).objects.select_for_update().get(pk=owner.pk)
         if AuditEntry.objects.filter(subject=subject, detail__form=form).exists():

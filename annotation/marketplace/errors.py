@@ -97,7 +97,7 @@ class AlreadyDone(Refused):
 
 
 class SentBefore(Refused):
-    """The same form of the operator came again: a double click, or a page sent anew."""
+    """The same form came again: a double click, or a page sent anew."""
 
     sentence = (
         "This form was sent before, and counted then. Nothing was changed now; for another one, load the page anew."

@@ -12,9 +12,11 @@ import secrets
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models.functions import Coalesce
 
 from . import clock
+from .books import check_form
 from .errors import DoesNotExist
 from .models import AccessKey, Account, Requester
 from .people import record
@@ -32,9 +34,14 @@ class IssuedKey:
     secret: str
 
 
-def issue_key(requester: Requester, label: str = "", by: Account | None = None) -> IssuedKey:
-    key = AccessKey.objects.create(requester=requester, salt=secrets.token_hex(32), label=label, created_at=clock.now())
-    record(by, "key issued", requester.requester_id, key=key.key_id, label=label)
+def issue_key(requester: Requester, label: str = "", by: Account | None = None, form: str = "") -> IssuedKey:
+    """A new key, once per `form`."""
+    with transaction.atomic():
+        check_form(requester, requester.requester_id, form)
+        key = AccessKey.objects.create(
+            requester=requester, salt=secrets.token_hex(32), label=label, created_at=clock.now()
+        )
+        record(by, "key issued", requester.requester_id, key=key.key_id, label=label, form=form)
     return IssuedKey(key.key_id, secret_of(key))
 
 

@@ -53,6 +53,16 @@ def test_a_key_is_shown_once_works_and_is_revoked(lab, client, live_server):
     assert "revoked" in client.get("/requester/keys/").content.decode()
 
 
+def test_reloading_the_page_of_a_new_key_makes_no_other(lab, client):
+    form = re.search(r'name="form" value="(\w+)"', client.get("/requester/keys/").content.decode())[1]
+    made = client.post("/requester/keys/", {"label": "laptop", "form": form})
+    again = client.post("/requester/keys/", {"label": "laptop", "form": form})
+    assert (made.status_code, again.status_code) == (200, 409)
+    assert "This form was sent before" in again.content.decode()
+    assert AccessKey.objects.filter(requester=lab).count() == 1
+    assert form not in client.get("/requester/").content.decode()
+
+
 def test_the_page_with_a_secret_is_kept_by_no_cache(client):
     assert "no-store" in client.post("/requester/keys/")["Cache-Control"]
 

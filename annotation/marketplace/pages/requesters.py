@@ -1,5 +1,6 @@
 """A requester's pages: keys, money, HITs and assignments at a glance, events."""
 
+import secrets
 from typing import Any
 
 from django.contrib import messages
@@ -49,16 +50,19 @@ def overview(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
+@answers_refusals
 def keys(request: HttpRequest) -> HttpResponse:
     """Requesters: their access keys. A new secret is in this one answer and nowhere else."""
     requester = requester_of(request)
     issued = None
     if request.method == "POST":
-        issued = issue_key(requester, request.POST.get("label", "").strip()[:100], by=account_of(request))
+        label, form = request.POST.get("label", "").strip()[:100], request.POST.get("form", "")[:64]
+        issued = issue_key(requester, label, account_of(request), form)
     context = {
         "section": "keys",
         "keys": requester.access_keys.all(),
         "issued": issued,
+        "form_key": secrets.token_hex(12),
         "endpoint": submit_origin(request),
     }
     return show(request, "requester/keys.html", context)
