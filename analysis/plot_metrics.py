@@ -14,8 +14,9 @@ from analysis.experiments.pairwise import PairwiseF1
 from analysis.experiments.ranking import Ranking
 from analysis.experiments.robustness import OptionPoint
 from analysis.experiments.topk import TopK
-from analysis.plot import ACCENT, FAINT, INK, PALETTE, SHAPES, altair, names_axis, number, themed
+from analysis.plot import ACCENT, FAINT, INK, PALETTE, SHAPES, altair, names_axis, number, slanted_axis, themed
 
+AXIS = 150  # the least length of a matrix, for the words along its axes
 DIVERGING = ["#b35806", "#f7f7f7", "#2166ac"]
 
 
@@ -67,10 +68,10 @@ def significance_matrix(found: Comparison) -> Any:
     ]
     frame["significant"] = (frame["p_adjusted"] < found.alpha) & (frame["difference"] > 0)
     few = len(order) <= 16
-    size = 24 if few else max(4, 400 // len(order))
+    size = max(24, AXIS // len(order)) if few else max(4, 400 // len(order))
     base = alt.Chart(frame).encode(
-        x=alt.X("worse:N", sort=order, title="than this metric", axis=alt.Axis(labelAngle=-45)),
-        y=alt.Y("better:N", sort=order, title="is this metric better"),
+        x=alt.X("worse:N", sort=order, title="than this metric", axis=slanted_axis(order)),
+        y=alt.Y("better:N", sort=order, title="is this metric better", axis=names_axis(order)),
     )
     cells = base.mark_rect(stroke=FAINT, strokeOpacity=0.25).encode(
         color=alt.condition("datum.significant", alt.value(ACCENT), alt.value("transparent")),
@@ -191,7 +192,7 @@ def value_matrix(
     size = 30 if few else max(5, 420 // max(len(rows), len(columns)))
     data = frame.assign(shown=shown, dark=[bool(math.isfinite(v) and abs(v) > 0.6) for v in frame[value]])
     base = alt.Chart(data).encode(
-        x=alt.X(f"{column}:N", sort=columns, title=None, axis=alt.Axis(labelAngle=-45)),
+        x=alt.X(f"{column}:N", sort=columns, title=None, axis=slanted_axis(columns)),
         y=alt.Y(f"{row}:N", sort=rows, title=None, axis=names_axis(rows)),
     )
     scale = alt.Scale(domain=[-1, 0, 1], range=DIVERGING)
@@ -236,13 +237,15 @@ def system_matrix(found: Ranking, metric: str, alpha: float = 0.05) -> Any:
     alt = altair()
     frame = frame_of(found.tests)
     frame["significant"] = frame["p_adjusted"] < alpha
-    size = 18 if len(found.systems) <= 30 else 8
+    size = max(18, AXIS // len(found.systems)) if len(found.systems) <= 30 else 8
     chart = (
         alt.Chart(frame)
         .mark_rect(stroke=FAINT, strokeOpacity=0.25)
         .encode(
-            x=alt.X("worse:N", sort=list(found.systems), title="than this system", axis=alt.Axis(labelAngle=-45)),
-            y=alt.Y("better:N", sort=list(found.systems), title="is this system better"),
+            x=alt.X("worse:N", sort=list(found.systems), title="than this system", axis=slanted_axis(found.systems)),
+            y=alt.Y(
+                "better:N", sort=list(found.systems), title="is this system better", axis=names_axis(found.systems)
+            ),
             color=alt.condition("datum.significant", alt.value(ACCENT), alt.value("transparent")),
             tooltip=["better", "worse", "difference", "p", "p_adjusted", "n"],
         )
