@@ -12,6 +12,9 @@ from playwright.sync_api import Browser, sync_playwright
 # Several test processes share the cores: threads of each that wait for each other would only burn them.
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
+# Once started, Playwright runs an event loop in this thread; Django's ORM is still called from the tests themselves.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
 WHOLE_CHROMIUM = shutil.which("chromium")

@@ -132,13 +132,13 @@ def test_list_pages_ask_a_fixed_number_of_questions(client, django_assert_num_qu
 def test_a_refused_form_leads_back_to_its_page_and_nowhere_else(client):
     study = make_study()
     client.force_login(make_member(study, Role.ADMIN))
-    address = f"/studies/{study.slug}/collect/"
-    form = {"name": "B", "protocol": "nothing", "quota": "1"}
+    page = f"/studies/{study.slug}/collect/"
+    address, form = f"{page}members/", {"name": "nobody", "role": "analyst"}
     ours, theirs = (
-        client.post(address, form, headers={"referer": f"{site}{address}"}).content.decode()
+        client.post(address, form, headers={"referer": f"{site}{page}"}).content.decode()
         for site in ("http://testserver", "https://evil.example")
     )
-    assert f'href="http://testserver{address}"' in ours
+    assert f'href="http://testserver{page}"' in ours
     assert "evil.example" not in theirs
-    elsewhere = {"host": "evil.example", "referer": f"http://evil.example{address}"}
+    elsewhere = {"host": "evil.example", "referer": f"http://evil.example{page}"}
     assert client.post(address, form, headers=elsewhere).status_code == 400

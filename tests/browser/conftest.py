@@ -1,15 +1,11 @@
 """Chromium, driven by Playwright, against the live server."""
 
-import os
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
-
-# Playwright runs an event loop in this thread; Django's ORM is still called from the test itself.
-os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 
 
 def pytest_collection_modifyitems(items):
