@@ -18,9 +18,6 @@ FLAGS = [
 ]
 WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 360, "height": 740}
 
-# Playwright runs an event loop in this thread; Django's ORM is still called from the test itself.
-os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
-
 if os.environ.get("DJANGO_SETTINGS_MODULE") != "tests.marketplace_settings":
     collect_ignore_glob = ["test_*.py"]
 
