@@ -91,3 +91,30 @@ def test_an_admin_sees_the_text_as_workers_will_while_writing(page: Page, live_s
     expect(preview).to_contain_text("<script>alert(1)</script> you")
     page.get_by_role("button", name="Keep instructions").click()
     expect(page.get_by_role("status")).to_contain_text("Kept as version 2.")
+
+
+def test_keeping_one_text_does_not_drop_what_was_typed_into_the_other(page: Page, live_server):
+    study, _ = make_guided_study()
+    sign_in(page, live_server.url, make_member(study, Role.ADMIN).username)
+    page.goto(f"{live_server.url}/studies/{study.slug}/guidance/")
+    instructions, consent = page.get_by_label("Text").first, page.get_by_label("Text").nth(1)
+    instructions.click()
+    page.keyboard.type("Read first. ")
+    consent.fill("Be kind.")
+    page.once("dialog", lambda dialog: dialog.dismiss())
+    with page.expect_event("dialog") as asked:
+        page.get_by_role("button", name="Keep consent text").click(no_wait_after=True)
+    assert asked.value.type == "beforeunload"
+    expect(consent).to_have_value("Be kind.")
+    assert study.guidance.filter(kind="consent").count() == 1
+    page.once("dialog", lambda dialog: dialog.accept())
+    with page.expect_event("dialog"):  # for the consent text
+        page.get_by_role("button", name="Keep instructions").click(no_wait_after=True)
+    expect(page.get_by_role("status")).to_contain_text("Kept as version 2.")
+    consent.fill("Be kinder.")
+    unasked = []
+    page.once("dialog", lambda dialog: (unasked.append(dialog.type), dialog.accept()))
+    page.get_by_role("button", name="Keep consent text").click()
+    expect(page.locator("main")).to_contain_text("Be kinder.")
+    expect(page.locator("#consent ~ p").first).to_contain_text("Version 2")
+    assert unasked == []  # alone it goes without a question

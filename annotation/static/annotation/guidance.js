@@ -30,3 +30,15 @@ for (const section of document.querySelectorAll("[data-preview]")) {
     timer = setTimeout(() => show(section, textarea, preview), WAIT);
   });
 }
+
+// A text that was changed is not left behind without a question, be it for another page or for its neighbour's form.
+const texts = [...document.querySelectorAll("[data-preview] textarea")];
+let sent = null;
+
+addEventListener("submit", (event) => {
+  sent = event.target;
+});
+addEventListener("beforeunload", (event) => {
+  if (texts.some((one) => one.form !== sent && one.value !== one.defaultValue)) event.preventDefault();
+  sent = null;
+});
