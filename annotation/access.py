@@ -16,6 +16,11 @@ def user_of(request: HttpRequest) -> User:
     return cast(User, request.user)
 
 
+def may_make_studies(user: User) -> bool:
+    """Whoever is the admin of a study may make another; and superusers."""
+    return user.is_superuser or user.memberships.filter(role=Role.ADMIN).exists()
+
+
 def study_for(request: HttpRequest, slug: str, *roles: str) -> Study:
     """The study, for a member with one of these roles; 404 for strangers, 403 with a sentence for other members."""
     study = Study.objects.filter(slug=slug).first()

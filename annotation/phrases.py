@@ -27,6 +27,8 @@ TEXTS = (
         "A worker whose agreement with the others over everything is below a threshold is dropped (LitePyramid)."
     ),
     gettext_noop("A worker who doesn't score planted bad summaries lower than the others is dropped."),
+    # What is counted in files (annotation/transfer/importer.py)
+    *map(gettext_noop, ("documents", "systems", "summaries", "SCUs", "check units", "judgments", "scores")),
     # Levels and coefficients
     gettext_noop("nominal"),
     gettext_noop("interval"),

@@ -2,7 +2,21 @@
 
 from django.urls import include, path
 
-from .views import account, collect, explorer, exports, home, metrics, quality, record, study, tokens, work, work_api
+from .views import (
+    account,
+    collect,
+    explorer,
+    exports,
+    home,
+    metrics,
+    new_study,
+    quality,
+    record,
+    study,
+    tokens,
+    work,
+    work_api,
+)
 from .views.crowd_door import BARE
 from .views.errors import Route, answer_wrong_methods
 
@@ -17,6 +31,7 @@ pages: list[Route] = [
     path("tokens/", tokens.tokens, name="tokens"),
     path("tokens/<int:token_id>/revoke/", tokens.revoke, name="revoke-token"),
     path("", home.home, name="home"),
+    path("new-study/", new_study.new_study, name="new-study"),
     path("sign-in/", account.SignIn.as_view(), name="sign-in"),
     path("sign-in/code/", account.sign_in_code, name="sign-in-code"),
     path("account/", account.account, name="account"),

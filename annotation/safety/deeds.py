@@ -15,6 +15,7 @@ DEEDS = {
     "POST crowd-links": _("Made or withdrew personal links"),
     "POST batch-csv": _("Took in a result file"),
     "POST ledger": _("Set the budget or the minimum wage"),
+    "POST new-study": _("Made the study"),
     "POST collect": _("Made a batch"),
     "POST batch-state": _("Opened, paused or closed a batch"),
     "POST members": _("Changed who belongs to the study"),

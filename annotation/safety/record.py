@@ -54,7 +54,7 @@ class Record:
         if user is None:
             return
         slug = given.get("slug") or given.get("study")
-        study = Study.objects.filter(slug=slug).first() if slug else None
+        study = Study.objects.filter(slug=slug).first() if slug else getattr(request, "made_study", None)
         facts = {name: str(value)[:LONGEST] for name, value in given.items() if not SECRET.search(name)}
         write_down(request, f"{request.method} {action}", user, study, {**facts, **_said(request)})
 
@@ -62,7 +62,8 @@ class Record:
 def _changes_nothing(request: HttpRequest) -> bool:
     name = request.resolver_match.url_name if request.resolver_match else ""
     quoted = name == "launch" and "HX-Request" in request.headers  # the price as one types
-    return name in WORK or name in LOOKS or quoted
+    looked = name == "new-study" and not hasattr(request, "made_study")  # what is in the files
+    return name in WORK or name in LOOKS or quoted or looked
 
 
 def _person(request: HttpRequest) -> User | None:

@@ -11,7 +11,18 @@ from django.db import models, transaction
 
 from analysis.tables import Problem, TableError
 from annotation.errors import Refused
-from annotation.models import ContentUnit, Document, Reference, Score, Study, Summary, System
+from annotation.models import (
+    ContentUnit,
+    Document,
+    Membership,
+    Reference,
+    Role,
+    Score,
+    Study,
+    Summary,
+    System,
+    User,
+)
 
 from .bulk import CHUNK, Progress, insert_rows
 from .findings import findings
@@ -39,8 +50,9 @@ def import_study(
     scale: tuple[float, float] = (1, 5),
     showing: Showing = NO_CHANGES,
     progress: Progress = lambda *_: None,
+    admin: User | None = None,
 ) -> Imported:
-    """Import a folder as a study of that name.
+    """Import a folder as a study of that name; `admin` becomes its first member.
 
     The same folder again changes nothing. Raises TableError for bad files and Refused for a name that is empty, too
     long, or taken by another study; then nothing is changed either. `scale` is that of Likert judgments; `showing` is
@@ -54,7 +66,7 @@ def import_study(
         return Imported(name, study_counts(known), [], changed=False)
     if known:
         raise Refused(
-            f"A study named {name!r} is here already, with other content. Nothing was changed: choose another --name."
+            f"A study named {name!r} is here already, with other content. Nothing was changed: choose another name."
         )
     read_folder(folder)
     check_lengths(folder, folder.tables)
@@ -68,6 +80,8 @@ def import_study(
         return Imported(name, folder_counts(folder), report, changed=False)
     with transaction.atomic():
         study = Study.objects.create(name=name, fingerprint=fingerprint)
+        if admin is not None:
+            Membership.objects.create(study=study, user=admin, role=Role.ADMIN)
         summaries = _store_texts(study, folder, progress)
         _store_scores(study, folder, summaries, progress)
         if judgments is not None:

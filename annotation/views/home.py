@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.access import user_of
 from annotation.demo import DEMO_ACCOUNTS, PASSWORD
+from annotation.models import Role
 from annotation.progress import home_cards
 
 
@@ -17,7 +18,10 @@ def home(request: HttpRequest) -> HttpResponse:
     """Everybody: a welcome; members: their studies, with what to do next in each."""
     if not request.user.is_authenticated:
         return render(request, "annotation/welcome.html", {"accounts": DEMO_ACCOUNTS, "password": PASSWORD})
-    return render(request, "annotation/home.html", {"cards": home_cards(user_of(request))})
+    user = user_of(request)
+    cards = home_cards(user)
+    maker = user.is_superuser or any(card.role == Role.ADMIN for card in cards)
+    return render(request, "annotation/home.html", {"cards": cards, "maker": maker})
 
 
 class SignOut(LogoutView):

@@ -77,7 +77,7 @@ def test_the_same_folder_again_changes_nothing(folder):
 def test_another_folder_under_a_taken_name_is_refused(folder, tmp_path):
     import_study(folder, "s")
     other = write_folder(tmp_path / "other", scores__csv=SCORES.replace("0.30000000000000004", "0.4"))
-    with pytest.raises(CommandError, match=r"A study named 's' is here already.*choose another --name"):
+    with pytest.raises(CommandError, match=r"A study named 's' is here already.*choose another name"):
         call_command("import_study", other, name="s")
     assert Study.objects.count() == 1
 

@@ -1,0 +1,80 @@
+"""Making a study in the browser: look first, the files stay chosen, then make it; and what goes wrong is said."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotation.models import Role, Study
+from tests.annotation.test_import import write_folder
+from tests.browser.conftest import NARROW
+from tests.browser.helpers import let_in
+from tests.browser.test_axe import axe, look  # noqa: F401  fixtures
+from tests.factories import make_member, make_study
+from tests.looking import fits, there
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def open_form(page: Page, server: str, folder: Path) -> Page:
+    """The form, filled in."""
+    let_in(page.context, server, make_member(make_study(), Role.ADMIN))
+    page.goto(server)
+    page.get_by_role("link", name="New study").click()
+    there(page, page.get_by_role("heading", name="New study"))
+    page.get_by_label("Name").fill("From the browser")
+    page.get_by_label("Files at most").set_input_files(sorted(write_folder(folder).iterdir()))
+    return page
+
+
+@pytest.fixture
+def form(page: Page, live_server, tmp_path) -> Page:
+    return open_form(page, live_server.url, tmp_path / "in")
+
+
+def test_look_then_make_with_the_files_chosen_once(form: Page):
+    form.get_by_role("button", name="Look into the files").focus()
+    form.keyboard.press("Enter")
+    expect(form.get_by_role("heading", name="What is in the files")).to_be_visible()
+    expect(form.locator("#found")).to_contain_text("Nothing was made yet.")
+    expect(form.locator("#sending")).to_be_hidden()
+    fits(form)
+    assert not Study.objects.filter(name="From the browser").exists()
+    form.get_by_role("button", name="Make the study").click()
+    expect(form.get_by_role("status").first).to_contain_text("“From the browser” is made, and you are its admin.")
+    expect(form.get_by_role("heading", level=1)).to_have_text("From the browser")
+    fits(form)
+
+
+def test_a_bad_file_is_told_and_another_can_be_chosen(form: Page, tmp_path):
+    folder = write_folder(tmp_path / "in", **{"scores.csv": "doc_id,system,metric,value\nnowhere,1,m,1\n"})
+    form.get_by_label("Files at most").set_input_files(sorted(folder.iterdir()))
+    form.get_by_role("button", name="Make the study").click()
+    expect(form.get_by_role("alert")).to_contain_text("scores.csv, row 1")
+    fits(form)
+    form.get_by_label("Files at most").set_input_files(sorted(one for one in folder.iterdir() if one.stem != "scores"))
+    form.get_by_role("button", name="Make the study").click()
+    expect(form.get_by_role("status").first).to_contain_text("is made")
+
+
+def test_a_connection_that_breaks_is_told_and_the_form_stays(browser, live_server, tmp_path):
+    context = browser.new_context(viewport=NARROW)  # the console tells of the break, which is no fault here
+    form = open_form(context.new_page(), live_server.url, tmp_path / "in")
+    form.route("**/new-study/", lambda route: route.abort())
+    form.get_by_role("button", name="Make the study").click()
+    expect(form.locator("#sending")).to_contain_text("The connection broke")
+    form.unroute("**/new-study/")
+    form.get_by_role("button", name="Make the study").click()
+    expect(form.get_by_role("status").first).to_contain_text("is made")
+    context.close()
+
+
+def test_axe_finds_no_fault(look, page, live_server, tmp_path):  # noqa: F811
+    let_in(page.context, live_server.url, make_member(make_study(), Role.ADMIN))
+    look.at("new-study")
+    page.get_by_label("Name").fill("Looked at")
+    page.get_by_label("Files at most").set_input_files(sorted(write_folder(tmp_path / "in").iterdir()))
+    page.get_by_role("button", name="Look into the files").click()
+    expect(page.get_by_role("heading", name="What is in the files")).to_be_visible()
+    look.here("found")
+    assert look.found == []
