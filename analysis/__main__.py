@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
-from analysis.cli import main
+
+def run() -> int:
+    """The command. Ctrl-C while the libraries still load just ends the process: nothing is under way."""
+    answered = signal.getsignal(signal.SIGINT)
+    if answered is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from analysis.cli import main
+
+    signal.signal(signal.SIGINT, answered)
+    return main()
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

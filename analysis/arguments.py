@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import math
+from pathlib import Path
 
 MOST = 1_000_000
 """Resamples that fit into memory and into a day; more of them tell nothing new."""
 FEWEST = 39
 """Resamples whose two outermost leave out 1 in 40 on each side: fewer can't bound 95 %."""
+
+CHARTS = (".svg", ".pdf", ".json")
+"""What charts are written as."""
 
 
 def count(text: str) -> int:
@@ -61,6 +65,13 @@ def share(text: str) -> float:
     if not 0 < value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number between 0 and 1")
     return value
+
+
+def chart_file(text: str) -> Path:
+    """The name of a file that a chart can be written to."""
+    if Path(text).suffix not in CHARTS:
+        raise argparse.ArgumentTypeError(f"{text!r} ends in none of {', '.join(CHARTS)}")
+    return Path(text)
 
 
 def _float(text: str) -> float:

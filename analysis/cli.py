@@ -24,7 +24,7 @@ import pandas as pd
 
 import analysis.commands
 from analysis.arguments import count
-from analysis.tables import AnalysisError, TableError, check_table, read_table
+from analysis.tables import AnalysisError, TableError, check_table, check_target, read_table
 from analysis.where import UsageError, keep_where, without_checks
 
 __all__ = [
@@ -42,6 +42,8 @@ __all__ = [
 
 T = TypeVar("T")
 UNDEFINED = "–"
+OUTPUTS = ("out", "dropped", "plot", "chart")
+"""Arguments that name a file to write."""
 EVERY = 2.0
 """Seconds between two plain lines of progress; work that is done sooner says nothing."""
 
@@ -150,6 +152,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     wanted = next((argument for argument in arguments if not argument.startswith("-")), None)
     try:
         args = _parser(wanted).parse_args(arguments)
+        _check_outputs(args)
         result = args.run(args)
         _print(result, args.json)
     except AnalysisError as error:
@@ -163,6 +166,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return 0
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    """Refuse, before the work, to write where nothing can be written or over what is read."""
+    given = vars(args)
+    outputs = [Path(given[name]) for name in OUTPUTS if given.get(name)]
+    read = [value for name, value in given.items() if name not in OUTPUTS]
+    flat = [one for value in read for one in (value if isinstance(value, list) else [value])]
+    for path in outputs:
+        check_target(path, (Path(one) for one in flat if isinstance(one, str | Path) and Path(one).is_file()))
 
 
 def _print(result: CommandResult, as_json: bool) -> None:

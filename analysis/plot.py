@@ -19,7 +19,7 @@ import pandas as pd
 from analysis.correlate import CorrelationResult, correlate
 from analysis.cube import build_cube
 from analysis.plot_pdf import steady
-from analysis.tables import AnalysisError
+from analysis.tables import write_atomically
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5195", "#6B7280")
 """Okabe and Ito's colours, with yellow and black replaced by ones that hold on white and on dark paper."""
@@ -130,11 +130,7 @@ def save(chart: Any, path: str | Path) -> None:
         from analysis.coefficients import UnknownName
 
         raise UnknownName("chart format", path.suffix or path.name, tuple(writers))
-    content = writers[path.suffix]()
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise AnalysisError(f"The chart can't be written to {path} ({error.strerror}); name another file.") from error
+    write_atomically(path, writers[path.suffix]())
 
 
 def number(value: float, digits: int = 3) -> str:

@@ -7,7 +7,7 @@ import gzip
 import os
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -106,6 +106,13 @@ def check_writable(folder: Path) -> None:
             pass
     except OSError as error:
         raise _unwritable(folder, error) from error
+
+
+def check_target(path: Path, inputs: Iterable[Path]) -> None:
+    """Refuse a file to write that can't be written or that is being read, before any work."""
+    if path.exists() and any(one.exists() and one.samefile(path) for one in inputs):
+        raise Problems(path.name).fail("a file to write that is also read", "another name; what was there is kept")
+    check_writable(path.parent)
 
 
 def _unwritable(path: Path, error: OSError) -> TableError:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis import VERSION
-from analysis.table_bytes import SUFFIXES, check_writable, write_atomically
+from analysis.table_bytes import SUFFIXES, check_target, check_writable, write_atomically
 from analysis.table_checks import (
     AnalysisError,
     Column,
@@ -38,6 +38,7 @@ __all__ = [
     "TableError",
     "TableSpec",
     "check_table",
+    "check_target",
     "check_writable",
     "find_table",
     "key_codes",

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
+from analysis.tables import AnalysisError, check_target
 from scoring.errors import ScoringError
 
 UNDEFINED = "–"
@@ -29,11 +30,10 @@ class _Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command: 0 when done, 2 with one sentence when something is wrong with what was given."""
-    from analysis.tables import AnalysisError
-
     warnings.showwarning = _show_warning
     try:
         args = _parser().parse_args(argv)
+        _check_outputs(args)
         args.execute(args)
     except (ScoringError, AnalysisError) as error:
         print(error, file=sys.stderr)
@@ -44,6 +44,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return 141
     return 0
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    """Refuse, before the work, to write where nothing can be written or over what is read."""
+    given = vars(args)
+    read = [given.get(name) for name in ("summaries", "documents", "scores")]
+    inputs = [one for value in read if value for one in (value if isinstance(value, list) else [value])]
+    if given.get("out"):
+        check_target(given["out"], inputs)
 
 
 def print_json(rows: Sequence[Mapping[str, object]]) -> None:

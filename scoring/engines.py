@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import Protocol
 
 from scoring import threads
@@ -57,6 +57,7 @@ class Pool:
         given = (tuple(self._plan), threads.share(self._jobs))
         pool = ProcessPoolExecutor(self._jobs, context, initializer=_take_plan, initargs=given)
         waiting: deque[Future[Results] | Results] = deque()
+        others = set(active_children())
         try:
             for batch in batches:
                 has_work = any(piece.parts for piece in batch)
@@ -71,6 +72,11 @@ class Pool:
                 "A scoring process ended before its work was done (out of memory?); run again with fewer jobs, "
                 "and with a cache what was scored is not lost."
             ) from error
+        except BaseException:
+            # Nobody waits for these results any more: Ctrl-C must not last as long as a batch.
+            for process in set(active_children()) - others:
+                process.terminate()
+            raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 

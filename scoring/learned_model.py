@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from analysis.tables import write_atomically
 from scoring.errors import ScoringError
 
 FORMAT = 1
@@ -73,10 +74,7 @@ class Model:
 def write_model(model: Model, path: Path) -> None:
     """Numbers are written so that they read back to the last bit."""
     content = json.dumps({"format": FORMAT, **asdict(model)}, indent=1, ensure_ascii=False, allow_nan=False)
-    try:
-        path.write_text(content + "\n", encoding="utf-8")
-    except OSError as error:
-        raise ScoringError(f"The model cannot be written to {path} ({error}); name another file.") from error
+    write_atomically(path, f"{content}\n".encode())
 
 
 def read_model(path: Path) -> Model:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from analysis.arguments import chart_file
 from analysis.cli import select
 from analysis.cube import fill_groups
 from analysis.exported import Exported
@@ -80,4 +81,4 @@ def chosen_metrics(args: argparse.Namespace) -> list[str] | None:
 
 
 def add_plot(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw the figure: .svg, .pdf or .json")
+    parser.add_argument("--plot", type=chart_file, metavar="FILE", help="also draw the figure: .svg, .pdf or .json")

@@ -6,7 +6,7 @@ import argparse
 import math
 from dataclasses import asdict
 
-from analysis.arguments import amount, positive
+from analysis.arguments import amount, chart_file, positive
 from analysis.cli import CommandResult, UsageError, load
 from analysis.planning import CROWDS, Variances, metric_power, pilot_variances, plan
 
@@ -26,7 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--power", type=float, default=0.8, help="wanted probability to see it (0.8)")
     parser.add_argument("--alpha", type=float, default=0.05, help="level of significance (0.05)")
     parser.add_argument("--metrics", metavar="R12,R13,R23", help="two metrics instead: their correlations")
-    parser.add_argument("--chart", metavar="FILE", help="write the power curves as .svg, .pdf or .json")
+    parser.add_argument(
+        "--chart", type=chart_file, metavar="FILE", help="write the power curves as .svg, .pdf or .json"
+    )
 
 
 def run(args: argparse.Namespace) -> CommandResult:

@@ -16,9 +16,12 @@ from analysis.tables import write_atomically
 
 
 def write_report(report: Report, folder: str | Path) -> list[Path]:
-    """Write the page, figures, tables, methods and provenance; the paths of all files."""
+    """Write the page, figures, tables, methods and provenance; the paths of all files.
+
+    All is made before anything is written, so that an end in between leaves an older report as it was.
+    """
     folder = Path(folder)
-    written = [path for figure in report.figures for path in write_figure(figure, folder)]
+    contents = {path: content for figure in report.figures for path, content in _contents(figure, folder).items()}
     texts = {
         "index.html": render_page(report),
         "methods.txt": f"{report.verdict}\n\n{report.methods}\n",
@@ -26,21 +29,24 @@ def write_report(report: Report, folder: str | Path) -> list[Path]:
         "commands.txt": "".join(f"# {figure.title}\n{figure.command}\n\n" for figure in report.figures),
         "provenance.json": json.dumps(report.provenance, indent=1, ensure_ascii=False, default=str) + "\n",
     }
-    for name, text in texts.items():
-        write_atomically(folder / name, text.encode())
-        written.append(folder / name)
-    return written
+    return _write(contents | {folder / name: text.encode() for name, text in texts.items()})
 
 
 def write_figure(figure: Figure, folder: str | Path) -> list[Path]:
     """One figure as SVG and PDF, its numbers as CSV and LaTeX."""
-    folder = Path(folder)
-    contents = {
+    return _write(_contents(figure, Path(folder)))
+
+
+def _contents(figure: Figure, folder: Path) -> dict[Path, bytes]:
+    return {
         folder / "figures" / f"{figure.name}.svg": figure.svg.encode(),
         folder / "figures" / f"{figure.name}.pdf": to_pdf(figure.chart),
         folder / "tables" / f"{figure.name}.csv": _csv(figure.table),
         folder / "tables" / f"{figure.name}.tex": latex_table(figure.table, figure.caption, figure.name).encode(),
     }
+
+
+def _write(contents: dict[Path, bytes]) -> list[Path]:
     for path, content in contents.items():
         write_atomically(path, content)
     return list(contents)

@@ -67,6 +67,7 @@ REFUSED = [
     (f"correlate {HUMAN} --plot {{file}}/c.svg", "can't be written"),
     (f"report {HUMAN} --out {{file}}/r", "can't be written"),
     ("power --sd-document 0.1 --sd-worker 0.1 --chart {file}/c.svg", "can't be written"),
+    (f"correlate {HUMAN} --plot {{out}}.png", "ends in none of .svg, .pdf, .json"),
 ]
 
 
@@ -83,6 +84,43 @@ def test_what_cant_be_meant_is_refused(capsys, files: dict[str, str], command: s
 def test_an_unwritable_folder_is_refused_before_the_report_is_computed(capsys, files, monkeypatch) -> None:
     monkeypatch.setattr("analysis.commands.report.build_report", lambda *_, **__: pytest.fail("computed"))
     assert main(["report", files["scores"], "--human", "h", "--out", f"{files['file']}/r"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "work"),
+    [
+        (f"correlate {HUMAN} --ci 100000 --plot /proc/none/c.svg", "correlate._correlate"),
+        (f"compare {HUMAN} --plot /proc/none/c.svg", "compare.compare"),
+        ("aggregate {J} --scheme mace --out /proc/none/h.csv", "aggregate.aggregate"),
+        ("filter {J} --rule checks --dropped /proc/none/d.csv", "filter.preview"),
+    ],
+)
+def test_a_place_that_cant_be_written_is_refused_before_the_work(
+    capsys, files: dict[str, str], monkeypatch, command: str, work: str
+) -> None:
+    monkeypatch.setattr(f"analysis.commands.{work}", lambda *_, **__: pytest.fail("computed"))
+    assert main([word.format(**files) for word in command.split()]) == 2
+    assert "can't be written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "aggregate {mine} --out {mine}",
+        "filter {mine} --rule checks --out {mine}",
+        "filter {mine} --rule checks --dropped {link}",
+        "sample {scores} --out {scores}",
+        "generate {documents} --fitness math:hypot --out {documents}",
+    ],
+)
+def test_no_file_is_written_over_what_is_read(capsys, files: dict[str, str], tmp_path: Path, command: str) -> None:
+    mine, link = tmp_path / "mine.csv", tmp_path / "link.csv"
+    mine.write_bytes(Path(DEMO).read_bytes())
+    link.symlink_to(mine)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert main([word.format(**files, mine=mine, link=link) for word in command.split()]) == 2
+    assert "a file to write that is also read" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize("given", ["1,1", "5,1", "1,nan"])

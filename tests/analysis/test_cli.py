@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -172,6 +174,17 @@ def test_a_reader_that_leaves_early_is_no_error(judgments: str) -> None:
     )
     assert "doc_id" in done.stdout
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("delay", [0.05, 0.15, 0.3])
+def test_ctrl_c_while_the_libraries_load_shows_no_traceback(judgments: str, delay: float) -> None:
+    command = [sys.executable, "-m", "analysis", "agreement", judgments, "--ci", "100000"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)[1]
+    assert process.returncode in (130, -signal.SIGINT)  # a shell shows both as 130
+    assert "File" not in said
 
 
 def test_help_names_every_command(capsys) -> None:

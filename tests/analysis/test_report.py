@@ -172,6 +172,23 @@ def test_the_folder_holds_charts_tables_methods_and_provenance(report, folder):
     assert back["metric"].tolist()[0] == "good"
 
 
+def test_a_report_that_is_stopped_while_it_is_drawn_leaves_the_older_one(report, tmp_path, monkeypatch):
+    write_report(report, tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    drawn = []
+
+    def stopping(chart):
+        drawn.append(chart)
+        if len(drawn) == 3:
+            raise KeyboardInterrupt
+        return b"new"
+
+    monkeypatch.setattr("analysis.report.write.to_pdf", stopping)
+    with pytest.raises(KeyboardInterrupt):
+        write_report(report, tmp_path)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
 def test_tables_hold_no_formulas(report, tmp_path):
     figure = replace(report.figures[0], table=pd.DataFrame({"system": ["=HYPERLINK(1)", "a"], "value": [-1.5, 2]}))
     write_figure(figure, tmp_path)

@@ -254,6 +254,22 @@ def test_wrong_arguments_get_one_sentence(
     assert words in refused(capsys)
 
 
+@pytest.mark.parametrize("target", ["s.jsonl", "d.jsonl.gz"])
+def test_no_scores_are_written_over_what_is_read(files: Path, target: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (files / target).read_bytes()
+    assert run(files, "length", out=target) == 2
+    assert "a file to write that is also read" in refused(capsys)
+    assert (files / target).read_bytes() == before
+
+
+def test_a_place_that_cant_be_written_is_refused_before_the_work(
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scoring.streams.Run", lambda *_, **__: pytest.fail("computed"))
+    assert run(files, "length", out="/proc/scores.csv") == 2
+    assert "can't be written" in refused(capsys)
+
+
 def test_an_output_with_no_known_suffix_is_refused_before_any_work(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

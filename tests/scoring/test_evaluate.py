@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -11,9 +13,11 @@ import pytest
 
 import scoring
 from analysis.tables import TableError
+from scoring.engines import Pool
 from scoring.errors import EmptyTextWarning, MissingInput, ScoringError, UndefinedWarning
 from scoring.metrics.rouge import Rouge
 from scoring.texts import Document
+from scoring.work import Part, Piece, make_plan
 
 METRICS = "rouge-2-f,rouge-1-r[stem],coverage,length,bleu,cider"
 
@@ -194,3 +198,20 @@ def test_an_undefined_score_is_never_silent(metric: str) -> None:
     with pytest.warns(UndefinedWarning, match=f"{metric} is undefined for document 1, system short"):
         found = scoring.evaluate(summaries, documents, metric)
     assert found.set_index("system")["value"].isna().to_dict() == {"short": True, "long": False}
+
+
+def _asleep(_batch: object) -> object:
+    time.sleep(20)
+    return []
+
+
+def test_a_pool_that_is_left_early_does_not_wait_for_its_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scoring.engines._compute_batch", _asleep)
+    done = Piece(Document("d", ("a",), None), ("a",), ())
+    results = Pool(make_plan(scoring.registry.parse("length")), 2).run(
+        [[done], *[[replace(done, parts=(Part(0, ("length",), (0,)),))]] * 9]
+    )
+    assert next(iter(results)) == [[]]
+    started = time.monotonic()
+    results.close()  # type: ignore[attr-defined]
+    assert time.monotonic() - started < 10
