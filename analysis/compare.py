@@ -156,7 +156,7 @@ def compare(
     """
     plan = Plan(test, level, coefficient, alternative, resamples or 0, resample, seed, score, undefined)
     _check(plan, correction)
-    cube = scores if isinstance(scores, ScoreCube) else build_cube(scores)
+    cube = (scores if isinstance(scores, ScoreCube) else build_cube(scores)).scaled()
     cube.index(human)
     chosen = [name for name in cube.metrics if name != human] if metrics is None else list(dict.fromkeys(metrics))
     for name in chosen:

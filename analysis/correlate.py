@@ -118,7 +118,7 @@ def correlate(
     `interval="percentile"` gives the plain ones and `"fisher"` Fisher's, which needs no resamples. A metric that
     lacks some systems is judged on the systems it has, and its result says so.
     """
-    cube = scores if isinstance(scores, ScoreCube) else build_cube(scores)
+    cube = (scores if isinstance(scores, ScoreCube) else build_cube(scores)).scaled()
     cube.index(human)
     chosen = [name for name in cube.metrics if name != human] if metrics is None else list(metrics)
     options = _Options(level, coefficient, ci, resample, seed, undefined, score, interval, confidence)
@@ -293,10 +293,9 @@ def _reason(human: str, metric: str, n: int, options: _Options, sides: tuple[Flo
         return "fewer than two systems have both scores"
     if options.level != "system":
         return "one side is constant wherever both are given"
-    for side, name in zip(sides, (metric, human), strict=True):
-        if np.ptp(snap(side[np.isfinite(side)])) == 0:
-            return f"the scores of {name} are the same for all systems"
-    return "too few systems have both scores"
+    both = np.isfinite(sides[0]) & np.isfinite(sides[1])
+    same = metric if np.ptp(snap(sides[0][both])) == 0 else human
+    return f"the scores of {same} are the same for all systems" + ("" if both.all() else " that have both")
 
 
 def system_means(

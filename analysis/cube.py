@@ -7,7 +7,7 @@ groups may use one name, and then both are shown as `group/name`. Systems stand 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,8 @@ from analysis.tables import AnalysisError
 
 WHOLE = "*"
 """The `doc_id` of a score that belongs to a whole system, such as corpus BLEU."""
+WILD = 1e100
+"""Scores beyond this, or all below its inverse, overflow or vanish when they are squared and summed."""
 
 
 class MissingMeasure(AnalysisError):
@@ -110,6 +112,20 @@ class ScoreCube:
             self.values[:, places],
             self.whole[:, places],
         )
+
+    def scaled(self) -> ScoreCube:
+        """The cube with scores that are too large or too small to be squared brought near 1.
+
+        Each metric has one factor, a power of two: no correlation changes, and no digit is lost.
+        """
+        cells = np.concatenate([self.values.reshape(len(self.metrics), -1), self.whole], axis=1)
+        largest = np.nan_to_num(np.abs(cells)).max(axis=1, initial=0.0)
+        wild = (largest > WILD) | ((largest > 0) & (largest < 1 / WILD))
+        if not wild.any():
+            return self
+        shift = np.where(wild, -np.frexp(largest)[1], 0)
+        values, whole = np.ldexp(self.values, shift[:, None, None]), np.ldexp(self.whole, shift[:, None])
+        return replace(self, values=values, whole=whole)
 
     def coverage(self) -> list[Coverage]:
         """What each metric has, and what it lacks."""

@@ -36,12 +36,16 @@ def run(args: argparse.Namespace) -> CommandResult:
     )
     if args.plot:
         _draw(args, found)
-    order = ", ".join(f"{name} {value:.4f}" for name, value in zip(found.systems, found.values, strict=True))
+    order = ", ".join(f"{name} {_short(value)}" for name, value in zip(found.systems, found.values, strict=True))
     notes = [
         f"By {args.score} {args.metric}: {order}.",
         f"Test: {found.test}, one-sided ({found.why}); p adjusted: {args.correction}; seed {args.seed}.",
     ]
     return CommandResult([{name: getattr(test, name) for name in COLUMNS} for test in found.tests], COLUMNS, notes)
+
+
+def _short(value: float) -> str:
+    return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e7 else f"{value:.4g}"
 
 
 def _draw(args: argparse.Namespace, found: Ranking) -> None:

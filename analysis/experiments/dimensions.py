@@ -105,7 +105,7 @@ def metrics_by_metric(
     scores: pd.DataFrame | ScoreCube, *, metrics: Sequence[str] | None = None, coefficient: str = "kendall"
 ) -> list[MetricPair]:
     """Correlation of every metric with every other over the systems (Figure 2)."""
-    cube = scores if isinstance(scores, ScoreCube) else build_cube(scores)
+    cube = (scores if isinstance(scores, ScoreCube) else build_cube(scores)).scaled()
     chosen = list(cube.metrics) if metrics is None else list(metrics)
     vectors = {name: cube.system_scores(name) for name in chosen}
     return [MetricPair(a, b, system_value(coefficient, vectors[a], vectors[b])) for a in chosen for b in chosen]

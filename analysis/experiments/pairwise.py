@@ -69,7 +69,7 @@ def pairwise_f1(
     confidence: float = 0.95,
 ) -> list[PairwiseF1]:
     """F1 of every metric, and of the human measure against itself as the ceiling."""
-    cube = scores if isinstance(scores, ScoreCube) else build_cube(scores)
+    cube = (scores if isinstance(scores, ScoreCube) else build_cube(scores)).scaled()
     judged = cube.matrix(human)
     systems = np.isfinite(judged).any(axis=1)
     documents = np.isfinite(judged).any(axis=0)

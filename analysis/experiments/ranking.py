@@ -65,7 +65,7 @@ def rank_systems(
     if test not in TESTS:
         raise UnknownName("test", test, TESTS)
     cube = scores if isinstance(scores, ScoreCube) else build_cube(scores)
-    matrix, values = cube.matrix(metric), cube.system_scores(metric, score)
+    matrix, values = cube.scaled().matrix(metric), cube.system_scores(metric, score)
     known = np.flatnonzero(np.isfinite(matrix).sum(axis=1) >= 3)
     if len(known) < 2:
         raise AnalysisError(f"Fewer than two systems have {metric} on three documents; there is nothing to compare.")

@@ -39,7 +39,7 @@ def top_k(
     smallest: int = SMALLEST,
 ) -> list[TopK]:
     """Correlations among the top k systems, for every k from all systems down to `smallest`."""
-    cube = scores if isinstance(scores, ScoreCube) else build_cube(scores)
+    cube = (scores if isinstance(scores, ScoreCube) else build_cube(scores)).scaled()
     human_scores = cube.system_scores(human)
     order = np.argsort(-snap(human_scores), kind="stable")
     order = order[np.isfinite(human_scores[order])]

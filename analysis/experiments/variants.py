@@ -90,7 +90,7 @@ def compare_variants(
 
     The paper corrects for nothing; with 193 variants that makes some 18,000 chances, so consider a correction.
     """
-    cube = scores if isinstance(scores, ScoreCube) else build_cube(scores)
+    cube = (scores if isinstance(scores, ScoreCube) else build_cube(scores)).scaled()
     chosen = [name for name in cube.metrics if name != human] if metrics is None else list(metrics)
     vectors, variants = variant_cube(cube, human, chosen)
     found = compare(vectors, human=human, test="williams", coefficient=coefficient, correction=correction)

@@ -279,3 +279,10 @@ def test_a_metric_without_any_value_is_undefined(coefficient, level):
     found = correlate(scores, human="h", level=level, coefficient=coefficient, ci=10)[0]
     assert (math.isnan(found.value), math.isnan(found.low), found.n_used) == (True, True, 0)
     assert "left out for want of scores" in found.note
+
+
+def test_a_side_that_is_constant_only_where_both_are_given_is_named():
+    human = [[0.5], [0.5], [0.5], [0.9]]
+    (found,) = correlate(table(m=[[1], [2], [3], [np.nan]], h=human), human="h")
+    assert math.isnan(found.value)
+    assert "because the scores of h are the same for all systems that have both" in found.note
