@@ -119,6 +119,8 @@ def _split_by_pysbd(text: str) -> tuple[str, ...]:
     return tuple(sentence for sentence in found if sentence)
 
 
-_TOKENS: Memo[str, tuple[str, ...]] = Memo(lambda text: tuple(TOKEN.findall(text.lower())), limit=2_000)
+_TOKENS: Memo[str, tuple[str, ...]] = Memo(
+    lambda text: tuple(token.lower() for token in TOKEN.findall(text)), limit=2_000
+)
 _ROUGE_WORDS: Memo[str, tuple[str, ...]] = Memo(_find_rouge_words, limit=20_000)
 _PYSBD: Memo[str, tuple[str, ...]] = Memo(_split_by_pysbd, limit=5_000)

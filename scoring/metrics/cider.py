@@ -116,4 +116,4 @@ def similarity(ours: Sequence[Vector], theirs: Sequence[Vector], difference: int
 
 
 def _length(text: Text) -> int:
-    return len(_WORD.findall(joined(text)))
+    return len(_WORD.findall(joined(text).lower()))

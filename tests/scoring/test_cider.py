@@ -84,3 +84,13 @@ def test_the_corpus_is_in_the_signature() -> None:
     first = scoring.evaluate(summaries, documents, "cider").attrs["signatures"]["cider"]
     changed = documents.assign(references=[["a b"], ["d"]])
     assert scoring.evaluate(summaries, changed, "cider").attrs["signatures"]["cider"] != first
+
+
+def test_lengths_are_counted_like_words() -> None:
+    # "İ" is "i" and a dot in lower case, which ends a word: both texts have four words by then.
+    texts, references = ["İx İy", "a b"], [["x y i i"], ["a b c"]]
+    rows = [(str(i), "s", text) for i, text in enumerate(texts)]
+    summaries = pd.DataFrame(rows, columns=["doc_id", "system", "summary"])
+    documents = pd.DataFrame({"doc_id": ["0", "1"], "source": ["", ""], "references": references})
+    found = scoring.evaluate(summaries, documents, "cider")["value"]
+    assert found.tolist() == pytest.approx(second_cider(texts, references), abs=1e-12)

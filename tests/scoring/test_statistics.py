@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring import registry
+from scoring import explain, registry
 from scoring.metrics.statistics import fragments
 
 SOURCE = "The cat sat on the mat. The dog sat on the cat."
@@ -69,3 +69,16 @@ def published(summary: list[str], source: list[str]) -> list[tuple[int, int]]:
 @given(st.lists(st.sampled_from("abc"), max_size=12), st.lists(st.sampled_from("abcd"), max_size=16))
 def test_fragments_equal_the_published_search(summary: list[str], source: list[str]) -> None:
     assert [(one.start, one.length) for one in fragments(summary, source)] == published(summary, source)
+
+
+@pytest.mark.parametrize("name", ["coverage", "novel-1", "novel-2"])
+def test_a_letter_that_grows_when_lower_cased_can_be_explained(name: str) -> None:
+    # "İ" is two characters in lower case, an i and a dot that is no part of a word.
+    summary = "İstanbul got rain"
+    assert value(name, summary, "İstanbul got rain. It fell.") == (1.0 if name == "coverage" else 0.0)
+    found = explain(name, summary, source="İstanbul got snow.")
+    assert [summary[mark.start : mark.end] for mark in found.passages[0].spans] == {
+        "coverage": ["İstanbul got"],
+        "novel-1": ["rain"],
+        "novel-2": ["got rain"],
+    }[name]
