@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest
 from django.utils.translation import gettext
 
 from .models import Role, Study, User
+from .templatetags.words import word
 
 READERS = (Role.ADMIN, Role.ANALYST)
 
@@ -37,6 +38,6 @@ def member_of(request: HttpRequest, study: Study | None, *roles: str) -> Study:
             gettext(
                 "This page is for another role in “%(study)s” (%(roles)s); you are its %(role)s. Nothing was changed."
             )
-            % {"study": study, "roles": ", ".join(roles), "role": role}
+            % {"study": study, "roles": ", ".join(word(one) for one in roles), "role": word(role)}
         )
     return study

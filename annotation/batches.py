@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import IntegrityError, connection, transaction
 from django.utils.translation import gettext as _
 
 from . import protocols
@@ -37,24 +37,26 @@ def create_batch(
         raise Refused(_("The quota is %(n)d, but a task needs at least 1 answer. No batch was made.") % {"n": quota})
     if quota > MOST_QUOTA:
         raise Refused(_("A task takes at most %(most)d answers. No batch was made.") % {"most": MOST_QUOTA})
-    if study.batches.filter(name=name).exists():
-        raise Refused(
-            _("“%(study)s” has a batch named “%(name)s” already. No batch was made: choose another name.")
-            % {"study": study, "name": name}
-        )
     low, high = kind.scale(complete)
     with transaction.atomic():
-        batch = Batch.objects.create(
-            study=study,
-            name=name,
-            protocol=kind.name,
-            role=role,
-            crowd=crowd,
-            state=state,
-            scale_min=low,
-            scale_max=high,
-            options=complete,
-        )
+        try:
+            with transaction.atomic():
+                batch = Batch.objects.create(
+                    study=study,
+                    name=name,
+                    protocol=kind.name,
+                    role=role,
+                    crowd=crowd,
+                    state=state,
+                    scale_min=low,
+                    scale_max=high,
+                    options=complete,
+                )
+        except IntegrityError:
+            raise Refused(
+                _("“%(study)s” has a batch named “%(name)s” already. No batch was made: choose another name.")
+                % {"study": study, "name": name}
+            ) from None
         tasks = kind.tasks(batch, quota)
         if not tasks:
             raise Refused(

@@ -40,7 +40,10 @@ def add_member(study: Study, name: str, role: str) -> None:
     user = User.objects.filter(username=name).first()
     if user is None:
         raise Refused(
-            gettext("There is no account named “%(name)s”. Nothing was changed; ask the operator to make one.")
+            gettext(
+                "There is no account named “%(name)s”. Nothing was changed: look at the spelling, or invite this "
+                "person below."
+            )
             % {"name": name[:60]}
         )
     _keep_an_admin(study, name, role)

@@ -25,6 +25,10 @@ class InvitationEnded(Refused):
     )
 
 
+class NotMade(Refused):
+    """The name or the password won't do; the invitation is as good as before."""
+
+
 def invite(study: Study, role: str, note: str, made_by: User) -> str:
     """Make an invitation; returns its secret, which is shown this once."""
     if role not in Role.values:
@@ -86,13 +90,13 @@ def accept_as_new(secret: str, name: str, password: str) -> User:
         validate_password(password, User(username=name))
     except ValidationError as error:
         reasons = " ".join(str(message) for message in error.messages)
-        raise Refused(gettext("%(reasons)s Nothing was made.") % {"reasons": reasons}) from None
+        raise NotMade(gettext("%(reasons)s Nothing was made.") % {"reasons": reasons}) from None
     try:
         with transaction.atomic():
             user = User.objects.create_user(name[:150], password=password)
             accept(secret, user)
     except IntegrityError:
-        raise Refused(
+        raise NotMade(
             gettext("The name “%(name)s” is taken. Nothing was made: choose another.") % {"name": name}
         ) from None
     return user

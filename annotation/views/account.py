@@ -19,12 +19,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation import clock
 from annotation.access import study_for, user_of
 from annotation.demo import DEMO_ACCOUNTS, PASSWORD
+from annotation.errors import Refused
 from annotation.models import Role, SecondFactor, User
 from annotation.numbers import whole
 from annotation.safety import invitations, second_factor, throttle
 from annotation.safety.record import write_down
 
-from .errors import answers_refusals, error_page
+from .collect import collect_page
+from .errors import answers_refusals
 
 WAITING = "second_factor"  # in the session: who has shown a password, when, and where they were going
 WAIT_SECONDS = 300
@@ -104,8 +106,13 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET"])
 def account(request: HttpRequest) -> HttpResponse:
     """Everybody, for themselves: password, second factor, API tokens."""
+    return _account_page(request)
+
+
+def _account_page(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
     factor = SecondFactor.objects.filter(user=user_of(request), confirmed_at__isnull=False).first()
-    return render(request, "annotation/account/account.html", {"factor": factor})
+    context = {"factor": factor, "problem": problem}
+    return render(request, "annotation/account/account.html", context, status=status)
 
 
 @method_decorator(never_cache, name="dispatch")
@@ -159,12 +166,12 @@ def turn_off_factor(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
     keys = throttle.code_key(user.pk)
     if seconds := throttle.seconds_to_wait(keys):
-        return too_soon(error_page(request, 429, _wait_for_code(minutes(seconds))), seconds)
+        return too_soon(_account_page(request, _wait_for_code(minutes(seconds))), seconds)
     try:
         second_factor.turn_off(user, request.POST.get("code", ""))
-    except second_factor.BadCode:
+    except second_factor.BadCode as refusal:
         throttle.note_failure(keys)
-        raise
+        return _account_page(request, str(refusal), refusal.status)
     throttle.forget(keys)
     messages.success(request, gettext("The second factor is off: a password alone opens this account now."))
     return redirect("account")
@@ -182,12 +189,15 @@ def _wait_for_code(n: int) -> str:
 def invite(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins: a link for one person, or an open one withdrawn. The link is shown on this answer only."""
     study = study_for(request, slug, Role.ADMIN)
-    if withdrawn := request.POST.get("withdraw", ""):
-        invitations.withdraw(study, whole(withdrawn))
-        messages.success(request, gettext("The invitation is withdrawn: its link opens nothing any more."))
-        return redirect("collect", slug=slug)
     given = request.POST.get("role", ""), request.POST.get("note", "")
-    secret = invitations.invite(study, *given, user_of(request))
+    try:
+        if withdrawn := request.POST.get("withdraw", ""):
+            invitations.withdraw(study, whole(withdrawn))
+            messages.success(request, gettext("The invitation is withdrawn: its link opens nothing any more."))
+            return redirect("collect", slug=slug)
+        secret = invitations.invite(study, *given, user_of(request))
+    except Refused as refused:
+        return collect_page(request, study, refused, "invitation")
     address = request.build_absolute_uri(resolve_url("invited", secret))
     context = {"study": study, "address": address, "days": invitations.DAYS, "note": given[1]}
     return render(request, "annotation/account/invitation.html", context, status=201)
@@ -206,7 +216,12 @@ def invited(request: HttpRequest, secret: str) -> HttpResponse:
     if request.user.is_authenticated:
         invitations.accept(secret, user_of(request))
     else:
-        user = invitations.accept_as_new(secret, request.POST.get("name", ""), request.POST.get("password", ""))
+        name = request.POST.get("name", "")
+        try:
+            user = invitations.accept_as_new(secret, name, request.POST.get("password", ""))
+        except invitations.NotMade as refusal:
+            context = {"invitation": invitation, "problem": str(refusal), "name": name}
+            return render(request, "annotation/account/invited.html", context, status=refusal.status)
         login(request, user, backend="annotation.accounts.AccountBackend")
     messages.success(request, gettext("Welcome! You are now part of “%(study)s”.") % {"study": invitation.study})
     return redirect("home")

@@ -33,11 +33,13 @@ def collect(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins and analysts: the batches; admins may POST a new one."""
     if request.method == "POST":
         return _new_batch(request, study_for(request, slug, Role.ADMIN))
-    return _page(request, study_for(request, slug, *READERS))
+    return collect_page(request, study_for(request, slug, *READERS))
 
 
-def _page(request: HttpRequest, study: Study, refused: Refused | None = None) -> HttpResponse:
-    """The batches and people; after a refusal with its sentence and the new batch as it was typed."""
+def collect_page(
+    request: HttpRequest, study: Study, refused: Refused | None = None, form: str = "batch"
+) -> HttpResponse:
+    """The batches and people; after a refusal with its sentence in the form (batch, member or invitation) as typed."""
     context = {
         "study": study,
         "step": "collect",
@@ -48,7 +50,8 @@ def _page(request: HttpRequest, study: Study, refused: Refused | None = None) ->
         "invitations": open_invitations(study),
         "is_admin": study.role_of(user_of(request)) == Role.ADMIN,
         "problem": refused and str(refused),
-        "typed": request.POST,
+        "refused": refused and form,
+        "typed": {form: request.POST},
     }
     return render(request, "annotation/study/collect.html", context, status=refused.status if refused else 200)
 
@@ -60,7 +63,7 @@ def _new_batch(request: HttpRequest, study: Study) -> HttpResponse:
     try:
         create_batch(study, name or "Batch", request.POST.get("protocol", ""), whole(quota[:18]), options, role=role)
     except Refused as refused:
-        return _page(request, study, refused)
+        return collect_page(request, study, refused)
     messages.success(
         request, gettext("“%(name)s” is ready. Open it when the people may begin.") % {"name": name or "Batch"}
     )
@@ -82,8 +85,11 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins: give a person a role in the study, or take it away."""
     study = study_for(request, slug, Role.ADMIN)
     name = request.POST.get("name", "").strip()
-    if request.POST.get("remove"):
-        remove_member(study, name)
-    else:
-        add_member(study, name, request.POST.get("role", ""))
+    try:
+        if request.POST.get("remove"):
+            remove_member(study, name)
+        else:
+            add_member(study, name, request.POST.get("role", ""))
+    except Refused as refused:
+        return collect_page(request, study, refused, "member")
     return redirect("collect", slug=slug)

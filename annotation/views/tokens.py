@@ -9,7 +9,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import clock
 from annotation.access import user_of
-from annotation.models import ApiToken, Scope, Study
+from annotation.errors import Refused
+from annotation.models import ApiToken, Scope, Study, User
 from annotation.tokens import DAYS, Issued, issue_token, revoke_token
 
 from .errors import answers_refusals
@@ -20,30 +21,47 @@ from .errors import answers_refusals
 @answers_refusals
 def tokens(request: HttpRequest) -> HttpResponse:
     """Everybody, for themselves: the tokens one has; a POST makes one, and its page is the only one that shows it."""
-    user = user_of(request)
-    studies = Study.objects.visible_to(user).order_by("name")
-    issued = _issue(request) if request.method == "POST" else None
-    now = clock.now()
+    try:
+        return _page(request, issued=_issue(request) if request.method == "POST" else None)
+    except Refused as refused:
+        return _page(request, refused=refused)
+
+
+def _page(request: HttpRequest, issued: Issued | None = None, refused: Refused | None = None) -> HttpResponse:
+    """One's tokens; after a refusal with its sentence and the new token as it was asked for."""
+    user, now = user_of(request), clock.now()
     rows = ApiToken.objects.filter(user=user).select_related("study")[:100]
     context = {
         "issued": issued,
         "rows": [(row, row.is_alive(now)) for row in rows],
         "scopes": Scope.choices,
         "days": DAYS,
-        "studies": studies,
+        "studies": Study.objects.visible_to(user).order_by("name"),
+        "problem": refused and str(refused),
+        "typed": request.POST if refused else {"days": "90"},
+        "ticked": request.POST.getlist("scope") if refused else [Scope.READ],
     }
-    return render(request, "annotation/tokens.html", context, status=201 if issued else 200)
+    status = refused.status if refused else 201 if issued else 200
+    return render(request, "annotation/tokens.html", context, status=status)
 
 
 def _issue(request: HttpRequest) -> Issued:
-    days = request.POST.get("days", "")
+    user, days = user_of(request), request.POST.get("days", "")
     return issue_token(
-        user_of(request),
+        user,
         request.POST.get("name", ""),
         request.POST.getlist("scope"),
         int(days) if days.isascii() and days.isdigit() and len(days) < 6 else 0,
-        Study.objects.visible_to(user_of(request)).filter(slug=request.POST.get("study", "")).first(),
+        _study(user, request.POST.get("study", "")),
     )
+
+
+def _study(user: User, slug: str) -> Study | None:
+    """The one study that the token is for; none: all of the person's. One that isn't theirs never becomes all."""
+    found = Study.objects.visible_to(user).filter(slug=slug).first()
+    if slug and found is None:
+        raise Refused(gettext("You have no part in that study any more. No token was made: choose another."))
+    return found
 
 
 @require_POST

@@ -33,6 +33,9 @@ def test_an_annotator_on_an_admin_page_reads_a_sentence(client, study):
     answer = as_user(client, make_member(study)).get(f"/studies/{study.slug}/")
     assert "This page is for another role in" in answer.content.decode()
     assert "Go to your studies" in answer.content.decode()
+    german = client.get(f"/studies/{study.slug}/", headers={"accept-language": "de"}).content.decode()
+    assert "(Admin, Analyst/in)" in german
+    assert "Annotator/in" in german
 
 
 def test_only_members_take_tasks(client, study):
@@ -133,7 +136,7 @@ def test_a_refused_form_leads_back_to_its_page_and_nowhere_else(client):
     study = make_study()
     client.force_login(make_member(study, Role.ADMIN))
     page = f"/studies/{study.slug}/collect/"
-    address, form = f"{page}members/", {"name": "nobody", "role": "analyst"}
+    address, form = f"{page}77/", {"state": "open"}
     ours, theirs = (
         client.post(address, form, headers={"referer": f"{site}{page}"}).content.decode()
         for site in ("http://testserver", "https://evil.example")

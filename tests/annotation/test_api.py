@@ -492,3 +492,19 @@ def test_a_token_that_would_open_nothing_or_never_end_is_refused(client, form):
     client.force_login(make_user())
     assert client.post("/tokens/", {"name": "x", **form}).status_code == 409
     assert not ApiToken.objects.exists()
+
+
+def test_a_token_for_one_study_never_becomes_one_for_all(client, study):
+    """The person lost their part in the study while the form was open."""
+    other = make_study()
+    user = make_member(other, Role.ADMIN)
+    client.force_login(user)
+    form = {"name": "Note<book", "scope": ["read", "write"], "days": "30", "study": study.slug}
+    answer = client.post("/tokens/", form)
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert not ApiToken.objects.exists()
+    assert "You have no part in that study any more." in page
+    assert 'value="Note&lt;book"' in page
+    assert '<option value="30" selected>' in page
+    assert page.count(" checked>") == 2

@@ -3,6 +3,7 @@
 import pytest
 
 from annotation.models import Batch, Membership, Role
+from annotation.protocols.litepyramid import LitePyramid
 from tests.factories import make_member, make_study, make_user
 
 pytestmark = pytest.mark.django_db
@@ -98,14 +99,66 @@ def test_a_refused_batch_comes_back_as_it_was_typed(admin, study):
     assert "<h1>Collect</h1>" in page
 
 
+def test_two_batches_of_one_name_made_at_once_become_one(admin, study, monkeypatch):
+    """The other request comes between the look and the leap."""
+    scale = LitePyramid.scale
+
+    def slow(self, options):
+        Batch.objects.create(study=study, name="One", protocol="litepyramid", scale_min=0, scale_max=1)
+        return scale(self, options)
+
+    monkeypatch.setattr(LitePyramid, "scale", slow)
+    answer = admin.post(f"/studies/{study.slug}/collect/", {"name": "One", "protocol": "litepyramid", "quota": "2"})
+    assert answer.status_code == 409
+    assert "has a batch named “One” already. No batch was made: choose another name." in answer.content.decode()
+    assert Batch.objects.count() == 1
+
+
 def test_closing_for_good_asks_once_more(admin, study):
     """A closed batch stays closed, so one slip of the pointer must not be enough."""
     admin.post(f"/studies/{study.slug}/collect/", {"name": "One", "protocol": "litepyramid", "quota": "2"})
     batch = Batch.objects.get()
     admin.post(f"/studies/{study.slug}/collect/{batch.pk}/", {"state": "open"})
     page = admin.get(f"/studies/{study.slug}/collect/").content.decode()
-    before, inside = page.split('<details class="sure">')
+    before, inside = page.split('id="people"')[0].split('<details class="sure">')
     assert 'value="closed"' not in before
     assert 'value="paused"' in before
     assert "A closed batch stays closed." in inside.split("</details>")[0]
     assert 'value="closed"' in inside.split("</details>")[0]
+
+
+def test_taking_a_person_out_asks_once_more(admin, study):
+    make_member(study, Role.ANNOTATOR, "ann")
+    page = admin.get(f"/studies/{study.slug}/collect/").content.decode()
+    row = page.split("<b>ann</b>")[1].split("</li>")[0]
+    before, inside = row.split('<details class="sure">')
+    assert "<button" not in before
+    question = inside.split("</details>")[0]
+    assert "What they did is kept." in question
+    assert 'name="remove" value="1"' in question
+    own = page.split("<b>boss</b>")[1].split("</li>")[0]
+    assert "That is you" in own
+
+
+def test_a_refused_role_comes_back_as_it_was_typed(admin, study):
+    answer = admin.post(f"/studies/{study.slug}/collect/members/", {"name": "an<n", "role": "analyst"})
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert "<h1>Collect</h1>" in page
+    people = page.split('id="people"')[1].split('id="invite"')[0]
+    assert 'role="alert" tabindex="-1" autofocus><p>There is no account named “an&lt;n”' in people
+    assert 'value="an&lt;n"' in people
+    assert '<option value="analyst" selected>' in people
+    assert page.count('role="alert"') == 1
+    assert 'name="name" required maxlength="200" value=""' in page  # the new batch's name is another form's
+
+
+def test_a_refused_invitation_comes_back_as_it_was_typed(admin, study):
+    answer = admin.post(f"/studies/{study.slug}/collect/invitations/", {"note": "Prof. <X>", "role": "emperor"})
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    form = page.split('id="invite"')[1]
+    assert "There is no role “emperor”" in form
+    assert 'value="Prof. &lt;X&gt;"' in form
+    gone = admin.post(f"/studies/{study.slug}/collect/invitations/", {"withdraw": "77"})
+    assert "There is no such open invitation" in gone.content.decode().split('id="invite"')[1]

@@ -182,7 +182,10 @@ class TestSecondFactor:
         assert client.post(reverse("factor"), {"code": "123"}).status_code == 422
         assert "recovery" in client.post(reverse("factor"), {"code": now_code(secret)}).content.decode()
         assert client.get(reverse("factor")).status_code == 409
-        assert client.post(reverse("factor-off"), {"code": "000000"}).status_code == 422
+        wrong = client.post(reverse("factor-off"), {"code": "000000"})
+        assert wrong.status_code == 422
+        assert "<h1>Your account</h1>" in wrong.content.decode()
+        assert "autofocus><p>This code is wrong or was used already." in wrong.content.decode()
         client.post(reverse("factor-off"), {"code": code_at(secret, SecondFactor.objects.get().last_step + 1)})
         assert not SecondFactor.objects.exists()
 
@@ -210,6 +213,9 @@ class TestInvitations:
         weak = client.post(link, {"name": "ada", "password": "12345678"})
         assert weak.status_code == 409
         assert "Nothing was made" in weak.content.decode()
+        assert 'name="name" autocomplete="username" autocapitalize="none" maxlength="150" required value="ada">' in (
+            weak.content.decode()
+        )
         assert not User.objects.filter(username="ada").exists()
         assert client.post(link, {"name": "ada", "password": "a-fine-long-phrase"}).status_code == 302
         assert Membership.objects.get(user__username="ada").role == "analyst"

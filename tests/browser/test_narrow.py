@@ -5,7 +5,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from annotation.batches import create_batch
-from annotation.models import Batch, Role, Study
+from annotation.models import Batch, FilterDecision, Reference, Role, Study
 from annotation.safety.invitations import invite
 from tests.browser.conftest import NARROW
 from tests.browser.helpers import let_in, open_batch, open_task
@@ -14,6 +14,10 @@ from tests.looking import fits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WIDE_LETTERS = "W" * 200
+LINES = (
+    "(one) => { const range = document.createRange(); range.selectNodeContents(one);"
+    " return range.getClientRects().length }"
+)
 
 
 @pytest.fixture
@@ -43,16 +47,13 @@ def test_long_names_break_on_the_pages_of_a_study(page: Page, live_server, study
 
 
 def test_words_in_tables_stay_whole(page: Page, live_server, study):
-    let_in(page.context, live_server.url, make_member(study, Role.ADMIN, "Maximiliane"))
-    page.goto(live_server.url + reverse("collect", args=[study.slug]))
-    cell = page.get_by_role("rowheader", name="Maximiliane")
-    assert (
-        cell.evaluate(
-            "(one) => { const range = document.createRange(); range.selectNodeContents(one);"
-            " return range.getClientRects().length }"
-        )
-        == 1
-    )
+    FilterDecision.objects.create(study=study, rules=["majority-dissent", "checks"])
+    let_in(page.context, live_server.url, make_member(study, Role.ADMIN))
+    page.goto(live_server.url + reverse("quality", args=[study.slug]))
+    for name in ("majority-dissent", "checks"):
+        rule = page.locator("th code").filter(has_text=name)
+        expect(rule).to_be_attached()
+        assert rule.evaluate(LINES) == 1
 
 
 def test_a_definition_that_is_cut_opens_at_a_tap(browser, live_server):
@@ -94,3 +95,12 @@ def test_every_caption_has_the_part_that_stays_in_view():
 
     pages = [page.read_text() for page in (ROOM / "templates").rglob("*.html")]
     assert sum(text.count("<caption><span>") for text in pages) == sum(text.count("<caption") for text in pages) > 0
+
+
+def test_the_numbers_of_scus_stay_whole(page: Page, live_server):
+    study = make_study(documents=1, systems=1, units=12)
+    let_in(page.context, live_server.url, make_member(study, Role.ADMIN))
+    page.goto(live_server.url + reverse("scu-list", args=[study.slug, Reference.objects.get().pk]))
+    numbers = page.locator(".unit-number")
+    expect(numbers).to_have_count(12)
+    assert numbers.nth(11).evaluate(LINES) == 1
