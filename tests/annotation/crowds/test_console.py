@@ -11,6 +11,7 @@ from django.urls import reverse
 from annotation import clock
 from annotation.crowds.collecting import collect
 from annotation.crowds.console_jobs import top_up_job
+from annotation.crowds.direct import links_of
 from annotation.crowds.launching import form_of, read_terms
 from annotation.crowds.monitor import batch_money, monitor, pace
 from annotation.crowds.monitor_page import axis_end
@@ -592,3 +593,31 @@ def test_every_empty_page_says_what_to_do_first(admin):
     assert "Launch it" in watching
     assert "Nothing was spent" in client.get(reverse("ledger", args=[batch.study.slug])).content.decode()
     assert client.post(at("batch-act", batch), {"action": "explode"}).status_code == 409
+
+
+def test_refused_names_come_back_and_links_can_be_copied_whole(admin, settings):
+    settings.SITE_URL = "http://127.0.0.1:8000"
+    batch = make_batch(make_study())
+    client = admin(batch)
+    answer = client.post(at("crowd-links", batch), {"names": "Ada\nGr<ace", "days": "9999"})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert "autofocus><p>“9999” is no number of days" in page
+    assert "required>Ada\nGr&lt;ace</textarea>" in page
+    assert 'value="9999"' in page
+    assert not Submission.objects.exists()
+    said = client.post(at("crowd-links", batch), {"names": "Ada", "days": "7"}, follow=True).content.decode()
+    assert "1 link is ready." in said
+    (link,) = links_of(batch)
+    assert f'value="{link.url}"' in said
+
+
+def test_a_batch_of_personal_links_is_not_said_to_stand_on_a_market(admin, settings):
+    settings.SITE_URL = "http://127.0.0.1:8000"
+    batch = make_batch(make_study())
+    client = admin(batch)
+    client.post(at("crowd-links", batch), {"names": "Ada", "days": "7"})
+    page = client.get(at("launch", batch)).content.decode()
+    assert "This batch is open by personal links" in page
+    assert "on the market" not in page
+    assert "Publish" not in page
