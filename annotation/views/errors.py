@@ -113,4 +113,5 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         gettext(
             "This page was open for too long, or cookies are off. Nothing was changed: go back, reload, try again."
         ),
+        {"too_old": True},
     )
