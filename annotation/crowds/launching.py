@@ -53,7 +53,10 @@ def read_terms(given: QueryDict) -> Terms:
         if text := given.get(name, "").strip():
             _try(problems, values, term, partial(read, text))
     _try(problems, values, "reward_by_group", lambda: _rewards(given))
-    _try(problems, values, "requirements", lambda: _requirements(given))
+    parts: dict[str, list[dict[str, Any]]] = {}
+    for name, part in _REQUIREMENTS.items():
+        _try(problems, parts, name, partial(part, given))
+    values["requirements"] = [one for part in parts.values() for one in part]
     if problems:
         raise BadTerms(" ".join([*problems, _("Nothing was changed.")]))
     values["exclude_batches"] = _excluded(given)
@@ -81,23 +84,29 @@ def _rewards(given: QueryDict) -> dict[str, int]:
     }
 
 
-def _requirements(given: QueryDict) -> list[dict[str, Any]]:
-    found = []
-    if given.get("approval", "").strip():
-        found.append(approval_at_least(read_whole("approval", given.get("approval", ""))))
-    if given.get("approved", "").strip():
-        found.append(approved_at_least(read_whole("approved", given.get("approved", ""))))
+def _approval(given: QueryDict) -> list[dict[str, Any]]:
+    text = given.get("approval", "")
+    return [approval_at_least(read_whole("approval", text))] if text.strip() else []
+
+
+def _approved(given: QueryDict) -> list[dict[str, Any]]:
+    text = given.get("approved", "")
+    return [approved_at_least(read_whole("approved", text))] if text.strip() else []
+
+
+def _countries(given: QueryDict) -> list[dict[str, Any]]:
     countries = [word for word in re.split(r"[\s,;]+", given.get("countries", "").upper()) if word]
     if wrong := [word for word in countries if not COUNTRY.fullmatch(word)]:
         raise ValueError(_("“%(word)s” is not a country: write two letters, such as US.") % {"word": wrong[0][:20]})
-    if countries:
-        found.append(located_in(countries))
-    if given.get("masters"):
-        found.append({"QualificationTypeId": MASTERS[0], "Comparator": "Exists"})
-    return found + _custom(given.get("custom", ""))
+    return [located_in(countries)] if countries else []
 
 
-def _custom(text: str) -> list[dict[str, Any]]:
+def _masters(given: QueryDict) -> list[dict[str, Any]]:
+    return [{"QualificationTypeId": MASTERS[0], "Comparator": "Exists"}] if given.get("masters") else []
+
+
+def _custom(given: QueryDict) -> list[dict[str, Any]]:
+    text = given.get("custom", "")
     if not text.strip():
         return []
     try:
@@ -107,6 +116,16 @@ def _custom(text: str) -> list[dict[str, Any]]:
     if not isinstance(found, list):
         raise ValueError(_("The qualifications of your own must be a list in JSON, as the MTurk API has them."))
     return found
+
+
+_REQUIREMENTS: dict[str, Callable[[QueryDict], list[dict[str, Any]]]] = {
+    "approval": _approval,
+    "approved": _approved,
+    "countries": _countries,
+    "masters": _masters,
+    "custom": _custom,
+}
+"""What each field about the people asks of them."""
 
 
 def form_of(terms: Mapping[str, Any]) -> dict[str, Any]:

@@ -621,3 +621,11 @@ def test_a_batch_of_personal_links_is_not_said_to_stand_on_a_market(admin, setti
     assert "This batch is open by personal links" in page
     assert "on the market" not in page
     assert "Publish" not in page
+
+
+def test_every_wrong_field_about_the_people_is_named_at_once():
+    form = QueryDict("title=T&description=D&reward=0.20&approval=abc&approved=x&countries=Germany&custom=%7B")
+    with pytest.raises(BadTerms) as refusal:
+        read_terms(form)
+    for said in ("Approved work: “abc”", "Approved HITs: “x”", "“GERMANY” is not a country", "must be a list in JSON"):
+        assert said in str(refusal.value)
