@@ -1,7 +1,11 @@
 """Background work that people wait for, and what the scores of a study were made with."""
 
+from datetime import timedelta
+
 from django.db import models
 from django.db.models import F, Q
+
+from annotation import clock
 
 from .study import Study, User
 
@@ -43,6 +47,11 @@ class Job(models.Model):
     @property
     def is_over(self) -> bool:
         return self.state in (self.State.DONE, self.State.FAILED)
+
+    @property
+    def waits_long(self) -> bool:
+        """No worker has taken it within a minute: all are busy, or none runs."""
+        return self.state == self.State.WAITING and clock.now() - self.asked_at > timedelta(minutes=1)
 
 
 class MetricRun(models.Model):
