@@ -38,6 +38,7 @@ def altair() -> Any:
     """Altair, imported when a chart is wanted and not before."""
     import altair as library
 
+    library.data_transformers.disable_max_rows()  # a matrix of 96 metrics has more than its 5,000
     return library
 
 
@@ -82,6 +83,12 @@ def names_axis(names: Iterable[object], limit: int = 220) -> Any:
 def slanted_axis(names: Iterable[object], limit: int = 220) -> Any:
     """The same at the bottom, with the names aslant."""
     return altair().Axis(labelAngle=-45, labelLimit=limit, minExtent=round((_reach(names, limit) + 11) / 2**0.5) + 8)
+
+
+def names_legend(names: Iterable[object], limit: int = 220) -> Any:
+    """A legend under a chart: two columns where short names fit side by side, else one."""
+    beside = _reach(names, limit) < WIDTH / 2 - 40  # symbol and gap
+    return altair().Legend(title=None, orient="bottom", columns=2 if beside else 1, labelLimit=limit)
 
 
 def _reach(names: Iterable[object], limit: int) -> float:
@@ -204,7 +211,10 @@ def system_scatter(
             axis=alt.Axis(tickCount=6),
         ),
         y=alt.Y(
-            "metric:Q", title=metric, scale=alt.Scale(zero=False, nice=False, padding=14), axis=alt.Axis(tickCount=6)
+            "metric:Q",
+            title=metric,
+            scale=alt.Scale(zero=False, nice=False, padding=14),
+            axis=alt.Axis(tickCount=6, titleLimit=250),
         ),
     )
     layers = []

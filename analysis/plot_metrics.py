@@ -14,9 +14,22 @@ from analysis.experiments.pairwise import PairwiseF1
 from analysis.experiments.ranking import Ranking
 from analysis.experiments.robustness import OptionPoint
 from analysis.experiments.topk import TopK
-from analysis.plot import ACCENT, FAINT, INK, PALETTE, SHAPES, altair, names_axis, number, slanted_axis, themed
+from analysis.plot import (
+    ACCENT,
+    FAINT,
+    INK,
+    PALETTE,
+    SHAPES,
+    altair,
+    names_axis,
+    names_legend,
+    number,
+    slanted_axis,
+    themed,
+)
 
 AXIS = 150  # the least length of a matrix, for the words along its axes
+LINE = 15  # the least size of a cell, for the slanted names of neighbours not to touch
 DIVERGING = ["#b35806", "#f7f7f7", "#2166ac"]
 
 
@@ -68,7 +81,7 @@ def significance_matrix(found: Comparison) -> Any:
     ]
     frame["significant"] = (frame["p_adjusted"] < found.alpha) & (frame["difference"] > 0)
     few = len(order) <= 16
-    size = max(24, AXIS // len(order)) if few else max(4, 400 // len(order))
+    size = max(24, AXIS // len(order)) if few else max(LINE, 400 // len(order))
     base = alt.Chart(frame).encode(
         x=alt.X("worse:N", sort=order, title="than this metric", axis=slanted_axis(order)),
         y=alt.Y("better:N", sort=order, title="is this metric better", axis=names_axis(order)),
@@ -99,7 +112,7 @@ def topk_lines(results: Sequence[TopK], human: str) -> Any:
     names = list(dict.fromkeys(frame["metric"]))
     ks = sorted({int(result.k) for result in results}) or [0]
     colours = [PALETTE[i % len(PALETTE)] for i in range(len(names))]
-    legend = alt.Legend(title=None, orient="bottom", columns=2)
+    legend = names_legend(names)
     base = alt.Chart(frame).encode(
         x=alt.X(
             "k:Q",
@@ -189,7 +202,7 @@ def value_matrix(
     if marked:
         shown = [f"{text}•" if flag else text for text, flag in zip(shown, frame[marked], strict=True)]
     few = len(rows) <= 20 and len(columns) <= 20
-    size = 30 if few else max(5, 420 // max(len(rows), len(columns)))
+    size = 30 if few else max(LINE, 420 // max(len(rows), len(columns)))
     data = frame.assign(shown=shown, dark=[bool(math.isfinite(v) and abs(v) > 0.6) for v in frame[value]])
     base = alt.Chart(data).encode(
         x=alt.X(f"{column}:N", sort=columns, title=None, axis=slanted_axis(columns)),
@@ -215,7 +228,7 @@ def option_lines(points: Sequence[OptionPoint], human: str) -> Any:
     frame = frame_of(points).dropna(subset=["value"])
     frame["series"] = frame["metric"] + ", " + frame["coefficient"]
     names, settings = list(dict.fromkeys(frame["series"])), list(dict.fromkeys(frame["setting"]))
-    legend = alt.Legend(title=None, orient="bottom", columns=2)
+    legend = names_legend(names)
     colours = [PALETTE[i % len(PALETTE)] for i in range(len(names))]
     option = str(frame["option"].iloc[0]) if len(frame) else "option"
     chart = (
@@ -237,7 +250,7 @@ def system_matrix(found: Ranking, metric: str, alpha: float = 0.05) -> Any:
     alt = altair()
     frame = frame_of(found.tests)
     frame["significant"] = frame["p_adjusted"] < alpha
-    size = max(18, AXIS // len(found.systems)) if len(found.systems) <= 30 else 8
+    size = max(18, AXIS // len(found.systems)) if len(found.systems) <= 30 else LINE
     chart = (
         alt.Chart(frame)
         .mark_rect(stroke=FAINT, strokeOpacity=0.25)

@@ -11,7 +11,8 @@ import pytest
 
 from analysis import plot
 from analysis.correlate import system_means
-from analysis.plot_metrics import value_matrix
+from analysis.experiments.topk import TopK
+from analysis.plot_metrics import topk_lines, value_matrix
 from tests.analysis._matrices import table
 
 RNG = np.random.default_rng(0)
@@ -101,3 +102,25 @@ def test_a_narrow_matrix_is_as_wide_as_its_title():
         drawn = plot.to_svg(value_matrix(frame, "row", "column", "value", title, subtitle))
         widths = re.match(r'<svg[^>]* width="(\d+)" height="\d+" viewBox="0 0 (\d+) \d+"', drawn).groups()
         assert widths == (str(math.ceil(width) + 8),) * 2
+
+
+@pytest.mark.parametrize("count", [3, 40, 193])
+def test_names_along_a_matrix_never_touch(count):
+    names = [f"metric-{i:03}" for i in range(count)]
+    frame = pd.DataFrame([(a, b, 0.5) for a in names for b in names], columns=["a", "b", "tau"])
+    spec = value_matrix(frame, "a", "b", "tau", "Agreement").to_dict()
+    assert spec["width"] / count >= 11 * 2**0.5 - 1  # letters of 11 px at 45 degrees
+    assert spec["height"] / count >= 11
+
+
+@pytest.mark.parametrize(("name", "columns"), [("rouge-1-r", 2), ("bertscore-f[model=roberta-large,layer=17]", 1)])
+def test_long_names_stand_one_under_the_other_in_a_legend(name, columns):
+    results = [TopK(k, f"{name}{i}", "pearson", 0.5, False) for k in (3, 4) for i in range(3)]
+    assert topk_lines(results, "human").to_dict()["layer"][0]["encoding"]["color"]["legend"]["columns"] == columns
+
+
+def test_a_long_metric_stays_beside_its_axis():
+    name = "bertscore-f[model=/models/roberta-large,layer=17,idf,rescale=yes,threads=4]"
+    scores = table(human=[[1], [2], [3]], **{name: [[1], [2], [3]]})
+    spec = plot.system_scatter(scores, "human", name, ci=0).to_dict()
+    assert spec["layer"][-1]["encoding"]["y"]["axis"]["titleLimit"] <= spec["height"] / 1.17  # Vega measures too narrow
