@@ -10,6 +10,8 @@ import sys
 import time
 from types import FrameType
 
+from deploy.environment import Environment
+
 PYTHON = sys.executable
 PROCESSES = {
     "site": [PYTHON, "-m", "gunicorn", "--config", "deploy/gunicorn.py", "deploy.wsgi"],
@@ -21,7 +23,9 @@ GRACE = 20  # seconds for each to finish what it has begun
 
 def main() -> int:
     # Each gets a group of its own: Ctrl-C reaches this process only, which then ends them in good order.
-    running = {name: subprocess.Popen(command, process_group=0) for name, command in PROCESSES.items()}
+    # gunicorn knows the environment alone, so what stands in var/env is put there.
+    known = dict(Environment.here().values)
+    running = {name: subprocess.Popen(command, process_group=0, env=known) for name, command in PROCESSES.items()}
     stopping = False
 
     def stop(number: int, frame: FrameType | None) -> None:
