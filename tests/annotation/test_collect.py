@@ -1,7 +1,13 @@
 """The Collect page: admins make, open, pause and close batches, and give people roles."""
 
-import pytest
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
+import pytest
+from django.db import connection
+
+from annotation.collecting import remove_member
+from annotation.errors import Refused
 from annotation.models import Batch, Membership, Role
 from annotation.protocols.litepyramid import LitePyramid
 from tests.factories import make_member, make_study, make_user
@@ -162,3 +168,26 @@ def test_a_refused_invitation_comes_back_as_it_was_typed(admin, study):
     assert 'value="Prof. &lt;X&gt;"' in form
     gone = admin.post(f"/studies/{study.slug}/collect/invitations/", {"withdraw": "77"})
     assert "There is no such open invitation" in gone.content.decode().split('id="invite"')[1]
+
+
+@pytest.mark.postgres
+@pytest.mark.sqlite
+@pytest.mark.django_db(transaction=True)
+def test_two_admins_who_take_each_other_out_at_once_leave_one():
+    def take_out(study, name, start):
+        start.wait()
+        try:
+            remove_member(study, name)
+        except Refused:
+            return False
+        finally:
+            connection.close()
+        return True
+
+    for _ in range(5):
+        study, start = make_study(), Barrier(2)
+        names = [make_member(study, Role.ADMIN).username for _ in range(2)]
+        with ThreadPoolExecutor(2) as pool:
+            done = list(pool.map(lambda name, study=study, start=start: take_out(study, name, start), names))
+        assert sorted(done) == [False, True]
+        assert study.memberships.filter(role=Role.ADMIN).count() == 1
