@@ -53,6 +53,8 @@ def create_batch(
                     options=complete,
                 )
         except IntegrityError:
+            if not study.batches.filter(name=name).exists():
+                raise
             raise Refused(
                 _("“%(study)s” has a batch named “%(name)s” already. No batch was made: choose another name.")
                 % {"study": study, "name": name}

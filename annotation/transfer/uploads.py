@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from analysis.tables import TableError, find_table
 from annotation.errors import Refused
-from annotation.models import User
+from annotation.models import Study, User
 
 from .folder import KINDS, NEEDED
 from .importer import Imported, import_study
@@ -53,6 +53,8 @@ def import_upload(upload: Upload, admin: User, *, dry_run: bool = False) -> Impo
         except TableError as error:
             raise _without(place, error) from None
         except IntegrityError:
+            if not Study.objects.filter(name=upload.name).exists():
+                raise
             raise Refused(
                 _("Somebody made a study of this name at the same moment. Nothing was made: choose another name.")
             ) from None

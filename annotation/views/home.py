@@ -20,6 +20,7 @@ def home(request: HttpRequest) -> HttpResponse:
         return render(request, "annotation/welcome.html", {"accounts": DEMO_ACCOUNTS, "password": PASSWORD})
     user = user_of(request)
     cards = home_cards(user)
+    # may_make_studies, answered from what is here already
     maker = user.is_superuser or any(card.role == Role.ADMIN for card in cards)
     return render(request, "annotation/home.html", {"cards": cards, "maker": maker})
 
