@@ -6,8 +6,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext
 
+from annotation.templatetags.words import word
+
 from .models import Role, Study, User
-from .templatetags.words import word
 
 READERS = (Role.ADMIN, Role.ANALYST)
 

@@ -3,9 +3,10 @@
 from django.db import transaction
 from django.utils.translation import gettext
 
+from annotation.templatetags.words import word
+
 from .errors import Refused
 from .models import Batch, Membership, Role, Study, User
-from .templatetags.words import word
 
 NEXT = {
     Batch.State.DRAFT: {Batch.State.OPEN},

@@ -6,13 +6,14 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
+from annotation.transfer.bulk import Progress
+from annotation.transfer.importer import import_study
+
 from .batches import create_batch
 from .demo_guidance import add_guidance
 from .errors import Refused
 from .models import Batch, FilterDecision, Membership, Role, Study, User
 from .scores import score_study
-from .transfer.bulk import Progress
-from .transfer.importer import import_study
 
 STUDY = "Demo: twelve stories, six systems"
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "demo"

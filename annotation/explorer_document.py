@@ -10,11 +10,11 @@ from django.http import Http404
 from django.utils.translation import gettext
 
 from analysis.disagreement import Scale
+from annotation.protocols.litepyramid import REFERENCE_GROUP
+from annotation.transfer.counting import counted
 
 from .explorer import State, Wish, beyond, state_of
 from .models import Document, Dropped, HumanScore, Judgment, Score, Study, Summary, User
-from .protocols.litepyramid import REFERENCE_GROUP
-from .transfer.counting import counted
 
 YES_NO = "litepyramid"
 

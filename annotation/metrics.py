@@ -5,9 +5,10 @@ from typing import Any
 
 from django.utils.translation import gettext
 
+from annotation.transfer.frames import scores_frame
+
 from .errors import Refused
 from .models import Job, Study, Summary
-from .transfer.frames import scores_frame
 
 RESAMPLES = 1000
 SORTS = {"system": ("system", True), "mean": ("value", False), "n": ("n", False)}

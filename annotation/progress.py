@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q, Sum
 
+from annotation.models.work import counted
+from annotation.protocols.litepyramid import REFERENCE_GROUP
+
 from .models import (
     Assignment,
     Batch,
@@ -17,8 +20,6 @@ from .models import (
     User,
     Worker,
 )
-from .models.work import counted
-from .protocols.litepyramid import REFERENCE_GROUP
 
 State = Assignment.State
 

@@ -8,13 +8,14 @@ import pandas as pd
 from django.db import transaction
 from django.utils.translation import gettext
 
+from annotation.protocols.litepyramid import REFERENCE_GROUP
+from annotation.transfer.frames import judgments_frame
+
 from . import clock
 from .downloads import quality_chart
 from .errors import Refused
 from .models import FilterDecision, Study, User
-from .protocols.litepyramid import REFERENCE_GROUP
 from .stored import stored
-from .transfer.frames import judgments_frame
 
 RESAMPLES = 1000
 HERE = "https://here.invalid/"  # stands for the page's own address, which the chart's maker would make absolute

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from django.utils.translation import gettext
 
+from annotation.transfer.frames import scores_frame, scus_frame, summaries_frame
+
 from .errors import Refused
 from .models import FilterDecision, Study
 from .quality import kept_judgments, of_systems
 from .stored import stored
-from .transfer.frames import scores_frame, scus_frame, summaries_frame
 
 if TYPE_CHECKING:
     from analysis.report import Report

@@ -7,11 +7,12 @@ import pandas as pd
 from django.conf import settings
 from django.db import transaction
 
+from annotation.transfer.folder import WHOLE_SYSTEM
+from annotation.transfer.frames import documents_frame, summaries_frame
+
 from .jobs import Progress, kind
 from .models import Job, MetricRun, Score, Study
 from .quality import of_systems
-from .transfer.folder import WHOLE_SYSTEM
-from .transfer.frames import documents_frame, summaries_frame
 
 CACHE = Path(settings.BASE_DIR) / "var" / "scores"
 

@@ -2,6 +2,9 @@
 
 from django.urls import include, path
 
+from annotation.views.crowd_door import BARE
+from annotation.views.errors import Route, answer_wrong_methods
+
 from .views import (
     account,
     collect,
@@ -17,8 +20,6 @@ from .views import (
     work,
     work_api,
 )
-from .views.crowd_door import BARE
-from .views.errors import Route, answer_wrong_methods
 
 handler400 = "annotation.views.errors.bad_request"
 handler403 = "annotation.views.errors.denied"

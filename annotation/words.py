@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .models.texts import Text, plain
+from annotation.models.texts import Text, plain
 
 # Writing without spaces is taken sign by sign; elsewhere a word keeps its inner marks: don't, 6–1, 210,000, 11.40.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W_]+(?:[-–'’.,:/&][^\W_]+)*")

@@ -9,6 +9,7 @@ from analysis.table_formulas import read_manifest
 from analysis.tables import write_atomically
 from analysis.tables import write_table as write_frame
 from annotation.models import Study
+from annotation.transfer.shapes.source import Source
 
 from .filtered import Filtered
 from .judgment_rows import judgments_table
@@ -16,7 +17,6 @@ from .ledger_rows import ledger_table
 from .manifest import MANIFEST, Written, manifest
 from .options import ExportOptions
 from .shapes import SHAPES
-from .shapes.source import Source
 from .streaming import Column, Table
 from .text_rows import (
     assignments_table,

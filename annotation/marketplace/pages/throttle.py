@@ -5,9 +5,9 @@ from datetime import timedelta
 from django.conf import settings
 from django.http import HttpRequest
 
-from .. import clock
-from ..models import AuditEntry
-from ..people import record
+from annotation.marketplace import clock
+from annotation.marketplace.models import AuditEntry
+from annotation.marketplace.people import record
 
 FAILED = "sign-in refused"
 GUESSED = "old password refused"

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from benchmarks.corpus_run import _Watch
-from benchmarks.rouge_perl import ROOT, load
+from benchmarks.scoring.corpus_run import _Watch
+from benchmarks.scoring.rouge_perl import ROOT, load
 
 DOCUMENTS = int(os.environ.get("ENCODER_DOCUMENTS", "100"))
 LAYER = 5

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import Measurement
-from benchmarks.marketplace import ANSWER, _free_port, _wait
+from benchmarks.site.marketplace import ANSWER, _free_port, _wait
 
 HITS, PLACES = int(os.environ.get("PUBLISH_HITS", "2500")), 4
 PUBLISH_LIMIT, COLLECT_LIMIT = 180.0, 120.0
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 UNITS = 10
 
 
@@ -39,7 +39,7 @@ def run() -> Measurement:
 
 def _step(name: str, **env: str) -> str:
     """One part in a process of its own: Django can be set up once, for the site or for the marketplace."""
-    command = [sys.executable, "-m", "benchmarks.publish", name]
+    command = [sys.executable, "-m", "benchmarks.site.publish", name]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, **env}, check=False)
     if done.returncode:
         raise RuntimeError(f"The benchmark of publishing failed in {name}: {done.stderr[-800:]}")

@@ -13,7 +13,7 @@ from benchmarks import Measurement
 LIMIT_SECONDS = 60.0
 LIMIT_MB = 300
 DOCUMENTS, SYSTEMS, UNITS, WORKERS = 1000, 25, 10, 4  # one judgment each: 1,000,000
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 # A study of that size, made by the database itself: nobody waits for a million inserts.
 FILL = """

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from analysis.compare_swap import p_values, standardise, swap_masks, swapped_differences, swapped_vectors
 from benchmarks import Measurement, seconds
 from benchmarks._peers import LEVELS, peer_permutation
-from benchmarks.correlate import COEFFICIENTS, DOCUMENTS, RESAMPLES, SYSTEMS, matrices
+from benchmarks.analysis.correlate import COEFFICIENTS, DOCUMENTS, RESAMPLES, SYSTEMS, matrices
 
 PART = 4
 

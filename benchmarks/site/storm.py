@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import Measurement
-from benchmarks._storm import Host, Postgres, annotate, free_port, running
-from benchmarks.load import ROOT, SUMMARY, UNITS, _json, environment, site
+from benchmarks.site._storm import Host, Postgres, annotate, free_port, running
+from benchmarks.site.load import ROOT, SUMMARY, UNITS, _json, environment, site
 
 SECONDS = float(os.environ.get("STORM_SECONDS", "300"))
 PEOPLE = int(os.environ.get("STORM_PEOPLE", "200"))
@@ -54,7 +54,7 @@ def _weather(folder: Path, postgres: Postgres) -> dict[str, Any]:
     try:
         with running(market["command"], market["environment"]):
             _ready(market["port"], *(host.port for host in hosts))
-            paymaster = [sys.executable, "-m", "benchmarks._paymaster"]
+            paymaster = [sys.executable, "-m", "benchmarks.site._paymaster"]
             _json([*paymaster, "launch"], None, ROOT, money)
             crowd = [sys.executable, "manage.py", "simulate", "Storm", "--batch", "Paid forms", "--crowd", "careful=8"]
             with running(crowd, money):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.agreement import agreement
 from benchmarks import Measurement, seconds
-from benchmarks.alpha import UNITS, ratings
+from benchmarks.analysis.alpha import UNITS, ratings
 
 RESAMPLES = 1000
 MEASURED = 10

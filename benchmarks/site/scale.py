@@ -10,8 +10,8 @@ import os
 import uuid
 
 from benchmarks import Measurement
-from benchmarks._annotators import Tally, crowd, ours
-from benchmarks.load import SUMMARY, UNITS, prepare, scratch_database, served, site
+from benchmarks.site._annotators import Tally, crowd, ours
+from benchmarks.site.load import SUMMARY, UNITS, prepare, scratch_database, served, site
 
 JUDGMENTS = int(os.environ.get("SCALE_JUDGMENTS", "10_000_000"))
 PEOPLE, LIMIT = 1000, 60.0

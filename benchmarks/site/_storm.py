@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks._annotators import FIELD, Answer, Browser, Tally
-from benchmarks.load import ROOT, environment
+from benchmarks.site._annotators import FIELD, Answer, Browser, Tally
+from benchmarks.site.load import ROOT, environment
 
 PATIENCE = 60.0  # seconds in which a retry must work
 

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import Measurement
-from benchmarks._annotators import Tally, crowd, ours, turkle
+from benchmarks.site._annotators import Tally, crowd, ours, turkle
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 TURKLE, TURKLE_FILES = ROOT / "var" / "turkle", ROOT / "benchmarks" / "peers" / "turkle"
 PEOPLE, RUNS, LIMIT, CLAIM, P95 = 50, 3, 40.0, 8.0, 0.6
 UNITS = {f"scu{n:02d}": f"The harbour of the old town was closed on day {n} of the storm." for n in range(10)}
@@ -115,7 +115,7 @@ def prepare(name: str, url: str, task: dict[str, Any]) -> Any:
 
 
 def site(url: str, what: str, given: object) -> Any:
-    command = [sys.executable, "-m", "benchmarks._load_site", what]
+    command = [sys.executable, "-m", "benchmarks.site._load_site", what]
     return _json(command, given, ROOT, environment(url))
 
 

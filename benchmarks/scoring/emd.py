@@ -17,7 +17,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from benchmarks import Measurement
-from benchmarks.rouge_perl import load
+from benchmarks.scoring.rouge_perl import load
 from scoring import registry
 from scoring.metrics.wms import Bag, content, make_bag
 from scoring.texts import Document, as_references, as_text

@@ -19,7 +19,7 @@ import time
 from typing import Any
 
 from benchmarks import Measurement
-from benchmarks.load import ROOT, scratch_database
+from benchmarks.site.load import ROOT, scratch_database
 
 DOCUMENTS, SYSTEMS, JUDGED, UNITS, WORKERS = 11_490, 25, 100, 11, 3
 LIMIT = 150.0
@@ -42,7 +42,7 @@ def run() -> Measurement:
 
 def _on(url: str) -> dict[str, tuple[float, int]]:
     # In a process of its own: Django can be set up once, and other benchmarks set up the site.
-    command, there = [sys.executable, "-m", "benchmarks.explorer"], {**os.environ, "DATABASE_URL": url}
+    command, there = [sys.executable, "-m", "benchmarks.site.explorer"], {**os.environ, "DATABASE_URL": url}
     done = subprocess.run(command, cwd=ROOT, env=there, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"The benchmark of the Explorer failed: {done.stderr[-800:]}")

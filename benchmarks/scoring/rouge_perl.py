@@ -21,13 +21,13 @@ import pandas as pd
 from benchmarks import Measurement
 
 CLAIM = 40.0
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data" / "realsumm"
 
 _TIMED = """
 import sys, time
 import scoring
-from benchmarks.rouge_perl import load
+from benchmarks.scoring.rouge_perl import load
 summaries, documents = load()
 scoring.registry.known()
 start = time.process_time()

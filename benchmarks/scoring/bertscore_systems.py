@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import Measurement
-from benchmarks._encoder import LAYER, pairs, run_ours, run_peer, write_tables
+from benchmarks.scoring._encoder import LAYER, pairs, run_ours, run_peer, write_tables
 
 CLAIM = 1.8
 

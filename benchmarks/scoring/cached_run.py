@@ -16,7 +16,7 @@ import pandas as pd
 
 import scoring
 from benchmarks import Measurement
-from benchmarks.rouge_perl import load
+from benchmarks.scoring.rouge_perl import load
 
 CLAIM = 12.5
 LEXICAL = (

@@ -15,7 +15,7 @@ LIMIT = 500.0
 CODE = """
 import resource
 from analysis.agreement import krippendorff_alpha
-from benchmarks.alpha import ratings
+from benchmarks.analysis.alpha import ratings
 value = krippendorff_alpha(ratings(26_000, 4, 100), "ordinal")
 assert 0.5 < value < 0.9, value
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from benchmarks import Measurement
-from benchmarks.rouge_perl import ROOT, load
+from benchmarks.scoring.rouge_perl import ROOT, load
 
 DOCUMENTS = int(os.environ.get("CORPUS_RUN_DOCUMENTS", "11490"))
 LIMIT_SECONDS = 180.0

@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 from benchmarks import Measurement
-from benchmarks._encoder import run_ours, write_tables
-from benchmarks.encoder_metrics import METRICS
+from benchmarks.scoring._encoder import run_ours, write_tables
+from benchmarks.scoring.encoder_metrics import METRICS
 
 CLAIM = 20.0
 

@@ -20,7 +20,7 @@ from benchmarks import Measurement
 
 HITS, CREATE_LIMIT = 2_500, 90.0
 ASSIGNMENTS, LIST_LIMIT = 10_000, 20.0
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 QUESTION = (
     '<ExternalQuestion xmlns="http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/'
     'ExternalQuestion.xsd"><ExternalURL>https://example.org/?n={n}</ExternalURL><FrameHeight>600</FrameHeight>'
@@ -35,7 +35,7 @@ ANSWER = (
 
 def run() -> Measurement:
     # In a process of its own: Django can be set up once, and other benchmarks set up the site.
-    command = [sys.executable, "-m", "benchmarks.marketplace"]
+    command = [sys.executable, "-m", "benchmarks.site.marketplace"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"The benchmark of the marketplace failed: {done.stderr[-500:]}")

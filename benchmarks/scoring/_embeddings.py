@@ -1,4 +1,4 @@
-"""How well the embedding metrics agree with people, on all of REALSumm: `python -m benchmarks._embeddings FOLDER`.
+"""How well the embedding metrics agree with people on REALSumm (`python -m benchmarks.scoring._embeddings DIR`).
 
 Scores the encoder metrics in every layer in one run (each text is encoded once), correlates them with
 `litepyramid_recall` at system and summary level, prints the tables of docs/metrics/embeddings.md and draws its curve
@@ -16,7 +16,7 @@ import pandas as pd
 import scoring
 from analysis.correlate import correlate
 from analysis.tables import read_table
-from benchmarks.rouge_perl import DATA, ROOT, load
+from benchmarks.scoring.rouge_perl import DATA, ROOT, load
 
 HUMAN = "litepyramid_recall"
 LAYERS = ("1", "2", "3", "4", "5", "6", "last4")
@@ -93,7 +93,7 @@ def draw(found: pd.DataFrame, picture: Path) -> None:
 
 def main() -> None:
     if len(sys.argv) != 2:
-        raise SystemExit("python -m benchmarks._embeddings FOLDER")
+        raise SystemExit("python -m benchmarks.scoring._embeddings FOLDER")
     curves = [with_layer(name, layer) for name in CURVES for layer in LAYERS]
     found = correlations(scores([*curves, *CURVES, *OTHERS], Path(sys.argv[1])))
     print_rows(found, [*CURVES, *OTHERS, *PUBLISHED])

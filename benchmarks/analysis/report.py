@@ -12,7 +12,7 @@ from analysis.cli import main
 from benchmarks import Measurement
 
 LIMIT = 60.0
-FOLDER = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "realsumm"
+FOLDER = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "realsumm"
 
 
 def run() -> Measurement:

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks import Measurement
-from benchmarks._encoder import pairs, run_ours, run_peer, write_tables
+from benchmarks.scoring._encoder import pairs, run_ours, run_peer, write_tables
 
 CLAIM = 0.5
 LIMIT_BYTES = 3 * 10**9

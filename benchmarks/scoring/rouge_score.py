@@ -11,7 +11,7 @@ import importlib.util
 import time
 
 from benchmarks import Measurement
-from benchmarks.rouge_perl import cold_seconds, load
+from benchmarks.scoring.rouge_perl import cold_seconds, load
 
 CLAIM = 10.0
 METRICS = ",".join(f"rouge-{count}-{part}" for count in ("1", "2", "3", "4", "l") for part in "prf")
