@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 
 from analysis.disagreement import Scale
 
+from .common.translation import from_column
 from .explorer import State, Wish, beyond, state_of
 from .models import Document, Dropped, HumanScore, Judgment, Score, Study, Summary, User
 from .protocols.litepyramid import REFERENCE_GROUP
@@ -200,7 +201,7 @@ def _answers(document: Document, texts: dict[str, str]) -> dict[int, list[Answer
 def _dropped(document: Document, workers: Iterable[int]) -> dict[tuple[int, str], tuple[str, str]]:
     rows = Dropped.objects.filter(Q(document=None) | Q(document=document), worker__in=list(workers))
     return {
-        (worker, system): (rule, reason)
+        (worker, system): (rule, from_column(reason))
         for worker, system, rule, reason in rows.values_list("worker", "system", "rule", "reason")
     }
 
