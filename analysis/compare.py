@@ -26,35 +26,32 @@ from analysis.compare_williams import ALTERNATIVES
 from analysis.correlate import TooFewSystems
 from analysis.cube import ScoreCube, build_cube
 from analysis.resample import LEVELS, SCHEMES
+from analysis.sentence import Sentence
 from analysis.tables import AnalysisError
 
 MOST_RESAMPLES = 20_000
 TESTS = ("perm-systems", "williams", "perm-inputs", "perm-both", "perm-both-xor", "bootstrap")
 
 POPULATION = {
-    "perm-systems": (
+    "perm-systems": Sentence(
         "PERM-SYSTEMS swaps the metrics' scores system by system: its null says that either metric could have "
         "scored any of the systems, so it speaks of other systems of this kind on these same documents."
     ),
-    "perm-inputs": (
+    "perm-inputs": Sentence(
         "PERM-INPUTS swaps the metrics' scores document by document: it speaks of other documents for these "
         "very systems, and says nothing about other systems."
     ),
-    "perm-both": (
+    "perm-both": Sentence(
         "PERM-BOTH swaps single cells: its null is that the metrics are interchangeable on every summary; when a "
         "metric favours some systems it calls too many differences significant."
     ),
-    "perm-both-xor": (
+    "perm-both-xor": Sentence(
         "PERM-BOTH (xor) swaps whole systems and whole documents at once: its null is that the metrics are "
         "interchangeable in systems and in documents."
     ),
-    "williams": (
+    "williams": Sentence(
         "Williams' test takes the systems as a sample from a normal population: it speaks of other systems of "
         "this kind on these same documents."
-    ),
-    "bootstrap": (
-        "The paired bootstrap redraws {resample}: it speaks of other {resample} of this kind; with few of them "
-        "it is only approximate."
     ),
 }
 
@@ -105,7 +102,7 @@ class Comparison:
     exact: bool
     seed: int
     alpha: float
-    population: str
+    population: Sentence
     flipped: tuple[str, ...]
     """Metrics with a negative correlation whose sign was turned as a whole."""
 
@@ -122,10 +119,12 @@ class Comparison:
         """A sentence when no difference could have been found significant, however large; otherwise nothing."""
         if self.least_p < self.alpha:
             return ""
-        how = f"only {self.resamples} swaps exist" if self.exact else f"{self.resamples} draws were made"
-        return (
-            f"No difference between metrics can be significant here: {how}, so no p falls below {self.least_p:.2g} "
-            "after the correction. Take Williams' test, fewer metrics, or more systems."
+        drawn = Sentence("%(n)s draws were made", n=self.resamples)
+        return Sentence(
+            "No difference between metrics can be significant here: %(how)s, so no p falls below %(p)s after the "
+            "correction. Take Williams' test, fewer metrics, or more systems.",
+            how=Sentence("only %(n)s swaps exist", n=self.resamples) if self.exact else drawn,
+            p=f"{self.least_p:.2g}",
         )
 
 
@@ -191,8 +190,18 @@ def compare(
         some.exact,
         seed,
         alpha,
-        POPULATION[test].format(resample={"inputs": "documents"}.get(resample, resample)),
+        _population(test, resample),
         flipped,
+    )
+
+
+def _population(test: str, resample: str) -> Sentence:
+    if test != "bootstrap":
+        return POPULATION[test]
+    return Sentence(
+        "The paired bootstrap redraws %(resample)s: it speaks of other %(resample)s of this kind; with few of them it "
+        "is only approximate.",
+        resample="documents" if resample == "inputs" else resample,
     )
 
 

@@ -36,6 +36,7 @@ from analysis.resample import (
     system_samples,
     tail_share,
 )
+from analysis.sentence import Sentence, joined, some_of
 from analysis.tables import AnalysisError
 
 UNDEFINED = ("drop", "zero")
@@ -265,37 +266,59 @@ def _note(
     point: Point,
     options: _Options,
     sides: tuple[Floats, Floats],
-) -> str:
+) -> Sentence:
     notes = []
     left_out = [cube.systems[i] for i in np.flatnonzero(~keep)]
     if left_out:
-        shown = ", ".join(left_out[:4]) + (f" and {len(left_out) - 4} more" if len(left_out) > 4 else "")
         notes.append(
-            f"{metric}: {len(left_out)} of {len(keep)} systems left out for want of scores of it or of "
-            f"{human} ({shown})."
+            Sentence(
+                "%(metric)s: %(n)s of %(all)s systems left out for want of scores of it or of %(human)s (%(names)s).",
+                metric=metric,
+                n=len(left_out),
+                all=len(keep),
+                human=human,
+                names=some_of(left_out),
+            )
         )
     n = int(keep.sum())
     if options.level != "global" and n < FEW_SYSTEMS:
         notes.append(
-            f"{metric}: only {n} systems have both scores; a correlation over fewer than {FEW_SYSTEMS} "
-            "systems is always 1, -1 or undefined and says nothing."
+            Sentence(
+                "%(metric)s: only %(n)s systems have both scores; a correlation over fewer than %(few)s systems is "
+                "always 1, -1 or undefined and says nothing.",
+                metric=metric,
+                n=n,
+                few=FEW_SYSTEMS,
+            )
         )
     if math.isnan(point.value):
-        notes.append(f"{metric}: the correlation is undefined because {_reason(human, metric, n, options, sides)}.")
+        reason = _reason(human, metric, n, options, sides)
+        notes.append(
+            Sentence("%(metric)s: the correlation is undefined because %(reason)s.", metric=metric, reason=reason)
+        )
     elif point.n_undefined:
-        became = "left out" if options.undefined == "drop" else "counted as 0"
-        notes.append(f"{metric}: {point.n_undefined} documents with an undefined correlation were {became}.")
-    return " ".join(notes)
+        became = Sentence("left out") if options.undefined == "drop" else Sentence("counted as 0")
+        notes.append(
+            Sentence(
+                "%(metric)s: %(n)s documents with an undefined correlation were %(became)s.",
+                metric=metric,
+                n=point.n_undefined,
+                became=became,
+            )
+        )
+    return joined(notes)
 
 
-def _reason(human: str, metric: str, n: int, options: _Options, sides: tuple[Floats, Floats]) -> str:
+def _reason(human: str, metric: str, n: int, options: _Options, sides: tuple[Floats, Floats]) -> Sentence:
     if n < 2:
-        return "fewer than two systems have both scores"
+        return Sentence("fewer than two systems have both scores")
     if options.level != "system":
-        return "one side is constant wherever both are given"
+        return Sentence("one side is constant wherever both are given")
     both = np.isfinite(sides[0]) & np.isfinite(sides[1])
     same = metric if np.ptp(snap(sides[0][both])) == 0 else human
-    return f"the scores of {same} are the same for all systems" + ("" if both.all() else " that have both")
+    if both.all():
+        return Sentence("the scores of %(name)s are the same for all systems", name=same)
+    return Sentence("the scores of %(name)s are the same for all systems that have both", name=same)
 
 
 def system_means(

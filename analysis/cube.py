@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.coefficients import Floats, UnknownName
+from analysis.sentence import Sentence, joined, some_of
 from analysis.tables import AnalysisError
 
 WHOLE = "*"
@@ -45,25 +46,29 @@ class Coverage:
     def complete(self) -> bool:
         return self.n_scores == self.n_expected
 
-    def sentence(self) -> str:
+    def sentence(self) -> Sentence:
         """What is missing, for a person."""
         if self.whole and not self.n_scores:
-            return f"{self.metric} has one score per system and none per document."
+            return Sentence("%(metric)s has one score per system and none per document.", metric=self.metric)
         if self.complete:
-            return f"{self.metric} is complete: {self.n_scores} scores."
-        parts = [f"{self.metric} has {self.n_scores} of {self.n_expected} scores"]
+            return Sentence("%(metric)s is complete: %(n)s scores.", metric=self.metric, n=self.n_scores)
+        return Sentence(
+            "%(metric)s has %(n)s of %(expected)s scores; %(gaps)s.",
+            metric=self.metric,
+            n=self.n_scores,
+            expected=self.n_expected,
+            gaps=joined(self._gaps(), "; "),
+        )
+
+    def _gaps(self) -> list[Sentence]:
+        gaps = []
         if self.missing_systems:
-            parts.append(f"nothing for {_names(self.missing_systems)}")
+            gaps.append(Sentence("nothing for %(names)s", names=some_of(self.missing_systems)))
         if self.partial_systems:
-            parts.append(f"some documents missing for {_names(self.partial_systems)}")
+            gaps.append(Sentence("some documents missing for %(names)s", names=some_of(self.partial_systems)))
         if self.missing_documents:
-            parts.append(f"{self.missing_documents} documents without any score")
-        return "; ".join(parts) + "."
-
-
-def _names(names: Sequence[str], shown: int = 4) -> str:
-    rest = len(names) - shown
-    return ", ".join(names[:shown]) + (f" and {rest} more" if rest > 0 else "")
+            gaps.append(Sentence("%(n)s documents without any score", n=self.missing_documents))
+        return gaps
 
 
 @dataclass(frozen=True)

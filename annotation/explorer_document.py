@@ -13,6 +13,7 @@ from analysis.disagreement import Scale
 from annotation.protocols.litepyramid import REFERENCE_GROUP
 from annotation.transfer.counting import counted
 
+from .common.translation import from_column
 from .explorer import State, Wish, beyond, state_of
 from .models import Document, Dropped, HumanScore, Judgment, Score, Study, Summary, User
 
@@ -200,7 +201,7 @@ def _answers(document: Document, texts: dict[str, str]) -> dict[int, list[Answer
 def _dropped(document: Document, workers: Iterable[int]) -> dict[tuple[int, str], tuple[str, str]]:
     rows = Dropped.objects.filter(Q(document=None) | Q(document=document), worker__in=list(workers))
     return {
-        (worker, system): (rule, reason)
+        (worker, system): (rule, from_column(reason))
         for worker, system, rule, reason in rows.values_list("worker", "system", "rule", "reason")
     }
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 from annotation.models.texts import plain
 
 from . import clock
+from .common.translation import to_column
 from .errors import Refused
 from .jobs import Progress, kind
 from .models import (
@@ -115,7 +116,7 @@ def _store_dropped(study: Study, decisions: tuple[Any, ...]) -> None:
                 document_id=documents[one.item["doc_id"]] if "doc_id" in one.item else None,
                 system=one.item.get("system", ""),
                 rule=str(one.rule)[:100],
-                reason=one.reason,
+                reason=to_column(one.reason),
             )
             for one in decisions
         ),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 from django.db import transaction
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
 from annotation.protocols.litepyramid import REFERENCE_GROUP
 from annotation.transfer.frames import judgments_frame
@@ -23,20 +23,31 @@ SEED = 0
 LEVELS = {"litepyramid": "nominal", "likert": "interval"}
 _ITEM = ["doc_id", "system"]
 _ALPHA: list[tuple[str, dict[str, Any]]] = [
-    ("Krippendorff's alpha, pooled over all units", {}),
-    ("Krippendorff's alpha, mean over summaries, undefined counts as 1", {"per": _ITEM, "undefined": "one"}),
-    ("Krippendorff's alpha, mean over summaries, undefined left out", {"per": _ITEM, "undefined": "drop"}),
+    (gettext_noop("Krippendorff's alpha, pooled over all units"), {}),
+    (
+        gettext_noop("Krippendorff's alpha, mean over summaries, undefined counts as 1"),
+        {"per": _ITEM, "undefined": "one"},
+    ),
+    (
+        gettext_noop("Krippendorff's alpha, mean over summaries, undefined left out"),
+        {"per": _ITEM, "undefined": "drop"},
+    ),
 ]
-_RAW: list[tuple[str, dict[str, Any]]] = [("Raw agreement", {"coefficient": "raw"})]
+_RAW: list[tuple[str, dict[str, Any]]] = [(gettext_noop("Raw agreement"), {"coefficient": "raw"})]
 # What the page shows at each level, by name.
 READINGS: dict[str, list[tuple[str, dict[str, Any]]]] = {
-    "nominal": [
+    gettext_noop("nominal"): [
         *_ALPHA,
-        ("Gwet's AC1", {"coefficient": "ac1"}),
-        ("Fleiss' kappa", {"coefficient": "fleiss"}),
+        (gettext_noop("Gwet's AC1"), {"coefficient": "ac1"}),
+        (gettext_noop("Fleiss' kappa"), {"coefficient": "fleiss"}),
         *_RAW,
     ],
-    "interval": [*_ALPHA, ("Gwet's AC2", {"coefficient": "ac2"}), ("ICC", {"coefficient": "icc"}), *_RAW],
+    gettext_noop("interval"): [
+        *_ALPHA,
+        (gettext_noop("Gwet's AC2"), {"coefficient": "ac2"}),
+        (gettext_noop("ICC"), {"coefficient": "icc"}),
+        *_RAW,
+    ],
 }
 
 

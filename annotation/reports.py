@@ -9,7 +9,9 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
+
+from analysis.sentence import Sentence
 
 from annotation.transfer.frames import scores_frame, scus_frame, summaries_frame
 
@@ -69,7 +71,10 @@ def study_report(study: Study, human: str = "") -> "Report | None":
 
 
 def filter_sentence(decision: FilterDecision | None) -> str:
-    return f"The judgments were filtered by {decision}, seed {decision.seed}." if decision else ""
+    if decision is None:
+        return ""
+    template = gettext_noop("The judgments were filtered by %(rules)s, seed %(seed)s.")
+    return Sentence(template, rules=str(decision), seed=decision.seed)
 
 
 def measures_of(human: pd.DataFrame) -> list[str]:

@@ -7,10 +7,13 @@ from typing import Any
 
 from django.db.models import Count, Max
 
+from analysis.sentence import Sentence
+
+from .common.translation import with_sentences
 from .jobs import Progress, kind, start_job
 from .models import Assignment, FilterDecision, Job, Judgment, StoredResult, Study, User
 
-VERSION = 1  # of all contents: raise it, and they are made anew
+VERSION = 2  # of all contents: raise it, and they are made anew
 Maker = Callable[[Study], dict[str, Any]]
 MAKERS: dict[str, Maker] = {}
 
@@ -39,7 +42,9 @@ def current(name: str, study: Study, asked_by: User) -> tuple[dict[str, Any] | N
 
 
 def _found(study: Study, name: str, mark: str) -> dict[str, Any] | None:
-    return StoredResult.objects.filter(study=study, name=name, mark=mark).values_list("content", flat=True).first()
+    rows = StoredResult.objects.filter(study=study, name=name, mark=mark)
+    content: dict[str, Any] | None = with_sentences(rows.values_list("content", flat=True).first())
+    return content
 
 
 def study_mark(study: Study) -> str:
@@ -62,7 +67,9 @@ def make_page(job: Job, progress: Progress) -> str:
 
 
 def plain(value: Any) -> Any:
-    """As JSON keeps it: undefined numbers become null."""
+    """As JSON keeps it: undefined numbers become null, sentences their template and values."""
+    if isinstance(value, Sentence):
+        return value.as_json()
     if isinstance(value, dict):
         return {str(name): plain(cell) for name, cell in value.items()}
     if isinstance(value, list | tuple):

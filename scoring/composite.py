@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from analysis.sentence import Sentence
 from scoring import registry
 from scoring.base import VERSION, Family, Metric, Need, Readiness
 from scoring.errors import ScoringError
@@ -68,7 +69,8 @@ class Composite(Family):
 
     def ready(self) -> Readiness:
         if not self._named():
-            return Readiness(False, f"it has to be trained: {self.how}, then name the file with model=….")
+            missing = Sentence("it has to be trained: %(command)s, then name the file with model=….", command=self.how)
+            return Readiness(False, missing)
         try:
             model = self.model
             if not model.ingredients:

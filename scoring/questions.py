@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
+from analysis.sentence import Sentence
 from scoring.base import Need, Readiness, library_version
 from scoring.texts import Text, joined, sentences
 
@@ -101,15 +102,24 @@ def readiness(name: str) -> Readiness:
     """Whether the recogniser is here."""
     if name == CAPITALS:
         return Readiness(True)
-    other = f"or take the rule instead with entities={CAPITALS}"
+    rule = f"entities={CAPITALS}"
     if find_spec("spacy") is None:
-        return Readiness(
-            False, f"spaCy, which finds the names, is not installed; pip install spacy brings it, {other}."
+        missing = Sentence(
+            "SpaCy, which finds the names, is not installed; %(command)s brings it, or take the rule instead with "
+            "%(option)s.",
+            command="pip install spacy",
+            option=rule,
         )
+        return Readiness(False, missing)
     if not need(name).here:
-        return Readiness(
-            False, f"the spaCy pipeline {name} is not here; {need(name).brings} brings it, name another, {other}."
+        missing = Sentence(
+            "The spaCy pipeline %(name)s is not here; %(command)s brings it, name another, or take the rule instead "
+            "with %(option)s.",
+            name=name,
+            command=need(name).brings,
+            option=rule,
         )
+        return Readiness(False, missing)
     return Readiness(True)
 
 

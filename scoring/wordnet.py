@@ -16,7 +16,8 @@ PARTS = ("noun", "verb", "adj", "adv")
 _SIZE = 34_000_000
 USUAL = Path("/usr/share/wordnet")
 """Where Debian's package wordnet-base puts it."""
-HOW = "apt-get install wordnet-base, or set WORDNET_DIR to a folder with WordNet's index and data files"
+COMMAND = "apt-get install wordnet-base"
+HOW = f"{COMMAND}, or set WORDNET_DIR to a folder with WordNet's index and data files"
 
 _RULES = {
     "noun": (("s", ""), ("ses", "s"), ("ves", "f"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"),

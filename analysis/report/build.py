@@ -10,6 +10,7 @@ from analysis.cube import build_cube
 from analysis.report import figures as draw
 from analysis.report.parts import Figure, Report, Section, Study
 from analysis.report.words import best_metric, methods, verdict, warnings
+from analysis.sentence import Sentence
 
 
 def build_report(
@@ -79,27 +80,31 @@ def _sections(study: Study, found: draw.Findings) -> list[Section]:
     return [
         Section(
             "judges",
-            "Can we trust the judges?",
-            "Scores are worth no more than the judgments behind them.",
+            Sentence("Can we trust the judges?"),
+            Sentence("Scores are worth no more than the judgments behind them."),
             _present(draw.agreement_figure(study)),
         ),
         Section(
             "systems",
-            "How good are the systems?",
-            "What people said, with its doubt.",
+            Sentence("How good are the systems?"),
+            Sentence("What people said, with its doubt."),
             (draw.human_figure(study, found),),
         ),
         Section(
             "metrics",
-            "Which metric follows them?",
-            "A metric deserves trust when it orders the systems as people do, and more so than other metrics.",
+            Sentence("Which metric follows them?"),
+            Sentence(
+                "A metric deserves trust when it orders the systems as people do, and more so than other metrics."
+            ),
             _metric_figures(study, found),
         ),
         Section(
             "limits",
-            "Where does it break?",
-            "A metric that ranks all systems well may fail on single summaries, among the best systems, or within one "
-            "kind of system.",
+            Sentence("Where does it break?"),
+            Sentence(
+                "A metric that ranks all systems well may fail on single summaries, among the best systems, or within "
+                "one kind of system."
+            ),
             _limit_figures(study, found),
         ),
     ]

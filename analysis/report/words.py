@@ -15,6 +15,7 @@ from analysis.provenance import versions
 from analysis.report.figures import Findings
 from analysis.report.parts import Study
 from analysis.resample import draw_weights
+from analysis.sentence import Grouped, Sentence, Value, joined, some_of
 
 FEW = 10
 STRONG, FAIR = 0.8, 0.5
@@ -28,63 +29,100 @@ def best_metric(found: Findings) -> CorrelationResult | None:
     return max(defined, key=lambda result: result.value) if defined else None
 
 
-def counted(n: int, thing: str) -> str:
-    """A number with its noun: 1 system, 25 systems."""
-    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"
+def systems_of(study: Study) -> Sentence:
+    """How many systems: 1 system, 25 systems."""
+    n = len(study.cube.systems)
+    return Sentence("%(n)s system", n=n) if n == 1 else Sentence("%(n)s systems", n=n)
 
 
-def verdict(study: Study, found: Findings) -> str:
+def documents_of(study: Study) -> Sentence:
+    """How many documents."""
+    n = len(study.cube.documents)
+    return Sentence("%(n)s document", n=n) if n == 1 else Sentence("%(n)s documents", n=n)
+
+
+def verdict(study: Study, found: Findings) -> Sentence:
     """Two sentences that a newcomer understands."""
     best = best_metric(found)
-    systems, documents = counted(len(study.cube.systems), "system"), counted(len(study.cube.documents), "document")
+    data: dict[str, Value] = {"systems": systems_of(study), "documents": documents_of(study), "human": study.human}
     if best is None:
-        return f"{systems} were judged on {documents} by {study.human}. {_nothing_yet(study)}"
-    here = f"On these {systems} and {documents}"
-    strength = f"(r = {number(best.value)}, 95 % interval {number(best.low)} to {number(best.high)})"
+        judged = Sentence("%(systems)s were judged on %(documents)s by %(human)s.", **data)
+        return joined([judged, _nothing_yet(study)])
+    data |= {
+        "metric": best.metric,
+        "value": number(best.value),
+        "low": number(best.low),
+        "high": number(best.high),
+    }
     if _useless(best):
-        least = f"{here} no metric follows {study.human} well: the closest is {best.metric} {strength}."
-        return f"{least} None of these metrics can stand in for human judgment here."
-    start = f"{here}, {best.metric} follows {study.human} most closely {strength}"
-    return f"{start}{_rivals(found.comparison, best.metric)}. {_advice(found, best)}"
+        closest = Sentence(
+            "On these %(systems)s and %(documents)s no metric follows %(human)s well: the closest is %(metric)s "
+            "(r = %(value)s, 95 %% interval %(low)s to %(high)s).",
+            **data,
+        )
+        return joined([closest, Sentence("None of these metrics can stand in for human judgment here.")])
+    return joined([_best(found.comparison, best.metric, data), _advice(found, best)])
 
 
 def _useless(best: CorrelationResult) -> bool:
     return best.value < FAIR or not best.low > 0
 
 
-def _nothing_yet(study: Study) -> str:
+def _nothing_yet(study: Study) -> Sentence:
     if not study.metrics:
-        return (
+        return Sentence(
             "There is no automatic metric to judge yet: add metric scores to the table, and this page will say which "
             "of them deserve trust."
         )
     if len(study.cube.systems) < FEW_SYSTEMS:
-        return f"No metric can be judged on fewer than {FEW_SYSTEMS} systems: add systems."
-    return "No metric can be judged: every correlation is undefined, for the reasons below."
+        return Sentence("No metric can be judged on fewer than %(n)s systems: add systems.", n=FEW_SYSTEMS)
+    return Sentence("No metric can be judged: every correlation is undefined, for the reasons below.")
 
 
-def _rivals(comparison: Comparison | None, best: str) -> str:
-    """Which other metrics the best one doesn't beat."""
-    if comparison is None:
-        return ""
-    others = [item for item in comparison.standings if item.metric != best and item.value == item.value]
-    equal = [item.metric for item in others if best not in item.beaten_by]
-    if not others:
-        return ""
+def _best(comparison: Comparison | None, best: str, data: dict[str, Value]) -> Sentence:
+    """The best metric, and which others it doesn't beat."""
+    standings = comparison.standings if comparison else ()
+    rivals = [item for item in standings if item.metric != best and item.value == item.value]
+    equal = [item.metric for item in rivals if best not in item.beaten_by]
+    if not rivals:
+        return Sentence(
+            "On these %(systems)s and %(documents)s, %(metric)s follows %(human)s most closely "
+            "(r = %(value)s, 95 %% interval %(low)s to %(high)s).",
+            **data,
+        )
     if not equal:
-        return " and is significantly better than every other metric"
-    names = ", ".join(equal[:4]) + (f" and {len(equal) - 4} more" if len(equal) > 4 else "")
-    return f", but with this data it can't be told apart from {names}"
+        return Sentence(
+            "On these %(systems)s and %(documents)s, %(metric)s follows %(human)s most closely "
+            "(r = %(value)s, 95 %% interval %(low)s to %(high)s) and is significantly better than every other metric.",
+            **data,
+        )
+    return Sentence(
+        "On these %(systems)s and %(documents)s, %(metric)s follows %(human)s most closely (r = %(value)s, 95 %% "
+        "interval %(low)s to %(high)s), but with this data it can't be told apart from %(names)s.",
+        **data,
+        names=some_of(equal),
+    )
 
 
-def _advice(found: Findings, best: CorrelationResult) -> str:
+def _advice(found: Findings, best: CorrelationResult) -> Sentence:
     sure = best.value >= STRONG and best.low >= SURE
-    use = "It can stand in for people" if sure else "It gives a rough idea, no more,"
-    use += " when systems of this kind are ranked"
-    summary = next((r for r in found.summary if r.metric == best.metric), None)
-    if summary and summary.value == summary.value and summary.value < STRONG:
-        use += f", but not when single summaries are judged, where it reaches only {number(summary.value, 2)}"
-    return f"{use}."
+    summary = next((result for result in found.summary if result.metric == best.metric), None)
+    if summary is None or not summary.value < STRONG:
+        if sure:
+            return Sentence("It can stand in for people when systems of this kind are ranked.")
+        return Sentence("It gives a rough idea, no more, when systems of this kind are ranked.")
+    value = number(summary.value, 2)
+    if sure:
+        return Sentence(
+            "It can stand in for people when systems of this kind are ranked, but not when single summaries are "
+            "judged, where it reaches only %(value)s.",
+            value=value,
+        )
+    return Sentence(
+        "It gives a rough idea, no more, when systems of this kind are ranked, but not when single summaries are "
+        "judged, where it reaches only %(value)s.",
+        value=value,
+    )
 
 
 def warnings(study: Study, found: Findings) -> list[str]:
@@ -99,16 +137,18 @@ def warnings(study: Study, found: Findings) -> list[str]:
     ]
 
 
-def _few(study: Study) -> list[str]:
-    n = len(study.cube.systems)
-    if n >= FEW:
+def _few(study: Study) -> list[Sentence]:
+    if len(study.cube.systems) >= FEW:
         return []
     return [
-        f"Only {counted(n, 'system')}: correlations over so few are uncertain, whatever their value. See the intervals."
+        Sentence(
+            "Only %(systems)s: correlations over so few are uncertain, whatever their value. See the intervals.",
+            systems=systems_of(study),
+        )
     ]
 
 
-def _duplicates(study: Study) -> list[str]:
+def _duplicates(study: Study) -> list[Sentence]:
     """Systems that are one system under two names: equal scores throughout, or equal texts."""
     filled = np.nan_to_num(study.cube.values, nan=-1e300).transpose(1, 0, 2).reshape(len(study.cube.systems), -1)
     notes = []
@@ -116,14 +156,19 @@ def _duplicates(study: Study) -> list[str]:
         _, first, inverse = np.unique(filled, axis=0, return_index=True, return_inverse=True)
         for i, group in enumerate(np.asarray(inverse).ravel()):
             if first[group] != i:
-                a, b = study.cube.systems[first[group]], study.cube.systems[i]
-                notes.append(f"{a} and {b} have the same scores throughout: one system seems to count twice.")
+                notes.append(
+                    Sentence(
+                        "%(a)s and %(b)s have the same scores throughout: one system seems to count twice.",
+                        a=study.cube.systems[first[group]],
+                        b=study.cube.systems[i],
+                    )
+                )
     if study.summaries is not None:
         notes += _equal_texts(study.summaries)
     return notes
 
 
-def _equal_texts(summaries: pd.DataFrame) -> list[str]:
+def _equal_texts(summaries: pd.DataFrame) -> list[Sentence]:
     text = summaries["summary"].map(lambda value: value if isinstance(value, str) else "\n".join(value))
     keys = summaries["system"].astype(str)
     if "group" in summaries.columns:
@@ -136,24 +181,34 @@ def _equal_texts(summaries: pd.DataFrame) -> list[str]:
     for name, row in wide.iterrows():
         whole = tuple(row.fillna("").tolist())
         if whole in seen:
-            notes.append(f"{seen[whole]} and {name} have the same text for every document: one system under two names.")
+            notes.append(
+                Sentence(
+                    "%(a)s and %(b)s have the same text for every document: one system under two names.",
+                    a=seen[whole],
+                    b=str(name),
+                )
+            )
         seen.setdefault(whole, str(name))
     return notes
 
 
 def _missing(study: Study, found: Findings) -> list[str]:
     used = {study.human, *study.metrics}
-    notes = [
+    notes: list[str] = [
         part.sentence() for part in study.cube.coverage() if part.metric in used and not part.complete and part.n_scores
     ]
     notes += [result.note for result in found.system if result.note]
     undefined = max((result.n_undefined for result in found.summary), default=0)
     if undefined:
-        notes.append(f"At summary level up to {undefined} documents have an undefined correlation and are left out.")
+        notes.append(
+            Sentence(
+                "At summary level up to %(n)s documents have an undefined correlation and are left out.", n=undefined
+            )
+        )
     return notes
 
 
-def _ranks(study: Study) -> list[str]:
+def _ranks(study: Study) -> list[Sentence]:
     """Neighbours in the human ranking that the judgments can't tell apart."""
     matrix = study.cube.matrix(study.human)
     order = np.argsort(-np.nan_to_num(study.cube.system_scores(study.human), nan=-np.inf), kind="stable")
@@ -164,63 +219,109 @@ def _ranks(study: Study) -> list[str]:
     if not close:
         return []
     return [
-        f"{close} of the {len(order) - 1} neighbours in the human ranking can't be told apart at 95 %: their order is "
-        "no result."
+        Sentence(
+            "%(close)s of the %(n)s neighbours in the human ranking can't be told apart at 95 %%: their order is no "
+            "result.",
+            close=close,
+            n=len(order) - 1,
+        )
     ]
 
 
 def _many_tests(found: Findings) -> list[str]:
     if found.comparison is None:
         return []
-    tests = len(found.comparison.pairs)
     coarse = found.comparison.too_coarse()
     return [
         *([coarse] if coarse else []),
-        f"{tests} comparisons of metrics were made; their p-values are adjusted ({found.comparison.correction}), the "
-        "intervals of single correlations aren't.",
+        Sentence(
+            "%(n)s comparisons of metrics were made; their p-values are adjusted (%(how)s), the intervals of single "
+            "correlations aren't.",
+            n=len(found.comparison.pairs),
+            how=found.comparison.correction,
+        ),
     ]
 
 
-def _negative(found: Findings) -> list[str]:
+def _negative(found: Findings) -> list[Sentence]:
     below = [result.metric for result in found.system if result.value < 0]
     if not below:
         return []
-    return [f"{', '.join(below)}: negative correlation. If lower is better there, turn the sign before comparing."]
-
-
-def methods(study: Study, found: Findings) -> str:
-    """Exactly what was done, as a paper would state it."""
-    n, d = len(study.cube.systems), len(study.cube.documents)
-    scored = f"{counted(n, 'system')} were scored on {counted(d, 'document')}"
-    parts = [f"{scored}; the human measure is {study.human}."]
-    if study.where:
-        parts.append(f"Only rows with {' and '.join(study.where)} were used.")
-    if study.judgments is not None and len(study.judgments):
-        workers = study.judgments["worker_id"].nunique()
-        parts.append(f"It rests on {len(study.judgments):,} judgments by {workers} workers.")
-    parts.append(study.filtered)
-    parts.append(
-        "A system's score is the mean over its documents. System level: correlation of those means (Pearson unless "
-        "said otherwise). Summary level: correlation over systems per document, averaged over documents; documents "
-        "on which it is undefined because one side is constant are left out and counted. Kendall's tau is tau-b. "
-        "Systems for which a metric has no score are left out of that metric's correlation."
-    )
-    parts.append(
-        f"Intervals are 95 % expanded percentile bootstrap intervals (Hesterberg 2015), {study.resamples} resamples: "
-        "of systems at system level, of documents at summary level and for the systems' means."
-    )
-    if found.comparison is not None:
-        c = found.comparison
-        draws = f"all {c.resamples} swaps" if c.exact else f"{c.resamples} random swaps"
-        parts.append(
-            f"Metrics were compared by {c.test.upper()} ({c.alternative}, {draws}, p = (c + 1)/(n + 1) unless all "
-            f"are enumerated) on scores standardised per metric, adjusted by {c.correction}."
+    return [
+        Sentence(
+            "%(names)s: negative correlation. If lower is better there, turn the sign before comparing.",
+            names=", ".join(below),
         )
+    ]
+
+
+def methods(study: Study, found: Findings) -> Sentence:
+    """Exactly what was done, as a paper would state it."""
+    scored = Sentence(
+        "%(systems)s were scored on %(documents)s; the human measure is %(human)s.",
+        systems=systems_of(study),
+        documents=documents_of(study),
+        human=study.human,
+    )
+    parts = [scored, *_data(study), study.filtered, *_estimates(study, found), _made_with(study)]
+    return joined(part for part in parts if part)
+
+
+def _data(study: Study) -> list[Sentence]:
+    """Which rows the scores rest on."""
+    parts = []
+    if study.where:
+        parts.append(Sentence("Only rows with %(conditions)s were used.", conditions=" and ".join(study.where)))
+    if study.judgments is not None and len(study.judgments):
+        parts.append(
+            Sentence(
+                "It rests on %(n)s judgments by %(workers)s workers.",
+                n=Grouped(len(study.judgments)),
+                workers=study.judgments["worker_id"].nunique(),
+            )
+        )
+    return parts
+
+
+def _estimates(study: Study, found: Findings) -> list[Sentence]:
+    """How correlations, intervals and tests were worked out."""
+    parts = [
+        Sentence(
+            "A system's score is the mean over its documents. System level: correlation of those means (Pearson unless "
+            "said otherwise). Summary level: correlation over systems per document, averaged over documents; documents "
+            "on which it is undefined because one side is constant are left out and counted. Kendall's tau is tau-b. "
+            "Systems for which a metric has no score are left out of that metric's correlation."
+        ),
+        Sentence(
+            "Intervals are 95 %% expanded percentile bootstrap intervals (Hesterberg 2015), %(n)s resamples: of "
+            "systems at system level, of documents at summary level and for the systems' means.",
+            n=study.resamples,
+        ),
+    ]
+    if found.comparison is not None:
+        parts.append(_compared(found.comparison))
     if found.pairs:
         parts.append(
-            "Pairs of systems were compared by a paired bootstrap over documents (1,000 resamples, equal means counted "
-            "half for each side); a verdict needs 95 %."
+            Sentence(
+                "Pairs of systems were compared by a paired bootstrap over documents (1,000 resamples, equal means "
+                "counted half for each side); a verdict needs 95 %%."
+            )
         )
-    made = ", ".join(f"{name} {version}" for name, version in versions().items())
-    parts.append(f"Seed {study.seed}. Made with {made}.")
-    return " ".join(part for part in parts if part)
+    return parts
+
+
+def _compared(comparison: Comparison) -> Sentence:
+    n = comparison.resamples
+    return Sentence(
+        "Metrics were compared by %(test)s (%(alternative)s, %(draws)s, p = (c + 1)/(n + 1) unless all are enumerated) "
+        "on scores standardised per metric, adjusted by %(correction)s.",
+        test=comparison.test.upper(),
+        alternative=comparison.alternative,
+        draws=Sentence("all %(n)s swaps", n=n) if comparison.exact else Sentence("%(n)s random swaps", n=n),
+        correction=comparison.correction,
+    )
+
+
+def _made_with(study: Study) -> Sentence:
+    libraries = ", ".join(f"{name} {version}" for name, version in versions().items())
+    return Sentence("Seed %(seed)s. Made with %(made)s.", seed=study.seed, made=libraries)

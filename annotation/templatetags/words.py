@@ -3,7 +3,7 @@
 from django import template
 from django.utils.translation import gettext, gettext_noop
 
-from annotation import phrases
+from annotation.common.translation import translated
 from annotation.safety.deeds import DEEDS
 
 register = template.Library()
@@ -56,4 +56,4 @@ def deed(action: str) -> str:
 @register.filter
 def said(text: str) -> str:
     """What `analysis` or `scoring` says in English, in the reader's language."""
-    return phrases.said(str(text))
+    return translated(text)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 from django.db import models, transaction
+from django.utils.translation import gettext_noop
 
 from analysis.tables import Problem, TableError
 from annotation.errors import Refused
@@ -257,13 +258,15 @@ def folder_counts(folder: Folder) -> dict[str, int]:
         marked = scus["is_check"].astype(bool) if "is_check" in scus else pd.Series(False, index=scus.index)
         checks = int((marked | (scus["text"].str.strip() == BLANK)).sum())
     return {
-        "documents": len(documents),
-        "systems": len(summaries[["system", *(["group"] if "group" in summaries else [])]].drop_duplicates()),
-        "summaries": len(summaries),
-        "SCUs": 0 if scus is None else len(scus) - checks,
-        "check units": checks,
-        "judgments": 0 if folder["judgments"] is None else len(folder.tables["judgments"]),
-        "scores": 0 if folder["scores"] is None else len(folder.tables["scores"]),
+        gettext_noop("documents"): len(documents),
+        gettext_noop("systems"): len(
+            summaries[["system", *(["group"] if "group" in summaries else [])]].drop_duplicates()
+        ),
+        gettext_noop("summaries"): len(summaries),
+        gettext_noop("SCUs"): 0 if scus is None else len(scus) - checks,
+        gettext_noop("check units"): checks,
+        gettext_noop("judgments"): 0 if folder["judgments"] is None else len(folder.tables["judgments"]),
+        gettext_noop("scores"): 0 if folder["scores"] is None else len(folder.tables["scores"]),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
+from analysis.sentence import Sentence
 from scoring import wordnet
 from scoring.base import Family, Need, Readiness, library_version
 from scoring.english import STOP_WORDS, snowball
@@ -42,7 +43,13 @@ class MeteorFamily(Family):
     def ready(self) -> Readiness:
         if self.options["synonyms"] == "no" or wordnet.folder() is not None:
             return Readiness(True)
-        return Readiness(False, f"WordNet is not here; {wordnet.HOW}, or use meteor[synonyms=no].")
+        missing = Sentence(
+            "WordNet is not here; %(command)s, or set WORDNET_DIR to a folder with WordNet's index and data files, or "
+            "use %(option)s.",
+            command=wordnet.COMMAND,
+            option="meteor[synonyms=no]",
+        )
+        return Readiness(False, missing)
 
     def versions(self) -> Mapping[str, str]:
         facts = {"paraphrases": "none", "words": "unicode-lc-punctuation", "nltk": library_version("nltk")}

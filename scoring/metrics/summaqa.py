@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from analysis import sentence
 from scoring import questions
 from scoring.base import Need, Readiness, library_version
 from scoring.heads import ANSWERS, LONG, HeadFamily, Loaded
@@ -56,9 +57,9 @@ class SummaQA(HeadFamily):
         return (*super().requires(), *([] if name == questions.CAPITALS else [questions.need(name)]))
 
     def ready(self) -> Readiness:
-        found = [super().ready(), questions.readiness(self.options["entities"])]
-        missing = [state.missing for state in found if not state.ok]
-        return Readiness(not missing, " ".join(text[:1].upper() + text[1:] for text in missing))
+        states = [super().ready(), questions.readiness(self.options["entities"])]
+        missing = [state.missing for state in states if not state.ok]
+        return Readiness(not missing, sentence.joined(missing))
 
     def versions(self) -> Mapping[str, str]:
         facts = {**super().versions(), "entities": questions.version(self.options["entities"])}

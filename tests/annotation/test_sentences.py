@@ -1,27 +1,50 @@
 """What `analysis` and `scoring` say in English is said in German where a German page shows it, all of it."""
 
+import ast
+import json
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from django.core.management import call_command
 from django.utils import translation
 
+from analysis.correlate import correlate
 from analysis.filters import RULES, apply_rules
 from analysis.report import Report, build_report
-from annotation import phrases
-from annotation.phrases import PIECES, SENTENCES, TEXTS, said, sentences_of
-from annotation.quality import LEVELS, READINGS
+from analysis.sentence import Grouped, Sentence, joined
+from annotation.common.translation import from_column, to_column, translated, with_sentences
+from annotation.management.commands.makemessages import library_texts, templates
+from annotation.quality import READINGS
+from annotation.stored import plain
 from scoring import models, questions, registry, vectors, wordnet
 from tests.analysis._matrices import table
 from tests.analysis.support import table as rows
 from tests.analysis.test_filters import GOOD, TRUTH, crowd, hit
-from tests.annotation.test_translation import KNOWN
+from tests.annotation.test_translation import KNOWN, parse
+
+ONLY_HOLES = re.compile(r"(%\(\d+\)s(; | |$))*")
+"""The template of sentences that are put together."""
+
+
+def messages(text: str) -> Iterator[str]:
+    """What is looked up to translate a text, with what stands in its holes."""
+    if not isinstance(text, Sentence):
+        yield text
+        return
+    if not ONLY_HOLES.fullmatch(text.template):
+        yield text.template
+    for value in text.values.values():
+        if isinstance(value, Sentence):
+            yield from messages(value)
 
 
 def unknown(texts: list[str]) -> list[str]:
-    """The texts that a German page would show in English."""
-    return [text for text in texts if text not in TEXTS and not sentences_of(text)]
+    """The messages that a German page would show in English."""
+    return [message for text in texts for message in messages(text) if message not in KNOWN]
 
 
 def test_what_every_rule_is_for_is_said_in_german():
@@ -39,27 +62,36 @@ def test_what_a_metric_lacks_is_said_in_german(monkeypatch, tmp_path):
         monkeypatch.setattr(room, "find_spec", lambda name: None)
     lacking = [
         *here,
-        questions.readiness("en_core_web_sm").missing.replace("spaCy", "SpaCy", 1),
+        questions.readiness("en_core_web_sm").missing,
         vectors.ready(vectors.DEFAULT).missing,
         *(models.how_to_get(name) for name in (models.DEFAULT, str(tmp_path), "some/model")),
-        f"WordNet is not here; {wordnet.HOW}, or use meteor[synonyms=no].",
+        _without_wordnet(monkeypatch, tmp_path),
     ]
     monkeypatch.setattr(questions, "find_spec", lambda name: True if name == "spacy" else None)
-    pipeline = questions.readiness("en_core_web_sm").missing
-    lacking.append(pipeline[0].upper() + pipeline[1:])
+    lacking.append(questions.readiness("en_core_web_sm").missing)
+    assert all(isinstance(text, Sentence) for text in lacking)
     assert unknown(lacking) == []
     with translation.override("de"):
-        assert said(lacking[-1]).startswith("Die spaCy-Pipeline en_core_web_sm ist nicht da;")
+        assert translated(lacking[-1]).startswith("Die spaCy-Pipeline en_core_web_sm ist nicht da;")
+
+
+def _without_wordnet(monkeypatch, folder: Path) -> str:
+    monkeypatch.setenv("WORDNET_DIR", str(folder))
+    missing = registry.get("meteor").ready().missing
+    assert missing == f"WordNet is not here; {wordnet.HOW}, or use meteor[synonyms=no]."
+    return missing
 
 
 def test_every_coefficient_and_level_is_said_in_german():
-    assert unknown([*(name for kind in READINGS.values() for name, _ in kind), *LEVELS.values()]) == []
+    assert unknown([*READINGS, *(name for kind in READINGS.values() for name, _ in kind)]) == []
 
 
 def test_a_new_text_would_be_missed():
     assert unknown(["A worker whose name begins with X is dropped."]) == [
         "A worker whose name begins with X is dropped."
     ]
+    new = Sentence("%(n)s more words", n=3)
+    assert unknown([new, joined([Sentence("left out"), new])]) == ["%(n)s more words"] * 2
 
 
 def texts_of(report: Report) -> list[str]:
@@ -90,7 +122,7 @@ def reports() -> dict[str, Report]:
     gaps = few[~((few["metric"] == "good") & (few["system"] == "s1"))]
     gaps = gaps[~((gaps["metric"] == "low") & (gaps["system"] == "s2") & (gaps["doc_id"] == "d0"))]
     gaps = gaps[~((gaps["metric"] == "chance") & (gaps["doc_id"] == "d1"))]
-    filtered = "The judgments were filtered by majority-dissent, seed 0."
+    filtered = Sentence("The judgments were filtered by %(rules)s, seed %(seed)s.", rules="majority-dissent", seed=0)
     common = {"human": "h", "resamples": 50}
     return {
         "few": build_report(few, judgments=judged(few), filtered=filtered, where=("group=abs",), **common),
@@ -112,13 +144,15 @@ def made() -> dict[str, Report]:
 
 
 def test_every_sentence_of_reports_is_said_in_german(made):
-    assert unknown([text for report in made.values() for text in texts_of(report)]) == []
+    texts = [text for report in made.values() for text in texts_of(report)]
+    assert all(isinstance(text, Sentence) for text in texts)
+    assert unknown(texts) == []
 
 
 def test_numbers_and_names_stay_in_a_sentence_that_is_said_in_german(made):
     english = made["few"].verdict
     with translation.override("de"):
-        german = said(english)
+        german = translated(english)
     assert german != english
     assert german.startswith("Hier (6 Systeme, 5 Dokumente) folgt good dem Maß h am engsten (r = ")
     assert re.findall(r"\d*\.\d+", german) == re.findall(r"\d*\.\d+", english)
@@ -127,20 +161,59 @@ def test_numbers_and_names_stay_in_a_sentence_that_is_said_in_german(made):
 
 def test_missing_scores_are_named_in_german(made):
     with translation.override("de"):
-        notes = [said(note) for note in made["gaps"].warnings]
+        notes = [translated(note) for note in made["gaps"].warnings]
     assert "good hat 25 von 30 Werten; nichts für s1." in notes
     assert any(note.startswith("good: 1 von 6 Systemen bleiben außen vor") for note in notes)
 
 
-def test_english_readers_get_the_very_words():
-    for text in (*SENTENCES, "Anything else."):
-        assert said(text) == text
-
-
-def test_what_no_pattern_knows_stays_as_it_is():
+def test_numbers_are_grouped_as_the_language_does():
+    text = Sentence("It rests on %(n)s judgments by %(workers)s workers.", n=Grouped(12_345), workers=1000)
+    assert text == "It rests on 12,345 judgments by 1000 workers."
+    assert translated(text) == text
     with translation.override("de"):
-        assert said("A sentence that nobody has translated.") == "A sentence that nobody has translated."
-        assert said("") == ""
+        german = translated(text)
+    assert re.findall(r"[\d.,]*\d", german) == ["12.345", "1000"]
+
+
+def test_a_correlation_over_some_systems_is_explained_in_german():
+    scores = table(h=np.array([[0.1], [0.2], [0.3], [np.nan]]), m=np.array([[0.5], [0.5], [0.5], [0.7]]))
+    note = correlate(scores, human="h")[0].note
+    assert note.endswith("because the scores of m are the same for all systems that have both.")
+    with translation.override("de"):
+        assert translated(note).endswith("(die Werte von m sind bei allen Systemen gleich, die beide Werte haben).")
+
+
+def test_english_readers_get_the_very_words(made):
+    texts = [text for report in made.values() for text in texts_of(report)]
+    assert [translated(text) for text in texts] == texts
+    assert translated("Anything else.") == "Anything else."
+
+
+def test_what_has_no_translation_stays_as_it_is():
+    with translation.override("de"):
+        assert translated("A sentence that nobody has translated.") == "A sentence that nobody has translated."
+        assert translated(Sentence("%(n)s %% of it", n=3)) == "3 % of it"
+        assert translated("") == ""
+
+
+def test_names_in_a_sentence_are_never_translated():
+    with translation.override("de"):
+        assert translated(Sentence("nothing for %(names)s", names="left out")) == "nichts für left out"
+
+
+def test_stored_pages_keep_their_sentences(made):
+    """Template and values are in the database, the reader's language is not; a text from before is shown as it is."""
+    texts = [*texts_of(made["gaps"]), *texts_of(made["few"]), "As it was stored once."]
+    kept = with_sentences(json.loads(json.dumps(plain({"texts": texts}))))["texts"]
+    assert kept == texts
+    with translation.override("de"):
+        assert [translated(text) for text in kept] == [translated(text) for text in texts]
+
+
+def test_a_column_keeps_a_sentence(made):
+    for text in (made["few"].verdict, Sentence("left out"), "As it was stored once."):
+        assert from_column(to_column(text)) == text
+        assert type(from_column(to_column(text))) is type(text)
 
 
 def filters() -> dict[str, pd.DataFrame]:
@@ -181,9 +254,23 @@ def test_every_reason_of_a_filter_is_said_in_german(rule):
     assert unknown([decision.reason for decision in decisions]) == []
 
 
-def test_every_text_and_pattern_is_translated():
-    """The .po test sees to the holes; here each pattern must be there at all and find itself."""
-    assert [text for text in (*TEXTS, *SENTENCES, *PIECES) if text not in KNOWN] == []
-    for pattern in SENTENCES:
-        filled = re.sub(r"%\((\w+)\)s", r"<\1>", pattern).replace("%%", "%")
-        assert [phrases._filled(*one) for one in sentences_of(filled)] == [filled]
+def test_every_text_of_the_libraries_is_translated():
+    """The .po test sees to the holes."""
+    texts = library_texts()
+    assert len(texts) > 100
+    assert [text for text in texts if text not in KNOWN] == []
+
+
+def test_every_template_is_a_literal():
+    """Otherwise makemessages would overlook it; only what puts sentences together makes a template up."""
+    assert [file for file, template in templates() if not isinstance(template, ast.Constant)] == ["sentence.py"]
+
+
+def test_makemessages_collects_them_beside_the_texts_of_the_site(tmp_path, monkeypatch, settings):
+    settings.LOCALE_PATHS = []
+    (tmp_path / "locale").mkdir()
+    (tmp_path / "page.html").write_text('{% load i18n %}{% translate "A text of the site" %}')
+    monkeypatch.chdir(tmp_path)
+    call_command("makemessages", locale=["de"], verbosity=0)
+    made = parse((tmp_path / "locale/de/LC_MESSAGES/django.po").read_text())
+    assert {entry.msgid for entry in made if entry.msgid} == {"A text of the site", *library_texts()}
