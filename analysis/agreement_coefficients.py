@@ -33,7 +33,7 @@ def alpha_of_table(table: Floats, values: Floats, level: str) -> float:
         return float("nan")
     if table.size * len(values) > PACKAGE_CELLS:
         return float(alpha(np.ones((1, len(table))), table, values, level)[0])
-    return float(krippendorff.alpha(value_counts=table, value_domain=values, level_of_measurement=level))
+    return float(krippendorff.alpha(value_counts=table, value_domain=values, level_of_measurement=level))  # type: ignore[arg-type]
 
 
 def alpha(weights: Floats, table: Floats, values: Floats, level: str) -> Floats:
