@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from analysis.agreement_coefficients import KERNELS, LEVELS, Kernel
+from analysis.agreement_coefficients import KERNELS, LEVELS, Kernel, alpha, alpha_of_table
 from analysis.agreement_counts import (
     UNIT,
     Counts,
@@ -22,7 +22,6 @@ from analysis.agreement_counts import (
     Ints,
     codes_of,
     count,
-    count_matrix,
     is_mixed,
     latest,
     patterns,
@@ -33,18 +32,12 @@ from analysis.agreement_result import AgreementResult, Watch, interval, lost_not
 from analysis.tables import AnalysisError
 from analysis.where import without_checks
 
-__all__ = ["CLUSTERS", "UNDEFINED", "AgreementResult", "agreement", "krippendorff_alpha"]
+__all__ = ["CLUSTERS", "UNDEFINED", "AgreementResult", "agreement"]
 
 UNDEFINED = ("drop", "one")
 CLUSTERS = ("unit", "doc_id", "system", "worker_id")
 CELLS = 4_000_000
 """How many numbers a block of weights may hold at once."""
-
-
-def krippendorff_alpha(ratings: Floats, level: str = "nominal") -> float:
-    """Alpha of a raters × units matrix with NaN for missing; NaN when undefined."""
-    counts = count_matrix(ratings)
-    return float(KERNELS["alpha"](np.ones((1, len(counts.table))), counts.table, counts.values, level)[0])
 
 
 def agreement(
@@ -144,7 +137,7 @@ def _of_counts(
     if start.per:
         return _averaged(rows, start, kernel, counts)
     size = counts.table.sum(axis=1)
-    value = float(kernel(np.ones((1, len(size))), counts.table, counts.values, start.level)[0])
+    value = _pooled(kernel, counts, start.level)
     low, high, notes = float("nan"), float("nan"), start.notes
     if start.resamples:
         samples = _resampled(rows, start, kernel, counts, watch)
@@ -160,6 +153,12 @@ def _of_counts(
         cluster=start.cluster if start.resamples else None,
         notes=notes,
     )
+
+
+def _pooled(kernel: Kernel, counts: Counts, level: str) -> float:
+    if kernel is alpha:
+        return alpha_of_table(counts.table, counts.values, level)
+    return float(kernel(np.ones((1, len(counts.table))), counts.table, counts.values, level)[0])
 
 
 def _notes(start: AgreementResult, counts: Counts) -> list[str]:
@@ -181,7 +180,7 @@ def _notes(start: AgreementResult, counts: Counts) -> list[str]:
 def _averaged(rows: pd.DataFrame, start: AgreementResult, kernel: Kernel, counts: Counts) -> AgreementResult:
     """The mean over items of each item's own coefficient."""
     item_of, n_items = unit_codes(rows, start.per, counts)
-    found = _kernel_in_blocks(kernel, _pattern_counts(counts, item_of, n_items), counts, start.level)
+    found = _coefficients(kernel, counts, item_of, n_items, start.level)
     paired = np.bincount(item_of, weights=counts.table.sum(axis=1) >= 2, minlength=n_items) > 0
     filled = np.where(np.isnan(found) & paired, 1.0, found) if start.undefined == "one" else found
     used = ~np.isnan(filled)
@@ -202,13 +201,15 @@ def _pattern_counts(counts: Counts, group_of: Ints, groups: int) -> tuple[sparse
     return sparse.csr_matrix((ones, (group_of, which)), shape=(groups, len(rows))), rows
 
 
-def _kernel_in_blocks(kernel: Kernel, grouped: tuple[sparse.csr_matrix, Floats], counts: Counts, level: str) -> Floats:
-    matrix, rows = grouped
+def _coefficients(kernel: Kernel, counts: Counts, item_of: Ints, n_items: int, level: str) -> Floats:
+    """Each item's own coefficient. Alpha comes from the package: 0.1 seconds for 2,500 summaries of eleven SCUs."""
+    if kernel is alpha:
+        ends = np.cumsum(np.bincount(item_of, minlength=n_items))
+        tables = np.split(counts.table[np.argsort(item_of, kind="stable")], ends[:-1])
+        return np.array([alpha_of_table(table, counts.values, level) for table in tables])
+    matrix, rows = _pattern_counts(counts, item_of, n_items)
     step = max(1, CELLS // max(1, len(rows)))
-    blocks = [
-        kernel(matrix[start : start + step].toarray(), rows, counts.values, level)
-        for start in range(0, matrix.shape[0], step)
-    ]
+    blocks = [kernel(matrix[i : i + step].toarray(), rows, counts.values, level) for i in range(0, n_items, step)]
     return np.concatenate(blocks)
 
 

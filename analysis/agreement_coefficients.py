@@ -1,14 +1,16 @@
 """Agreement coefficients, each for many weightings of the same answer patterns at once.
 
-Every function takes `weights` (R × P: how often each pattern occurs in each of R data sets), the pattern counts
+Every kernel takes `weights` (R × P: how often each pattern occurs in each of R data sets), the pattern counts
 (P × V) and the values (V). The observed data is one row of weights, the items of a study are one row each, and a
-bootstrap is one row per resample; the arithmetic is the same matrix products.
+bootstrap is one row per resample; the arithmetic is the same matrix products. An alpha by itself comes from the package
+krippendorff (`alpha_of_table`); the kernel `alpha` serves the resamples, and a test holds the two equal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import krippendorff
 import numpy as np
 
 from analysis.agreement_counts import Floats
@@ -16,6 +18,22 @@ from analysis.tables import AnalysisError
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio")
 Kernel = Callable[[Floats, Floats, Floats, str], Floats]
+PACKAGE_CELLS = 2**23
+"""The package builds units × values × values numbers three times over: here 190 MB. A larger table is the kernel's."""
+
+
+def alpha_of_table(table: Floats, values: Floats, level: str) -> float:
+    """Krippendorff's alpha of units × values, by the package krippendorff; NaN when undefined, as in the kernel."""
+    if level == "ratio":
+        _refuse_negative(values)
+    table = table[table.sum(axis=1) >= 2]
+    used = table.any(axis=0)
+    table, values = table[:, used], values[used]
+    if len(values) < 2:
+        return float("nan")
+    if table.size * len(values) > PACKAGE_CELLS:
+        return float(alpha(np.ones((1, len(table))), table, values, level)[0])
+    return float(krippendorff.alpha(value_counts=table, value_domain=values, level_of_measurement=level))  # type: ignore[arg-type]
 
 
 def alpha(weights: Floats, table: Floats, values: Floats, level: str) -> Floats:
@@ -67,14 +85,18 @@ def _ordinal(weights: Floats, table: Floats, size: Floats, share: Floats, margin
 
 def ratio_distance(values: Floats) -> Floats:
     """((a - b) / (a + b))², for values that count from zero."""
-    if (values < 0).any():
-        raise AnalysisError(
-            f"The ratio level needs values of 0 or more, and there is {values.min():g}; take the level interval."
-        )
+    _refuse_negative(values)
     sums = np.abs(values[:, None] + values[None, :])
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = ((values[:, None] - values[None, :]) / sums) ** 2
     return np.where(sums == 0, 0.0, distance)
+
+
+def _refuse_negative(values: Floats) -> None:
+    if (values < 0).any():
+        raise AnalysisError(
+            f"The ratio level needs values of 0 or more, and there is {values.min():g}; take the level interval."
+        )
 
 
 def agreement_weights(values: Floats, level: str) -> Floats:

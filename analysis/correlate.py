@@ -35,9 +35,28 @@ from analysis.resample import (
     summary_samples,
     system_samples,
     tail_share,
+    weights_of,
 )
 from analysis.sentence import Sentence, joined, some_of
 from analysis.tables import AnalysisError
+
+__all__ = [
+    "FEW_SYSTEMS",
+    "INTERVALS",
+    "UNDEFINED",
+    "CorrelationResult",
+    "Options",
+    "Point",
+    "TooFewSystems",
+    "bootstrap_samples",
+    "correlate",
+    "per_document",
+    "percentile_interval",
+    "point_estimate",
+    "system_means",
+    "system_value",
+    "weights_of",
+]
 
 UNDEFINED = ("drop", "zero")
 INTERVALS = ("bootstrap", "percentile", "fisher")
@@ -77,16 +96,18 @@ class CorrelationResult:
 
 
 @dataclass(frozen=True)
-class _Options:
-    level: str
-    coefficient: str
-    ci: int
-    resample: str
-    seed: int
-    undefined: str
-    score: str
-    interval: str
-    confidence: float
+class Options:
+    """Which correlation is wanted, and how its interval is made; `correlate` says what each may be."""
+
+    level: str = "system"
+    coefficient: str = "pearson"
+    ci: int = 0
+    resample: str = "systems"
+    seed: int = 0
+    undefined: str = "drop"
+    score: str = "mean"
+    interval: str = "bootstrap"
+    confidence: float = 0.95
 
 
 @dataclass(frozen=True)
@@ -122,7 +143,7 @@ def correlate(
     cube = (scores if isinstance(scores, ScoreCube) else build_cube(scores)).scaled()
     cube.index(human)
     chosen = [name for name in cube.metrics if name != human] if metrics is None else list(metrics)
-    options = _Options(level, coefficient, ci, resample, seed, undefined, score, interval, confidence)
+    options = Options(level, coefficient, ci, resample, seed, undefined, score, interval, confidence)
     _check_options(options)
     if level != "global" and len(cube.systems) < 2:
         raise TooFewSystems(
@@ -132,7 +153,7 @@ def correlate(
     return [_correlate_one(cube, human, metric, options) for metric in chosen]
 
 
-def _check_options(options: _Options) -> None:
+def _check_options(options: Options) -> None:
     for what, name, known in (
         ("level", options.level, LEVELS),
         ("coefficient", options.coefficient, tuple(COEFFICIENTS)),
@@ -143,7 +164,7 @@ def _check_options(options: _Options) -> None:
             raise UnknownName(what, name, known)
 
 
-def _correlate_one(cube: ScoreCube, human: str, metric: str, options: _Options) -> CorrelationResult:
+def _correlate_one(cube: ScoreCube, human: str, metric: str, options: Options) -> CorrelationResult:
     x, z = cube.matrix(metric), cube.matrix(human)
     sides = cube.system_scores(metric, options.score), cube.system_scores(human, options.score)
     whole = tuple(side if cube.is_whole(name) else None for side, name in zip(sides, (metric, human), strict=True))
@@ -184,7 +205,7 @@ def _refuse_whole(whole: tuple[Floats | None, ...], names: tuple[str, str], leve
             )
 
 
-def point_estimate(x: Floats, z: Floats, options: _Options, sides: tuple[Floats, Floats] | None = None) -> Point:
+def point_estimate(x: Floats, z: Floats, options: Options, sides: tuple[Floats, Floats] | None = None) -> Point:
     """The correlation of two systems × documents matrices."""
     if options.level == "summary":
         return _summary_point(x, z, options)
@@ -212,7 +233,7 @@ def per_document(x: Floats, z: Floats, name: str) -> Floats:
     return np.asarray(coefficient(name)(x.T, z.T))
 
 
-def _summary_point(x: Floats, z: Floats, options: _Options) -> Point:
+def _summary_point(x: Floats, z: Floats, options: Options) -> Point:
     paired = (np.isfinite(x) & np.isfinite(z)).sum(axis=0)
     values = per_document(x[:, paired > 0], z[:, paired > 0], options.coefficient)
     undefined = int(np.isnan(values).sum())
@@ -226,7 +247,7 @@ def _interval(
     x: Floats,
     z: Floats,
     point: Point,
-    options: _Options,
+    options: Options,
     whole: tuple[Floats | None, Floats | None],
 ) -> Interval:
     if options.interval == "fisher":
@@ -242,20 +263,24 @@ def _interval(
     redrawn = x.shape[1] if options.resample == "inputs" else x.shape[0]
     if redrawn < 2:  # every resample of one item is that item
         return NO_INTERVAL
-    samples = bootstrap_samples(x, z, options, whole)
+    drawn = draw(options.seed, options.ci, options.resample, x.shape[0], x.shape[1])
+    samples = bootstrap_samples(x, z, options, drawn, whole)
     return percentile_interval(samples, options.confidence, redrawn if options.interval == "bootstrap" else None)
 
 
 def bootstrap_samples(
-    x: Floats, z: Floats, options: _Options, whole: tuple[Floats | None, Floats | None] = (None, None)
+    x: Floats,
+    z: Floats,
+    options: Options,
+    drawn: tuple[Floats | None, Floats | None],
+    whole: tuple[Floats | None, Floats | None] = (None, None),
 ) -> Floats:
-    """The correlation of every bootstrap resample."""
-    rows, columns = draw(options.seed, options.ci, options.resample, x.shape[0], x.shape[1])
+    """The correlation of every resample; `drawn` are the weights of systems and of documents."""
     if options.level == "system":
-        return system_samples(options.coefficient, x, z, rows, columns, options.score, whole)
+        return system_samples(options.coefficient, x, z, *drawn, options.score, whole)
     if options.level == "summary":
-        return summary_samples(options.coefficient, x, z, rows, columns, options.undefined)
-    return global_samples(options.coefficient, x, z, rows, columns)
+        return summary_samples(options.coefficient, x, z, *drawn, options.undefined)
+    return global_samples(options.coefficient, x, z, *drawn)
 
 
 def _note(
@@ -264,7 +289,7 @@ def _note(
     metric: str,
     keep: np.ndarray,
     point: Point,
-    options: _Options,
+    options: Options,
     sides: tuple[Floats, Floats],
 ) -> Sentence:
     notes = []
@@ -309,7 +334,7 @@ def _note(
     return joined(notes)
 
 
-def _reason(human: str, metric: str, n: int, options: _Options, sides: tuple[Floats, Floats]) -> Sentence:
+def _reason(human: str, metric: str, n: int, options: Options, sides: tuple[Floats, Floats]) -> Sentence:
     if n < 2:
         return Sentence("fewer than two systems have both scores")
     if options.level != "system":

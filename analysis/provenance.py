@@ -11,7 +11,7 @@ from pathlib import Path
 
 from analysis.tables import VERSION, write_atomically
 
-PACKAGES = ("numpy", "pandas", "pyarrow", "scipy")
+PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "krippendorff")
 
 
 def file_hash(path: str | Path) -> str:

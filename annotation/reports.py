@@ -12,7 +12,6 @@ import pandas as pd
 from django.utils.translation import gettext, gettext_noop
 
 from analysis.sentence import Sentence
-
 from annotation.transfer.frames import scores_frame, scus_frame, summaries_frame
 
 from .errors import Refused

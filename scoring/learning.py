@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import isfinite
 
 import numpy as np
 import numpy.typing as npt
 
+from analysis.correlate import Options, bootstrap_samples, percentile_interval, point_estimate, weights_of
 from scoring.errors import ScoringError
 from scoring.examples import Examples
 from scoring.learned_model import Ingredient, Model
-from scoring.levels import follow
 from scoring.regression import fit, out_of_fold
 
 Values = npt.NDArray[np.float64]
+
+LEVELS = ("system", "summary")
+BLOCK = 1000
+"""How many resamples are worked out at once."""
 
 
 @dataclass(frozen=True)
@@ -84,24 +88,50 @@ def train(examples: Examples, settings: Settings, name: str, kind: str) -> Train
 
 def report(examples: Examples, held: Values, settings: Settings, name: str) -> list[Row]:
     """The learned metric and its ingredients, each turned so that higher means better."""
-    cells, human = _cube(examples, held)
-    levels = follow(cells, human, settings.coefficient, settings.resamples, settings.seed)
+    metrics, human = _cube(examples, held)
     rows = []
-    for level in levels:
-        signs = np.where(level.values < 0, -1.0, 1.0)
+    for level in LEVELS:
+        options = Options(level, settings.coefficient)
+        points = [point_estimate(metric, human, options) for metric in metrics]
+        values = np.array([point.value for point in points])
+        signs = np.where(values < 0, -1.0, 1.0)
         signs[0] = 1.0
-        values, samples = level.values * signs, level.samples * signs
+        values, samples = values * signs, _samples(metrics, human, options, settings) * signs
         ranked = np.where(np.isfinite(values[1:]), values[1:], -np.inf)
         best = 1 + int(ranked.argmax())
         for place, metric in enumerate([name, *examples.metrics]):
-            low, high = level.interval(samples[:, place])
-            row = Row(metric, level.name, settings.coefficient, float(values[place]), low, high, level.used)
+            low, high = _interval(samples[:, place])
+            row = Row(metric, level, settings.coefficient, float(values[place]), low, high, points[0].n_used)
             if place:
-                least, most = level.interval(samples[:, 0] - samples[:, place])
+                least, most = _interval(samples[:, 0] - samples[:, place])
                 gain = float(values[0] - values[place])
                 row = replace(row, is_best=place == best, difference=gain, difference_low=least, difference_high=most)
             rows.append(row)
     return rows
+
+
+def _interval(samples: Values) -> tuple[float, float]:
+    interval = percentile_interval(samples)
+    return interval.low, interval.high
+
+
+def _samples(metrics: Values, human: Values, options: Options, settings: Settings) -> Values:
+    """One row per resample of documents and systems, one column per metric: all metrics see the same draws."""
+    blocks = [
+        np.stack([bootstrap_samples(metric, human, options, drawn) for metric in metrics], axis=1)
+        for drawn in _draws(settings, *human.shape)
+    ]
+    return np.concatenate([np.empty((0, len(metrics))), *blocks])
+
+
+def _draws(settings: Settings, systems: int, documents: int) -> Iterator[tuple[Values, Values]]:
+    """The weights of systems and of documents, a block of resamples at a time."""
+    rng = np.random.default_rng(settings.seed)
+    for start in range(0, settings.resamples, BLOCK):
+        count = min(BLOCK, settings.resamples - start)
+        drawn = [(rng.integers(0, documents, documents), rng.integers(0, systems, systems)) for _ in range(count)]
+        columns, rows = zip(*drawn, strict=True)
+        yield weights_of(rows, systems), weights_of(columns, documents)
 
 
 def verdict(rows: Sequence[Row], name: str, human: str) -> str:
@@ -127,10 +157,10 @@ def verdict(rows: Sequence[Row], name: str, human: str) -> str:
 
 
 def _cube(examples: Examples, held: Values) -> tuple[Values, Values]:
-    """The learned metric and the ingredients as metrics × documents × systems, and the human measure."""
-    rows = {name: number for number, name in enumerate(sorted(set(examples.documents)))}
-    columns = {name: number for number, name in enumerate(sorted(set(examples.systems)))}
-    at = [rows[name] for name in examples.documents], [columns[name] for name in examples.systems]
+    """The learned metric and the ingredients as metrics × systems × documents, and the human measure."""
+    rows = {name: number for number, name in enumerate(sorted(set(examples.systems)))}
+    columns = {name: number for number, name in enumerate(sorted(set(examples.documents)))}
+    at = [rows[name] for name in examples.systems], [columns[name] for name in examples.documents]
     cells = np.full((1 + len(examples.metrics), len(rows), len(columns)), np.nan)
     human = np.full((len(rows), len(columns)), np.nan)
     human[at] = examples.target

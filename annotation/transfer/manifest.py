@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from analysis.provenance import PACKAGES as ANALYSIS_PACKAGES
 from analysis.provenance import file_hash, versions
 from analysis.table_formulas import MANIFEST, MARK
 from annotation import clock
@@ -17,7 +18,7 @@ from .options import ExportOptions
 from .streaming import SCHEMA, Column
 
 FORMAT = "pyramidion-export"
-PACKAGES = ("django", "numpy", "pandas", "pyarrow", "scipy", "krippendorff")
+PACKAGES = ("django", *ANALYSIS_PACKAGES)
 
 
 @dataclass(frozen=True)

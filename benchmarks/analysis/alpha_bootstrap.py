@@ -7,27 +7,14 @@ from __future__ import annotations
 
 import krippendorff
 import numpy as np
-import pandas as pd
 
 from analysis.agreement import agreement
 from benchmarks import Measurement, seconds
-from benchmarks.analysis.alpha import UNITS, ratings
+from benchmarks.analysis._ratings import judgments, ratings
 
+UNITS = 26_400
 RESAMPLES = 1000
 MEASURED = 10
-
-
-def judgments(matrix: np.ndarray) -> pd.DataFrame:
-    worker, unit = np.nonzero(~np.isnan(matrix))
-    return pd.DataFrame(
-        {
-            "doc_id": (unit // 264).astype("str"),
-            "system": "s",
-            "unit": (unit % 264).astype("str"),
-            "worker_id": worker.astype("str"),
-            "value": matrix[worker, unit],
-        }
-    )
 
 
 def loop(matrix: np.ndarray, resamples: int) -> list[float]:
@@ -39,7 +26,7 @@ def loop(matrix: np.ndarray, resamples: int) -> list[float]:
 
 
 def run() -> Measurement:
-    matrix = ratings()
+    matrix = ratings(UNITS)
     frame = judgments(matrix)
     ours = seconds(lambda: agreement(frame, ci=RESAMPLES, cluster="unit"))
     peer = seconds(lambda: loop(matrix, MEASURED)) * RESAMPLES / MEASURED
