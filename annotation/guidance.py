@@ -234,8 +234,8 @@ def last_test(plan: PracticePlan, worker: Worker) -> PracticeRun | None:
     return runs.order_by("-passed", "-number").first()
 
 
-def gate(batch: Batch, worker: Worker) -> str | None:
-    """For annotation/gates.py: where to go first. NoTriesLeft leads nowhere and is raised."""
+def first_gate(batch: Batch, worker: Worker) -> str | None:
+    """Where the worker must go before a task of this batch; None: the way is free. NoTriesLeft is raised."""
     try:
         may_work(batch, worker)
     except NotReady as missing:

@@ -8,12 +8,12 @@ from typing import Any
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.extraction import read_units, store_units, units_of
 from annotation.models import Assignment, Batch, Reference, Task
 from annotation.models.texts import plain
 from annotation.words import sentences
 
 from .base import Item, Protocol
+from .scu_units import read_units, store_units, units_of
 
 FIELD = "units"
 MOST_UNITS = 16  # REALSumm
