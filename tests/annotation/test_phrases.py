@@ -11,7 +11,8 @@ from analysis.filters import RULES, apply_rules
 from analysis.report import Report, build_report
 from annotation import phrases
 from annotation.phrases import PIECES, SENTENCES, TEXTS, said, sentences_of
-from annotation.quality import LEVELS, READINGS
+from annotation.protocols import PROTOCOLS
+from annotation.quality import READINGS
 from scoring import models, questions, registry, vectors, wordnet
 from tests.analysis._matrices import table
 from tests.analysis.support import table as rows
@@ -53,7 +54,15 @@ def test_what_a_metric_lacks_is_said_in_german(monkeypatch, tmp_path):
 
 
 def test_every_coefficient_and_level_is_said_in_german():
-    assert unknown([*(name for kind in READINGS.values() for name, _ in kind), *LEVELS.values()]) == []
+    assert (
+        unknown(
+            [
+                *(name for kind in READINGS.values() for name, _ in kind),
+                *(protocol.level for protocol in PROTOCOLS.values()),
+            ]
+        )
+        == []
+    )
 
 
 def test_a_new_text_would_be_missed():
