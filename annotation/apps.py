@@ -10,11 +10,7 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from .gates import GATES
-        from .guidance import gate
-
         post_migrate.connect(_after_migrate, sender=self)
-        GATES.append(gate)
 
 
 def _after_migrate(using: str, **_: Any) -> None:

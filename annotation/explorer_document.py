@@ -13,11 +13,10 @@ from analysis.disagreement import Scale
 from annotation.protocols.litepyramid import REFERENCE_GROUP
 from annotation.transfer.counting import counted
 
+from . import protocols
 from .common.translation import from_column
 from .explorer import State, Wish, beyond, state_of
 from .models import Document, Dropped, HumanScore, Judgment, Score, Study, Summary, User
-
-YES_NO = "litepyramid"
 
 
 @dataclass(frozen=True)
@@ -188,12 +187,12 @@ def _answers(document: Document, texts: dict[str, str]) -> dict[int, list[Answer
         .order_by("assignment_id", "position", "pk")
         .values_list(*fields)
     )
-    dropped = _dropped(document, {row[5] for row in rows})
+    dropped, yes_no = _dropped(document, {row[5] for row in rows}), set(protocols.judging_scus())
     found: dict[int, list[Answer]] = defaultdict(list)
     for summary, unit, value, seconds, is_check, worker, pseudonym, protocol, system in rows:
         rule, reason = dropped.get((worker, "")) or dropped.get((worker, system)) or ("", "")
         found[summary].append(
-            Answer(pseudonym, unit, texts.get(unit, unit), value, protocol == YES_NO, seconds, is_check, rule, reason)
+            Answer(pseudonym, unit, texts.get(unit, unit), value, protocol in yes_no, seconds, is_check, rule, reason)
         )
     return found
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotation.protocols.litepyramid import REFERENCE_GROUP
 from annotation.transfer.frames import judgments_frame
 
-from . import clock
+from . import clock, protocols
 from .downloads import quality_chart
 from .errors import Refused
 from .models import FilterDecision, Study, User
@@ -20,7 +20,6 @@ from .stored import stored
 RESAMPLES = 1000
 HERE = "https://here.invalid/"  # stands for the page's own address, which the chart's maker would make absolute
 SEED = 0
-LEVELS = {"litepyramid": "nominal", "likert": "interval"}
 _ITEM = ["doc_id", "system"]
 _ALPHA: list[tuple[str, dict[str, Any]]] = [
     (gettext_noop("Krippendorff's alpha, pooled over all units"), {}),
@@ -88,7 +87,7 @@ def _by_protocol(judgments: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 def _protocol(name: str, kept: pd.DataFrame, everything: pd.DataFrame) -> dict[str, Any]:
     from analysis.plot import to_svg
 
-    level = LEVELS.get(name, "nominal")
+    level = protocols.level_of(name)
     before = everything[everything["protocol"] == name]
     part = {
         "name": name,
@@ -98,11 +97,16 @@ def _protocol(name: str, kept: pd.DataFrame, everything: pd.DataFrame) -> dict[s
         "by": {column: _rows(_alpha(kept, level, by=column)) for column in _columns(kept, name)},
         "workers": worker_rows(before, level),
         "contested": _contested(kept),
-        "spread": _spread(kept) if name == "likert" else [],
+        "spread": _spread(kept) if not _is_about_scus(name) else [],
     }
     charts = ["workers", "systems", *(["spread"] if part["spread"] else [])]
     link = f"{HERE}workers/{{}}/"
     return {**part, "charts": {what: to_svg(quality_chart(part, what, link)).replace(HERE, "") for what in charts}}
+
+
+def _is_about_scus(protocol: str) -> bool:
+    """Then units are a document's own, and nothing to compare across documents."""
+    return protocol in protocols.judging_scus()
 
 
 def _spread(rows: pd.DataFrame) -> list[dict[str, Any]]:
@@ -122,7 +126,7 @@ def _spread(rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _columns(rows: pd.DataFrame, protocol: str) -> list[str]:
-    columns = ["system", *(["group"] if "group" in rows else []), *(["unit"] if protocol == "likert" else [])]
+    columns = ["system", *(["group"] if "group" in rows else []), *([] if _is_about_scus(protocol) else ["unit"])]
     return [*columns, *(["round"] if rows["round"].nunique() > 1 else [])]
 
 
@@ -198,7 +202,7 @@ def preview_rules(study: Study, rules: str, seed: int, price: float = 0.0) -> di
         chosen = parse_rules(rules)
         if not chosen:
             raise Refused(gettext("Choose at least one rule. Nothing was changed."))
-        level = LEVELS.get(str(judgments["protocol"].iloc[0]), "nominal")
+        level = protocols.level_of(str(judgments["protocol"].iloc[0]))
         found = preview(judgments, chosen, seed=seed, level=level, price=price)
     except AnalysisError as error:
         raise Refused(gettext("%(error)s Nothing was changed.") % {"error": error}) from None

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation import clock
 from annotation.errors import NotYours, Refused
-from annotation.gates import first_gate
+from annotation.guidance import first_gate
 from annotation.leases import DONE, check_open, lease_task
 from annotation.models import Assignment, Batch, ContentUnit, Judgment, Posting, Submission
 

@@ -14,7 +14,7 @@ from annotation.numbers import whole
 from . import MARKETS, market_for
 from .base import Market
 from .monitor import Monitor, bars, monitor
-from .mturk_csv import FORMS
+from .mturk_csv import with_forms
 from .topup import TopUp, top_up_of
 from .workers import WorkerRow, price_of_approval, worker_table
 
@@ -92,7 +92,7 @@ def admin_part(batch: Batch, state: Monitor) -> dict[str, Any]:
         "upto": max((one.pk for one in waiting), default=0),
         "top_up": top_up_of(batch) if posted else TopUp([], None),
         "posted": posted,
-        "csv_form": batch.protocol in FORMS,
+        "csv_form": batch.protocol in with_forms(),
     }
 
 

@@ -8,10 +8,11 @@ from typing import Any
 from django.db.models import Count, Q, Sum
 from django.utils.translation import gettext as _
 
+from annotation import protocols
 from annotation.errors import Refused
 from annotation.models import Assignment, Batch, Entry, FilterDecision, Submission, Worker
 from annotation.numbers import whole
-from annotation.quality import LEVELS, of_systems, worker_rows
+from annotation.quality import of_systems, worker_rows
 from annotation.signals import totals
 from annotation.transfer.frames import judgments_frame
 
@@ -91,7 +92,7 @@ def _judged(batch: Batch) -> list[dict[str, Any]]:
     frame = batch_judgments(batch)
     if frame.empty or frame["is_check"].astype(bool).all():
         return []
-    return worker_rows(frame, LEVELS.get(batch.protocol, "nominal"))
+    return worker_rows(frame, protocols.level_of(batch.protocol))
 
 
 def batch_judgments(batch: Batch) -> Any:

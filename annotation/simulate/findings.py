@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from annotation import protocols
 from annotation.crowds.workers import batch_judgments, caught_by
-from annotation.models import Batch, ContentUnit, Entry, Summary, Worker
-from annotation.protocols.likert import dimensions_of
-from annotation.quality import LEVELS
+from annotation.models import Batch, Entry, Summary, Worker
+from annotation.protocols.described import title_of
 
 from .crowd import Worked
 from .truth import Truth
@@ -39,7 +39,7 @@ def examine(batch: Batch, truth: Truth, rules: Sequence[str], seed: int) -> Exam
     shares = {str(worker): float(share) for worker, share in dict(right).items()}
     if frame.empty or not rules:
         return Examined((), {}, shares, None, None, share(frame), share(frame), 0)
-    seen = preview(frame, list(rules), seed=seed, level=LEVELS.get(batch.protocol, "nominal"))
+    seen = preview(frame, list(rules), seed=seed, level=protocols.level_of(batch.protocol))
     caught = caught_by(seen.result.decisions, frame)
     kept = seen.result.kept
     return Examined(
@@ -174,19 +174,12 @@ def judged_truly(batch: Batch, truth: Truth) -> Any:
         return frame
     summaries = Summary.objects.filter(document__study=batch.study).select_related("document", "system")
     texts = {(one.document.doc_id, one.system.name): one.text_shown for one in summaries}
-    names = _names(batch)
+    documents = {document.doc_id: document.pk for document in batch.study.documents.only("doc_id")}
+    titles = protocols.get(batch.protocol).unit_titles(batch)
     values = [float(value) for value in range(int(batch.scale_min), int(batch.scale_max) + 1)]
     cells = zip(frame["doc_id"], frame["system"], frame["unit"], frame["value"], strict=True)
-    right = [truth.of(texts[doc, system], names(doc, unit), values) == value for doc, system, unit, value in cells]
+    right = [
+        truth.of(texts[doc, system], title_of(titles, documents[doc], unit) or unit, values) == value
+        for doc, system, unit, value in cells
+    ]
     return frame.assign(right=right)
-
-
-def _names(batch: Batch) -> Any:
-    """What a unit is called on the page."""
-    if batch.protocol == "likert":
-        titles = {one.name: one.title for one in dimensions_of(batch.options)}
-        return lambda doc, unit: titles.get(unit, unit)
-    units = ContentUnit.objects.filter(document__study=batch.study)
-    rows = units.values_list("document__doc_id", "scu_id", "text")
-    texts = {(doc, scu): text for doc, scu, text in rows}
-    return lambda doc, unit: texts.get((doc, unit), unit)

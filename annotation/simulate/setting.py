@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.tables import write_table
+from annotation import protocols
 from annotation.batches import create_batch
 from annotation.crowds.terms import Terms
 from annotation.models import Assignment, Batch, Document, GuidanceText, Membership, Study
@@ -77,7 +78,8 @@ def prepare(plan: Plan, study: Study) -> tuple[Batch, Terms]:
     if plan.documents is not None:
         keep = study.documents.order_by("doc_id").values_list("pk", flat=True)[: plan.documents]
         Document.objects.filter(study=study).exclude(pk__in=list(keep)).delete()
-    options = {"seed": plan.seed, **({"checks": CHECKS} if plan.protocol == "litepyramid" else {})}
+    fields = protocols.get(plan.protocol).option_fields()
+    options = {"seed": plan.seed, **({"checks": CHECKS} if "checks" in fields else {})}
     batch = create_batch(study, "Rehearsal", plan.protocol, plan.quota, options, crowd="mturk")
     terms = Terms.parse(
         {

@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
+from annotation import protocols
 from annotation.access import study_for, user_of
 from annotation.errors import BadAnswers
 from annotation.guidance import (
@@ -24,7 +25,7 @@ from annotation.guidance import (
     tries_left,
 )
 from annotation.models import Batch, Role, Worker
-from annotation.practice import choices, practice_page, tutorial_step
+from annotation.practice import practice_page, tutorial_step
 
 from .errors import answers_refusals
 from .work import take
@@ -106,7 +107,8 @@ def tutorial_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Ste
     if request.method == "POST" and plan:
         finish(plan, worker, TUTORIAL, _given(request.POST))
         return None
-    context = {"batch": batch, "step": tutorial_step(items, _given(request.GET)), "choices": choices(batch)}
+    protocol, step = protocols.get(batch.protocol), tutorial_step(items, _given(request.GET))
+    context = {"batch": batch, "protocol": protocol, "step": step, "choices": protocol.choices(batch)}
     return steps.page(request, "tutorial", context)
 
 
@@ -133,7 +135,7 @@ def test_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Steps) 
         "run": run if run and (run.passed or "result" in request.GET) else None,
         "left": tries_left(plan, worker) if plan else 0,
         "items": practice_page(practice_items(plan, TEST), given),
-        "choices": choices(batch),
+        "choices": protocols.get(batch.protocol).choices(batch),
         "refusal": refusal,
     }
     return steps.page(request, "test", context, status=refusal.status if refusal else 200)

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from annotation.access import member_of
 from annotation.errors import BatchNotOpen, Refused
-from annotation.gates import first_gate
+from annotation.guidance import first_gate
 from annotation.leases import lease_task
 from annotation.models import Batch, Role, Worker
 from annotation.submits import Receipt

@@ -12,8 +12,8 @@ from django.urls import reverse
 from annotation import clock, protocols
 from annotation.advice import alike, entities, lone_pronoun, unit_advice
 from annotation.errors import BadAnswers
-from annotation.extraction import Unit, coverage, read_units, store_units, units_of
 from annotation.models import Assignment, Batch, ContentUnit, ExtractedUnit, Judgment, Reference, Role, Task
+from annotation.protocols.scu_units import Unit, coverage, read_units, store_units, units_of
 from annotation.scus import ListMovedOn, align, compare, freeze_units, from_content, reference_states
 from annotation.transfer.exporter import export_study
 from annotation.transfer.frames import judgments_frame, scus_frame

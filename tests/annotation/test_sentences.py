@@ -18,6 +18,7 @@ from analysis.report import Report, build_report
 from analysis.sentence import Grouped, Sentence, joined
 from annotation.common.translation import from_column, to_column, translated, with_sentences
 from annotation.management.commands.makemessages import library_texts, templates
+from annotation.protocols import PROTOCOLS
 from annotation.quality import READINGS
 from annotation.stored import plain
 from scoring import models, questions, registry, vectors, wordnet
@@ -83,7 +84,8 @@ def _without_wordnet(monkeypatch, folder: Path) -> str:
 
 
 def test_every_coefficient_and_level_is_said_in_german():
-    assert unknown([*READINGS, *(name for kind in READINGS.values() for name, _ in kind)]) == []
+    levels = [protocol.level for protocol in PROTOCOLS.values()]
+    assert unknown([*levels, *READINGS, *(name for kind in READINGS.values() for name, _ in kind)]) == []
 
 
 def test_a_new_text_would_be_missed():

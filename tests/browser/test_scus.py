@@ -7,8 +7,8 @@ from playwright.sync_api import Page, expect
 
 from annotation import clock
 from annotation.batches import create_batch
-from annotation.extraction import Unit, store_units
 from annotation.models import Assignment, ContentUnit, ExtractedUnit, Reference, Role, Worker
+from annotation.protocols.scu_units import Unit, store_units
 from tests.browser.conftest import sign_in
 from tests.factories import make_member, make_study
 from tests.looking import fits
