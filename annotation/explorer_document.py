@@ -12,9 +12,8 @@ from django.utils.translation import gettext
 from analysis.disagreement import Scale
 
 from .explorer import State, Wish, beyond, state_of
-from .models import Document, Dropped, HumanScore, Judgment, Score, Study, Summary, User
-from .protocols.litepyramid import REFERENCE_GROUP
-from .transfer.counting import counted
+from .models import REFERENCE_GROUP, Document, Dropped, HumanScore, Judgment, Score, Study, Summary, User
+from .models.work import counted
 
 YES_NO = "litepyramid"
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, OuterRef, Q, Sum
 
 from .models import (
+    REFERENCE_GROUP,
     Assignment,
     Batch,
     ContentUnit,
@@ -18,7 +19,6 @@ from .models import (
     Worker,
 )
 from .models.work import counted
-from .protocols.litepyramid import REFERENCE_GROUP
 
 State = Assignment.State
 

@@ -14,11 +14,10 @@ from typing import Any
 from django.db.models import Count, Q
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Assignment, Batch, Reference, Summary, System, Task
+from annotation.models import REFERENCE_GROUP, Assignment, Batch, Reference, Summary, System, Task
 from annotation.models.texts import plain
 
 from .base import Item, Protocol, given_value, named, opaque
-from .litepyramid import REFERENCE_GROUP
 
 GROUP_SIZE = 5
 SCALE = (1, 5)
@@ -236,4 +235,4 @@ def paragraphs(source: Any) -> list[list[str]]:
     return [SENTENCE_END.split(line.strip()) for line in plain(source).splitlines() if line.strip()]
 
 
-__all__ = ["DIMENSIONS", "REFERENCE_GROUP", "Dimension", "Likert", "dimensions_of", "store_references"]
+__all__ = ["DIMENSIONS", "Dimension", "Likert", "dimensions_of", "store_references"]

@@ -15,13 +15,12 @@ from django.utils.translation import ngettext
 
 from annotation.errors import Refused
 from annotation.frozen import Frozen
-from annotation.models import Assignment, Batch, ContentUnit, Document, Judgment, Summary, Task
+from annotation.models import REFERENCE_GROUP, Assignment, Batch, ContentUnit, Document, Judgment, Summary, Task
 
 from .base import Item, Protocol, given_value, named
 
 WORD = re.compile(r"\S+")
 ORDERS = ("natural", "random")
-REFERENCE_GROUP = "reference"  # the group of the system that holds references as if they were summaries
 MOST_SPANS = 20
 _UNITS = Frozen(
     lambda document: ContentUnit.objects.filter(document=document).in_force().values_list("scu_id", "text", "is_check"),
