@@ -9,7 +9,8 @@ import pandas as pd
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from .contested import contested_ratings, contested_units
+from analysis.contested import contested_ratings, contested_units
+
 from .errors import Refused
 from .models import Batch, Judgment, SecondLook, Study, Task, Worker
 

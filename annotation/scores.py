@@ -8,9 +8,8 @@ from django.conf import settings
 from django.db import transaction
 
 from .jobs import Progress, kind
-from .models import Job, MetricRun, Score, Study
-from .quality import of_systems
-from .transfer.folder import WHOLE_SYSTEM
+from .models import WHOLE_SYSTEM, Job, MetricRun, Score, Study
+from .tables.trusted import of_systems
 from .transfer.frames import documents_frame, summaries_frame
 
 CACHE = Path(settings.BASE_DIR) / "var" / "scores"
