@@ -1,4 +1,4 @@
-"""Looking closer at ratings: how far annotators spread, crowd against experts, and what needs a second look."""
+"""Looking closer at ratings: how far annotators spread, and crowd against experts."""
 
 from __future__ import annotations
 
@@ -100,32 +100,3 @@ def _pearson(weights: Floats, x: Floats, y: Floats) -> Floats:
     defined = (spread_x > 1e-15) & (spread_y > 1e-15)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(defined, both / np.sqrt(spread_x * spread_y), np.nan), dtype=np.float64)
-
-
-def contested(judgments: pd.DataFrame, spread: float = 2, near: float = 1) -> pd.DataFrame:
-    """Who should look again (SummEval's second round): one row per judgment to be reconsidered, with the reason.
-
-    An item is contested when two of its scores differ by more than `spread`. If all others are within `near` of each
-    other and only one annotator stands apart, that one looks again; otherwise all of them do.
-    """
-    rows = latest(without_checks(judgments))
-    grouped = rows.groupby(CELL)["value"]
-    wide = rows[grouped.transform("max") - grouped.transform("min") > spread]
-    found = [_who(item, spread, near) for _, item in wide.groupby(CELL, sort=True)]
-    columns = [*CELL, "worker_id", "value", "reason"]
-    return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame(columns=columns)
-
-
-def _who(item: pd.DataFrame, spread: float, near: float) -> pd.DataFrame:
-    values = item["value"].to_numpy(dtype=np.float64)
-    apart = [place for place in range(len(values)) if _stands_apart(values, place, spread, near)]
-    if len(apart) == 1:
-        others = ", ".join(f"{value:g}" for value in np.sort(np.delete(values, apart[0])))
-        return item.iloc[apart].assign(reason=f"differs by more than {spread:g} from the others ({others})")
-    everybody = ", ".join(f"{value:g}" for value in np.sort(values))
-    return item.assign(reason=f"scores differ by more than {spread:g} ({everybody})")
-
-
-def _stands_apart(values: Floats, place: int, spread: float, near: float) -> bool:
-    others = np.delete(values, place)
-    return bool(np.ptp(others) <= near and np.abs(others - values[place]).max() > spread)

@@ -14,7 +14,7 @@ from django.db.models.expressions import RawSQL
 
 from annotation.models.texts import plain
 
-from .explorer_jobs import decision_in_force, words_of
+from .explorer_jobs import words_of
 from .jobs import start_job
 from .models import Disagreement, Document, Exploration, Job, Reference, Study, User
 from .numbers import whole
@@ -73,7 +73,7 @@ def state_of(study: Study, wish: Wish, user: User) -> tuple[Wish, State]:
     known = Exploration.objects.filter(study=study)
     rows = {(one.measure, one.metric): one for one in known}
     facts = rows.get(("", ""))
-    decision = decision_in_force(study)
+    decision = study.filter_in_force()
     if facts is None or facts.decision != (decision.pk if decision else 0):
         job = start_once(study, {}, user)
         facts = known.filter(metric="").first()

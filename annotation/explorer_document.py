@@ -10,13 +10,12 @@ from django.http import Http404
 from django.utils.translation import gettext
 
 from analysis.disagreement import Scale
-from annotation.protocols.litepyramid import REFERENCE_GROUP
-from annotation.transfer.counting import counted
 
 from . import protocols
 from .common.translation import from_column
 from .explorer import State, Wish, beyond, state_of
-from .models import Document, Dropped, HumanScore, Judgment, Score, Study, Summary, User
+from .models import REFERENCE_GROUP, Document, Dropped, HumanScore, Judgment, Score, Study, Summary, User
+from .models.work import counted
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,7 @@ from .models import (
     Score,
     Study,
 )
-from .quality import systems_judgments
-from .reports import human_scores
+from .tables.trusted import human_scores, trusted_judgments
 
 PORTION = 2000
 
@@ -45,34 +44,23 @@ def explore_job(job: Job, progress: Progress) -> str:
 
 def refresh(study: Study, progress: Progress = lambda *_: None) -> None:
     """Go through the whole study once; the comparisons that people have asked for are made anew."""
-    decision = decision_in_force(study)
-    judgments = systems_judgments(study)
-    dropped: tuple[Any, ...] = ()
-    if decision is not None and not judgments.empty:
-        from analysis.filters import apply_rules
-
-        found = apply_rules(judgments, decision.rules, seed=decision.seed)
-        judgments, dropped = found.kept, found.decisions
-    human = None if judgments.empty else human_scores(study, judgments)
+    trusted = trusted_judgments(study)
+    human = None if trusted.judgments.empty else human_scores(study, trusted.judgments)
     pairs = list(Exploration.objects.filter(study=study).exclude(metric="").values_list("measure", "metric"))
     with transaction.atomic():
         _store_human(study, human)
-        _store_dropped(study, dropped)
+        _store_dropped(study, trusted.drops)
         store_words(study, progress)
         facts = {
             "measures": [] if human is None else sorted(set(human["metric"])),
             "metrics": list(study.scores.values_list("metric", flat=True).distinct().order_by("metric")),
         }
-        _note(study, "", "", facts, decision)
+        _note(study, "", "", facts, trusted.decision)
     for measure, metric in pairs:
         try:
             compare(study, measure, metric)
         except Refused:  # its scores are gone: the next one who asks is told
             Exploration.objects.filter(study=study, measure=measure, metric=metric).delete()
-
-
-def decision_in_force(study: Study) -> FilterDecision | None:
-    return FilterDecision.objects.filter(study=study, undone_at__isnull=True).first()
 
 
 def _note(
@@ -142,7 +130,7 @@ def compare(study: Study, measure: str, metric: str) -> Exploration:
         raise Refused(str(error)) from None
     scales = {"human": [found.human.mean, found.human.sd], "metric": [found.metric.mean, found.metric.sd]}
     with transaction.atomic():
-        made = _note(study, measure, metric, {**scales, "n": len(found.summaries)}, decision_in_force(study))
+        made = _note(study, measure, metric, {**scales, "n": len(found.summaries)}, study.filter_in_force())
         made.disagreements.all().delete()
         columns = (found.documents[name].tolist() for name in ("doc_id", "value", "n"))
         Disagreement.objects.bulk_create(

@@ -8,7 +8,8 @@ from django.utils.translation import gettext
 from annotation.transfer.frames import scores_frame
 
 from .errors import Refused
-from .models import Job, Study, Summary
+from .models import WHOLE_SYSTEM, Job, Study, Summary
+from .tables.records import records
 
 RESAMPLES = 1000
 SORTS = {"system": ("system", True), "mean": ("value", False), "n": ("n", False)}
@@ -99,12 +100,11 @@ def metric_page(study: Study, metric: str, sort: str = "mean") -> MetricPage:
         )
     means = system_means(scores, metric, ci=RESAMPLES)
     column, ascending = SORTS.get(sort, SORTS["mean"])
-    rows = means.sort_values(column, ascending=ascending, kind="stable").to_dict("records")
-    documents = sorted(set(scores["doc_id"]) - {"*"})
+    documents = sorted(set(scores["doc_id"]) - {WHOLE_SYSTEM})
     return MetricPage(
         metric=metric,
         run=study.metric_runs.filter(metric=metric).first(),
-        rows=[{str(name): cell for name, cell in row.items()} for row in rows],
+        rows=records(means.sort_values(column, ascending=ascending, kind="stable")),
         chart=to_svg(score_bars(means, title=metric)),
         spread=to_svg(score_distributions(scores, metric)) if documents else "",
         documents=documents,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, OuterRef, Q, Sum
 
 from annotation.models.work import counted
-from annotation.protocols.litepyramid import REFERENCE_GROUP
 
 from .models import (
+    REFERENCE_GROUP,
     Assignment,
     Batch,
     ContentUnit,

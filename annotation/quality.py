@@ -8,7 +8,6 @@ import pandas as pd
 from django.db import transaction
 from django.utils.translation import gettext, gettext_noop
 
-from annotation.protocols.litepyramid import REFERENCE_GROUP
 from annotation.transfer.frames import judgments_frame
 
 from . import clock, protocols
@@ -16,6 +15,8 @@ from .downloads import quality_chart
 from .errors import Refused
 from .models import FilterDecision, Study, User
 from .stored import stored
+from .tables.records import records
+from .tables.trusted import apply_filter, systems_judgments
 
 RESAMPLES = 1000
 HERE = "https://here.invalid/"  # stands for the page's own address, which the chart's maker would make absolute
@@ -50,34 +51,13 @@ READINGS: dict[str, list[tuple[str, dict[str, Any]]]] = {
 }
 
 
-def systems_judgments(study: Study) -> pd.DataFrame:
-    """The judgments of the systems' summaries. Rated references are left out: a worker rates them in every group."""
-    return of_systems(judgments_frame(study))
-
-
-def of_systems(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table without the rows about rated references."""
-    return frame[frame["group"] != REFERENCE_GROUP] if "group" in frame else frame
-
-
-def kept_judgments(study: Study) -> tuple[pd.DataFrame, FilterDecision | None]:
-    """The judgments that count under the decision in force."""
-    judgments = systems_judgments(study)
-    decision = FilterDecision.objects.filter(study=study, undone_at__isnull=True).first()
-    if decision is None or judgments.empty:
-        return judgments, decision
-    from analysis.filters import apply_rules
-
-    return apply_rules(judgments, decision.rules, seed=decision.seed).kept, decision
-
-
 @stored("quality")
 def quality_content(study: Study) -> dict[str, Any]:
     judgments = systems_judgments(study)
     if judgments.empty:
         return {"protocols": []}
-    kept, _ = kept_judgments(study)
-    return {"protocols": [_protocol(name, rows, judgments) for name, rows in _by_protocol(kept)]}
+    trusted = apply_filter(study.filter_in_force(), judgments).judgments
+    return {"protocols": [_protocol(name, rows, judgments) for name, rows in _by_protocol(trusted)]}
 
 
 def _by_protocol(judgments: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -85,6 +65,8 @@ def _by_protocol(judgments: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def _protocol(name: str, kept: pd.DataFrame, everything: pd.DataFrame) -> dict[str, Any]:
+    from analysis.contested import widest_spread
+    from analysis.filters.workers import worker_figures
     from analysis.plot import to_svg
 
     level = protocols.level_of(name)
@@ -95,8 +77,8 @@ def _protocol(name: str, kept: pd.DataFrame, everything: pd.DataFrame) -> dict[s
         "agreement": _agreement(kept, level),
         "before": _rows(_alpha(before, level)),
         "by": {column: _rows(_alpha(kept, level, by=column)) for column in _columns(kept, name)},
-        "workers": worker_rows(before, level),
-        "contested": _contested(kept),
+        "workers": records(worker_figures(before, level)),
+        "contested": records(widest_spread(kept)),
         "spread": _spread(kept) if not _is_about_scus(name) else [],
     }
     charts = ["workers", "systems", *(["spread"] if part["spread"] else [])]
@@ -147,44 +129,15 @@ def _rows(results: Sequence[Any]) -> list[dict[str, Any]]:
     return [asdict(result) for result in results]
 
 
-def worker_rows(judgments: pd.DataFrame, level: str) -> list[dict[str, Any]]:
-    """Each worker: answers, time per answer, agreement with the others, failed checks. Worst agreement first."""
-    checks = judgments[judgments["is_check"].astype(bool)]
-    real = judgments[~judgments["is_check"].astype(bool)]
-    table = pd.DataFrame({"answers": real.groupby("worker_id").size()})
-    table["seconds"] = real.groupby("worker_id")["seconds"].median() if "seconds" in real else float("nan")
-    table["checks"] = checks.groupby("worker_id").size()
-    expected = checks["expected"].fillna(0) if "expected" in checks else 0.0
-    failed = pd.Series(checks["value"].to_numpy() != expected, index=checks.index)
-    table["failed"] = failed.groupby(checks["worker_id"]).sum()
-    found = {row.group: row.value for row in _alpha(judgments, level, by="worker_id")}
-    table["agreement"] = pd.Series(found, dtype=float)
-    table[["checks", "failed"]] = table[["checks", "failed"]].fillna(0).astype(int)
-    rows = table.rename_axis("worker_id").reset_index().sort_values(["agreement", "worker_id"])
-    return [{str(key): cell for key, cell in row.items()} for row in rows.to_dict("records")]
-
-
-def _contested(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """The items on which the judges differ most: at most 50."""
-    real = rows[~rows["is_check"].astype(bool)]
-    spread = real.groupby(["doc_id", "system", "unit"])["value"].agg(["std", "count", "mean"]).reset_index()
-    order = ["std", "count", "doc_id", "system", "unit"]
-    worst = spread[spread["std"] > 0].sort_values(order, ascending=[False, False, True, True, True])
-    return [{str(key): cell for key, cell in row.items()} for row in worst.head(50).to_dict("records")]
-
-
 def worker_answers(study: Study, pseudonym: str) -> list[dict[str, Any]]:
     """What one worker answered, beside the mean of the others."""
-    judgments = judgments_frame(study)
-    mine = judgments[judgments["worker_id"] == pseudonym]
-    if mine.empty:
+    from analysis.filters.workers import beside_others
+
+    rows = beside_others(judgments_frame(study), pseudonym)
+    if rows.empty:
         raise Refused(gettext("There is no such worker in this study, or no answer of theirs counts."))
-    others = judgments[judgments["worker_id"] != pseudonym]
-    means = others.groupby(["doc_id", "system", "unit"])["value"].agg(["mean", "count"]).reset_index()
-    rows = mine.merge(means, how="left", on=["doc_id", "system", "unit"])
-    wanted = ("doc_id", "system", "unit", "value", "mean", "count", "seconds", "is_check")
-    columns = [name for name in wanted if name in rows]
-    return [{str(key): cell for key, cell in row.items()} for row in rows[columns].to_dict("records")]
+    columns = ("doc_id", "system", "unit", "value", "mean", "count", "seconds", "is_check")
+    return records(rows[[name for name in columns if name in rows]])
 
 
 # Decisions
@@ -232,6 +185,4 @@ def undo_filter(study: Study, user: User) -> None:
 
 
 def _undo(study: Study, user: User) -> int:
-    return FilterDecision.objects.filter(study=study, undone_at__isnull=True).update(
-        undone_at=clock.now(), undone_by=user
-    )
+    return study.filter_decisions.in_force().update(undone_at=clock.now(), undone_by=user)

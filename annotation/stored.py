@@ -11,7 +11,7 @@ from analysis.sentence import Sentence
 
 from .common.translation import with_sentences
 from .jobs import Progress, kind, start_job
-from .models import Assignment, FilterDecision, Job, Judgment, StoredResult, Study, User
+from .models import Assignment, Job, Judgment, StoredResult, Study, User
 
 VERSION = 2  # of all contents: raise it, and they are made anew
 Maker = Callable[[Study], dict[str, Any]]
@@ -52,8 +52,9 @@ def study_mark(study: Study) -> str:
     judgments = Judgment.objects.filter(assignment__task__batch__study=study).aggregate(n=Count("pk"), last=Max("pk"))
     work = Assignment.objects.counted().filter(task__batch__study=study).count()
     scores = study.scores.aggregate(n=Count("pk"), last=Max("pk"))
-    decision = FilterDecision.objects.filter(study=study, undone_at__isnull=True).values_list("pk", flat=True).first()
-    return hashlib.sha256(repr((VERSION, judgments, work, scores, decision)).encode()).hexdigest()
+    decision = study.filter_in_force()
+    marks = (VERSION, judgments, work, scores, decision and decision.pk)
+    return hashlib.sha256(repr(marks).encode()).hexdigest()
 
 
 @kind("page")

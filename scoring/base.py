@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from analysis.tables import VERSION
+from analysis.tables import VERSION as VERSION
 from scoring.errors import MissingInput, NotReady, UndefinedWarning
 from scoring.options import Option, Options, render
 from scoring.texts import Document, Text, as_references, as_text

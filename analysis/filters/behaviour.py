@@ -25,7 +25,7 @@ def checks(evidence: Evidence, settings: dict[str, Setting]) -> list[Decision]:
     rows = evidence.checks
     if rows.empty:
         raise AnalysisError("The rule checks needs check items (rows with is_check); there are none.")
-    failed = rows["value"].to_numpy() != _expected(rows, str(settings["expected"]))
+    failed = rows["value"].to_numpy() != expected_answers(rows, str(settings["expected"]))
     table = pd.DataFrame({"worker_id": rows["worker_id"], "failed": failed}).groupby("worker_id")["failed"]
     decisions = []
     for worker, wrong, size in zip(table.sum().index, table.sum(), table.size(), strict=True):
@@ -40,7 +40,8 @@ def checks(evidence: Evidence, settings: dict[str, Setting]) -> list[Decision]:
     return decisions
 
 
-def _expected(rows: pd.DataFrame, expected: str) -> Floats:
+def expected_answers(rows: pd.DataFrame, expected: str = "expected") -> Floats:
+    """The right answers to check items: from the column of that name, or a number for all; 0 where nothing is said."""
     if expected in rows.columns:
         return np.nan_to_num(numbers(rows, expected), nan=0.0)
     try:

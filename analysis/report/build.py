@@ -12,6 +12,9 @@ from analysis.report.parts import Figure, Report, Section, Study
 from analysis.report.words import best_metric, methods, verdict, warnings
 from analysis.sentence import Sentence
 
+RESAMPLES = 1000
+SEED = 0
+
 
 def build_report(
     scores: pd.DataFrame,
@@ -21,8 +24,8 @@ def build_report(
     judgments: pd.DataFrame | None = None,
     summaries: pd.DataFrame | None = None,
     title: str = "",
-    seed: int = 0,
-    resamples: int = 1000,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
     where: Sequence[str] = (),
     source: str | Sequence[str] = "scores.csv",
     judgments_source: str = "judgments.csv",

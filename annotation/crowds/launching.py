@@ -10,9 +10,8 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from annotation.errors import Refused
-from annotation.models import Batch, System
+from annotation.models import REFERENCE_GROUP, Batch, System
 from annotation.numbers import whole
-from annotation.protocols.litepyramid import REFERENCE_GROUP
 
 from . import MARKETS
 from .launch_fields import TEXTS, TIMES, read_minutes, read_reward, read_text, read_time, read_whole

@@ -9,8 +9,8 @@ from django.db.models import Count, Min, Q, Sum
 
 from annotation import clock
 from annotation.models import Assignment, Batch, Entry, Posting, Submission
+from annotation.models.attention import totals
 from annotation.models.work import counted
-from annotation.signals import totals
 
 HOURS = 24
 LATELY = timedelta(hours=3)

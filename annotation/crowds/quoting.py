@@ -9,7 +9,7 @@ from django.utils.translation import ngettext
 
 from annotation.errors import Refused
 from annotation.models import Assignment, Batch, Entry, Study
-from annotation.signals import totals
+from annotation.models.attention import totals
 
 from . import market_for
 from .base import Market

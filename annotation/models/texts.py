@@ -9,6 +9,8 @@ from .study import Study
 
 # A text is a string, or a list of sentences: given sentence splits are kept (JSON holds both).
 Text = str | list[str]
+REFERENCE_GROUP = "reference"  # the group of the system that holds references as if they were summaries
+WHOLE_SYSTEM = "*"  # stands for the document in a score of a whole system
 
 
 def plain(text: Text) -> str:

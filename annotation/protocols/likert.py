@@ -15,12 +15,11 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Assignment, Batch, Reference, Summary, System, Task
+from annotation.models import REFERENCE_GROUP, Assignment, Batch, Reference, Summary, System, Task
 from annotation.models.texts import plain
 
 from .base import Item, Protocol, given_value, named, opaque
 from .described import Criterion, Dimension, judged_units
-from .litepyramid import REFERENCE_GROUP
 
 GROUP_SIZE = 5
 SCALE = (1, 5)
@@ -284,4 +283,4 @@ def paragraphs(source: Any) -> list[list[str]]:
     return [SENTENCE_END.split(line.strip()) for line in plain(source).splitlines() if line.strip()]
 
 
-__all__ = ["DIMENSIONS", "REFERENCE_GROUP", "Likert", "dimensions_of", "store_references"]
+__all__ = ["DIMENSIONS", "Likert", "dimensions_of", "store_references"]

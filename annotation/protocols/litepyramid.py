@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.errors import Refused
 from annotation.frozen import Frozen
-from annotation.models import Assignment, Batch, ContentUnit, Document, Judgment, Summary, Task
+from annotation.models import REFERENCE_GROUP, Assignment, Batch, ContentUnit, Document, Judgment, Summary, Task
 
 from .base import Item, Protocol, given_value, named
 from .described import Choice, ContestedRule, Criterion
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 WORD = re.compile(r"\S+")
 ORDERS = ("natural", "random")
-REFERENCE_GROUP = "reference"  # the group of the system that holds references as if they were summaries
 MOST_SPANS = 20
 _UNITS = Frozen(
     lambda document: ContentUnit.objects.filter(document=document).in_force().values_list("scu_id", "text", "is_check"),
@@ -79,7 +78,7 @@ A statement that joins two facts is present only if **both** are there.
 
 
 def _contested_units(judgments: "pd.DataFrame", **thresholds: float) -> "pd.DataFrame":
-    from annotation.contested import contested_units
+    from analysis.contested import contested_units
 
     return contested_units(judgments, **thresholds)
 

@@ -8,8 +8,7 @@ from analysis.tables import write_table
 from annotation import protocols
 from annotation.batches import create_batch
 from annotation.crowds.terms import Terms
-from annotation.models import Assignment, Batch, Document, GuidanceText, Membership, Study
-from annotation.protocols.litepyramid import REFERENCE_GROUP
+from annotation.models import REFERENCE_GROUP, Assignment, Batch, Document, GuidanceText, Membership, Study
 from annotation.transfer.frames import FRAMES
 from annotation.transfer.importer import import_study
 

@@ -9,9 +9,9 @@ from analysis.table_formulas import read_manifest
 from analysis.tables import write_atomically
 from analysis.tables import write_table as write_frame
 from annotation.models import Study
+from annotation.tables.trusted import Filtered
 from annotation.transfer.shapes.source import Source
 
-from .filtered import Filtered
 from .judgment_rows import judgments_table
 from .ledger_rows import ledger_table
 from .manifest import MANIFEST, Written, manifest

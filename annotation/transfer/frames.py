@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import pandas as pd
 from django.db.models import Exists, OuterRef, Q
 
-from annotation.models import ContentUnit, Document, Judgment, Reference, Score, Study, Summary
+from annotation.models import WHOLE_SYSTEM, ContentUnit, Document, Judgment, Reference, Score, Study, Summary
 
-from .folder import WHOLE_SYSTEM
 from .judgment_rows import judgments_table
 from .streaming import Table
 from .text_rows import assignments_table
@@ -72,7 +71,7 @@ def scus_frame(study: Study) -> pd.DataFrame:
 
 
 def judgments_frame(study: Study, *, raw_workers: bool = False) -> pd.DataFrame:
-    """The current judgments that count (counting.py), one row each.
+    """The current judgments that count (`models.work.counted`), one row each.
 
     Workers appear by pseudonym, unless an admin asks for their own ids.
     """

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_noop
 from analysis.tables import Problem, TableError
 from annotation.errors import Refused
 from annotation.models import (
+    WHOLE_SYSTEM,
     ContentUnit,
     Document,
     Membership,
@@ -27,7 +28,7 @@ from annotation.models import (
 
 from .bulk import CHUNK, Progress, insert_rows
 from .findings import findings
-from .folder import BLANK, WHOLE_SYSTEM, Folder, check_references, open_folder, read_folder
+from .folder import BLANK, Folder, check_references, open_folder, read_folder
 from .judgments import check_judgments, check_keys, store_judgments
 from .lengths import check_lengths, check_name
 from .shown import NO_CHANGES, Showing, add_shown

@@ -11,9 +11,9 @@ from django.db.models import BigIntegerField, Count, F, Q, TextField
 from django.db.models.functions import Cast
 
 from annotation.models import Assignment, ContentUnit, Judgment, Study, Summary
-from annotation.signals import totals
+from annotation.models.attention import totals
+from annotation.models.work import counted
 
-from .counting import counted
 from .hiding import Hiding
 from .streaming import Column, Row, Table, documents_in_order, extra_cells, extra_columns, in_portions
 

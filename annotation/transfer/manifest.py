@@ -10,10 +10,9 @@ from analysis.provenance import PACKAGES as ANALYSIS_PACKAGES
 from analysis.provenance import file_hash, versions
 from analysis.table_formulas import MANIFEST, MARK
 from annotation import clock
-from annotation.models import Study
-from annotation.protocols.litepyramid import REFERENCE_GROUP
+from annotation.models import REFERENCE_GROUP, Study
+from annotation.tables.trusted import Filtered, filter_sentence, measures_of
 
-from .filtered import Filtered
 from .options import ExportOptions
 from .streaming import SCHEMA, Column
 
@@ -82,7 +81,7 @@ def _report(study: Study, filtered: Filtered, files: dict[str, str]) -> dict[str
     """What `python -m analysis report FOLDER` needs to give the site's own numbers."""
     if "human_scores" not in files or filtered.human_scores.empty:
         return None
-    from annotation.reports import RESAMPLES, SEED, filter_sentence, measures_of
+    from analysis.report import RESAMPLES, SEED
 
     measures = measures_of(filtered.human_scores)
     return {

@@ -8,11 +8,20 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q
 
-from annotation.models import Assignment, ContentUnit, Document, Judgment, Reference, Score, Study, Summary
+from annotation.models import (
+    WHOLE_SYSTEM,
+    Assignment,
+    ContentUnit,
+    Document,
+    Judgment,
+    Reference,
+    Score,
+    Study,
+    Summary,
+)
+from annotation.models.attention import totals
 from annotation.models.texts import plain
-from annotation.signals import totals
 
-from .folder import WHOLE_SYSTEM
 from .hiding import Hiding, own_cells
 from .streaming import Column, Row, Table, documents_in_order, extra_cells, extra_columns, in_portions
 

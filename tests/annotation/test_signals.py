@@ -5,8 +5,9 @@ import pytest
 from annotation.drafts import save_draft
 from annotation.leases import lease_task
 from annotation.models import Assignment, Judgment
+from annotation.models.attention import totals
 from annotation.protocols import of as protocol_of
-from annotation.signals import merge_signals, totals
+from annotation.signals import merge_signals
 from annotation.submits import submit_judgments
 from annotation.transfer.frames import assignments_frame
 from tests.factories import make_batch, make_study, make_worker

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from annotation.models import Study
-from annotation.protocols.litepyramid import REFERENCE_GROUP
-from annotation.transfer.filtered import Filtered
+from annotation.models import REFERENCE_GROUP, Study
+from annotation.tables.trusted import Filtered
 from annotation.transfer.judgment_rows import judgments_table
 from annotation.transfer.streaming import Table
 from annotation.transfer.text_rows import documents_table, scores_table, scus_table, summaries_table
