@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Assignment, Judgment, SecondLook, Summary
+from annotation.models import Assignment, Judgment, SecondLook, Summary, Task
 from annotation.models.texts import Text
 
 from .base import Answer, Item, Protocol, given_value, named
@@ -65,6 +65,9 @@ class SecondRound(Protocol):
                 for look in looks
             ],
         )
+
+    def values(self, task: Task) -> list[float]:
+        return self.first.values(task)
 
     def check_answers(self, assignment: Assignment, given: Mapping[str, Any]) -> list[Answer]:
         joined = {

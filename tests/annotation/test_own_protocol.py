@@ -136,8 +136,7 @@ def test_what_was_exported_can_be_imported_again(judged, tmp_path):
 def test_an_imported_value_off_its_scale_is_named(judged, tmp_path):
     export_study(judged.study, tmp_path)
     path = tmp_path / "judgments.csv"
-    table = path.read_text().replace(",worth,", ",wörth,", 0)
-    header, first, *rest = table.splitlines()
+    header, first, *rest = path.read_text().splitlines()
     cells = first.split(",")
     cells[header.split(",").index("value")] = "7"
     path.write_text("\n".join([header, ",".join(cells), *rest]) + "\n")
