@@ -10,6 +10,8 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
+        from . import explorer_jobs, exports, quality, reports, scores  # noqa: F401  they register kinds of jobs
+        from .crowds import jobs  # noqa: F401  as above
         from .gates import GATES
         from .guidance import gate
 

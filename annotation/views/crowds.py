@@ -12,12 +12,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import READERS, study_for, user_of
 from annotation.crowds import market_for
 from annotation.crowds.launching import crowd_chosen, form_as_typed, form_of, launch_choices, read_terms
-from annotation.crowds.monitor_page import admin_part, approval_seen, job_for, last_job, live_part, market_of
+from annotation.crowds.monitor_page import admin_part, approval_seen, last_job, live_part, market_of
 from annotation.crowds.presets import PRESETS
 from annotation.crowds.quoting import quote
 from annotation.crowds.terms import set_terms
 from annotation.errors import Refused
-from annotation.jobs import start_job
+from annotation.jobs import job_for, start_job
 from annotation.models import Batch, Role, Study
 from annotation.numbers import whole
 
