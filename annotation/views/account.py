@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import clock
 from annotation.access import study_for, user_of
-from annotation.demo import DEMO_ACCOUNTS, PASSWORD
+from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
 from annotation.errors import Refused
 from annotation.models import Role, SecondFactor, User
 from annotation.numbers import whole

@@ -14,8 +14,9 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
+from annotation.common.demo_accounts import PASSWORD
+
 from .. import clock
-from ..demo import PASSWORD
 from ..errors import Refused
 from ..models import Account, Invitation, MarketSettings
 from ..people import sign_up_requester, sign_up_worker
