@@ -12,10 +12,11 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
 
+from annotation.words import plain
+
 from .explorer_jobs import decision_in_force, words_of
 from .jobs import start_job
 from .models import Disagreement, Document, Exploration, Job, Reference, Study, User
-from .models.texts import plain
 from .numbers import whole
 
 PER_PAGE = 25

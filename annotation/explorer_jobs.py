@@ -7,6 +7,8 @@ import pandas as pd
 from django.db import connection, transaction
 from django.utils.translation import gettext
 
+from annotation.words import plain
+
 from . import clock
 from .errors import Refused
 from .jobs import Progress, kind
@@ -23,7 +25,6 @@ from .models import (
     Score,
     Study,
 )
-from .models.texts import plain
 from .quality import systems_judgments
 from .reports import human_scores
 

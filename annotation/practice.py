@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from annotation.words import plain
+
 from .errors import BadAnswers
 from .guidance import Marked, mark
 from .models import Batch, PracticeItem
-from .models.texts import plain
 from .numbers import whole
 
 

@@ -10,11 +10,11 @@ from django.db.models import Avg, Count, Max, Min
 
 from annotation.guidance import newest_text
 from annotation.models import Assignment, Batch, FilterDecision, GuidanceText, StoredResult, Study, Worker
-from annotation.models.texts import plain
 from annotation.progress import StudyState, study_state
 from annotation.protocols.litepyramid import REFERENCE_GROUP
 from annotation.stored import study_mark
 from annotation.transfer.counting import counted
+from annotation.words import plain
 
 
 @dataclass(frozen=True)

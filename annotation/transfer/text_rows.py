@@ -9,8 +9,8 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q
 
 from annotation.models import Assignment, ContentUnit, Document, Judgment, Reference, Score, Study, Summary
-from annotation.models.texts import plain
 from annotation.signals import totals
+from annotation.words import plain
 
 from .folder import WHOLE_SYSTEM
 from .hiding import Hiding, own_cells

@@ -18,11 +18,10 @@ from annotation.errors import BadAnswers
 from annotation.extraction import read_units
 from annotation.leases import assignment_of
 from annotation.models import Reference, Role, Study
-from annotation.models.texts import plain
 from annotation.numbers import whole
 from annotation.protocols.scu import editor_config, reference_of
 from annotation.scus import MOST_FROZEN, compare, freeze_units, reference_states, version_of
-from annotation.words import sentences
+from annotation.words import plain, sentences
 
 from .errors import answers_refusals
 from .work_api import api

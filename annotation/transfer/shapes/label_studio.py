@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from annotation.models.texts import plain
+from annotation.words import plain
 
 from .source import DocumentFacts, Source, SummaryFacts
 
