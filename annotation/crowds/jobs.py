@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation import clock
+from annotation.common.money import money
 from annotation.errors import Refused
 from annotation.jobs import Progress, kind
 from annotation.models import Batch, Job, Submission, Worker
@@ -20,7 +21,6 @@ from . import market_for
 from .base import MarketUnreachable
 from .closing import close, expire, pause, resume
 from .collecting import collect
-from .ledger import money
 from .outcomes import Outcome
 from .paying import approve, bonus, reject, undo_rejection
 from .publishing import publish

@@ -16,10 +16,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation import clock
+from annotation.common.money import money, to_cents
 from annotation.models import Batch, Entry, Posting, Submission
 
 from .base import Listed, MarketUnreachable, PaidBonus, Posted
-from .ledger import money
 from .mturk_access import access_key, allowed_endpoint
 from .mturk_people import MTurkPeople
 from .mturk_words import (
@@ -35,7 +35,6 @@ from .mturk_words import (
 )
 from .questions import question_for, size_problem
 from .requirements import asks_for_masters
-from .terms import to_cents
 
 HIT_ID = re.compile(r"\b[A-Z0-9]{20,64}\b")
 LARGE = 10

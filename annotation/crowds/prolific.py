@@ -15,6 +15,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
+from annotation.common.money import money
 from annotation.models import Batch, Entry, Posting, Submission, Worker
 
 from .base import Listed, Market, MarketRefused, MarketUnreachable, PaidBonus, Posted, WayOut
@@ -175,8 +176,8 @@ class Prolific(Market):
     def bonus(self, entry: Entry) -> str:
         """Set up, then pay. As long as nothing was set up, nothing can have been paid."""
         assert entry.submission is not None
-        study, amount = entry.submission.posting.market_id, entry.reward_cents
-        line = f"{entry.submission.market_id},{amount // 100}.{amount % 100:02}"
+        study = entry.submission.posting.market_id
+        line = f"{entry.submission.market_id},{money(entry.reward_cents)}"
         try:
             made = self.api.post("/submissions/bonus-payments/", {"study_id": study, "csv_bonuses": line})
         except MarketUnreachable:

@@ -7,13 +7,12 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from annotation.common.money import amount, to_cents
 from annotation.errors import Refused
 from annotation.jobs import start_job
 from annotation.models import Batch, Job, Submission, User, Worker
-from annotation.templatetags.amounts import amount
 
 from . import MARKETS, market_for
-from .terms import to_cents
 from .workers import Price, last_turns, price_of_approval, turns_of
 
 State = Submission.State

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from annotation.common.demo_accounts import PASSWORD
+from annotation.common.money import to_cents
 from annotation.crowds import market_for
-from annotation.crowds.terms import to_cents
 from annotation.models import Batch, Entry, Submission
 
 from .browser import Browser

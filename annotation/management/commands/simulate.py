@@ -7,7 +7,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation.crowds.terms import terms_of, to_cents
+from annotation.common.money import to_cents
+from annotation.crowds.terms import terms_of
 from annotation.errors import Refused
 from annotation.models import Batch, Study
 from annotation.simulate.characters import USUAL, parse_crowd, people_of
