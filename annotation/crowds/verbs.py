@@ -25,8 +25,6 @@ VERBS: dict[str, str | Promise] = {
     "block": gettext_lazy("Block"),
     "unblock": gettext_lazy("Unblock"),
 }
-LEAST_REASON = {"prolific": 100}
-"""Characters that a market asks of a rejection's reason."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ def _reject(batch: Batch, workers: list[Worker]) -> ActionPlan:
         turns,
         fields=("reason",),
         reason_label=_("Reason, as the worker reads it"),
-        least=LEAST_REASON.get(batch.crowd, 0),
+        least=market_for(batch.crowd).least_reason,
     )
 
 
