@@ -10,6 +10,9 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
+        from . import explorer_jobs, exports, quality, reports, scores  # noqa: F401  they register kinds of jobs
+        from .crowds import jobs  # noqa: F401  as above
+
         post_migrate.connect(_after_migrate, sender=self)
 
 

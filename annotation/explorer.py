@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
 
-from annotation.models.texts import plain
+from annotation.words import plain
 
 from .explorer_jobs import words_of
 from .jobs import start_job

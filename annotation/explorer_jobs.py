@@ -7,7 +7,7 @@ import pandas as pd
 from django.db import connection, transaction
 from django.utils.translation import gettext
 
-from annotation.models.texts import plain
+from annotation.words import plain
 
 from . import clock
 from .common.translation import to_column

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Q
 
-from annotation.models.texts import plain
+from annotation.words import plain
 
 from . import protocols
 from .frozen import Frozen

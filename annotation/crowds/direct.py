@@ -40,6 +40,7 @@ class Direct(Market):
     pays = False
     one_posting = True
     confirms = False
+    recruited = "by invitation to this site"
 
     def check(self) -> None:
         if not settings.SITE_URL:

@@ -9,13 +9,13 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from annotation.common.money import money
 from annotation.errors import Refused
 from annotation.models import REFERENCE_GROUP, Batch, System
 from annotation.numbers import whole
 
 from . import MARKETS
 from .launch_fields import TEXTS, TIMES, read_minutes, read_reward, read_text, read_time, read_whole
-from .ledger import money
 from .presets import PRESETS
 from .requirements import (
     LOCALE,

@@ -1,6 +1,5 @@
 """The Monitor page: the state of a batch, its charts, and what an admin may do next."""
 
-from copy import copy
 from dataclasses import dataclass
 from math import floor
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from annotation.errors import Refused
+from annotation.jobs import MONEY_KINDS
 from annotation.models import Batch, Job, Submission
 from annotation.numbers import whole
 
@@ -21,10 +21,6 @@ from .workers import WorkerRow, price_of_approval, worker_table
 LEFT, TOP, WIDTH, HEIGHT = 30, 6, 440, 178
 DRAWN_AT_MOST = 2000
 """Answers up to which the scatter is drawn anew every few seconds; beyond, the Quality page has it."""
-KINDS = (
-    *("publish", "collect", "settle", "approve", "reject", "close"),
-    *("bonus", "undo", "block", "unblock", "message", "pause", "resume", "expire", "top-up"),
-)
 
 
 @dataclass(frozen=True)
@@ -56,18 +52,7 @@ def market_of(batch: Batch) -> Market | None:
 
 def last_job(batch: Batch) -> Job | None:
     """The newest crowd job of this batch: what it does, or what came of it."""
-    return batch.study.jobs.filter(kind__in=KINDS, options__batch=batch.pk).first()
-
-
-def job_for(job: Job | None, *, is_admin: bool) -> Job | None:
-    """A job as a page shows it: the sentence of crowd work speaks of money and people, so only admins read it."""
-    if job is None or is_admin or job.kind not in KINDS:
-        return job
-    shown = copy(job)
-    shown.message = (
-        _("An admin of the study sees why.") if job.state == Job.State.FAILED else _("The last run is done.")
-    )
-    return shown
+    return batch.study.jobs.filter(kind__in=MONEY_KINDS, options__batch=batch.pk).first()
 
 
 def live_part(batch: Batch, *, people: bool) -> dict[str, Any]:

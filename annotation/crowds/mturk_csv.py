@@ -18,8 +18,8 @@ from annotation import protocols
 from annotation.errors import Refused
 from annotation.leases import draw_seed
 from annotation.models import Assignment, Batch, Document, Judgment, Study, Task, Worker
-from annotation.models.texts import plain
 from annotation.protocols import Protocol
+from annotation.words import plain
 
 from .mturk_csv_rows import FILLER, Result, results_of
 from .mturk_csv_sheet import defused, read_sheet

@@ -12,7 +12,6 @@ from typing import Any
 
 from django.conf import settings
 from django.template.loader import render_to_string
-from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 
@@ -28,17 +27,12 @@ NOT_IN_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
 
 
-def question_for(posting: Posting, kind: str) -> str:
-    """The XML that is posted: `external` or `html`."""
-    if kind == "external":
-        return external_question(worker_url(posting.token))
+def question_for(posting: Posting, address: str) -> str:
+    """The XML that is posted: our own page at this address, or a form, by the batch's terms."""
+    if posting.batch.terms["question"] == "external":
+        return external_question(address)
     assert posting.task is not None
     return html_question(form_html(posting.task))
-
-
-def worker_url(token: str) -> str:
-    """Where a worker of a posting begins; the market adds who they are."""
-    return settings.SITE_URL + reverse("crowd-mturk", args=[token])
 
 
 def external_question(url: str) -> str:

@@ -8,13 +8,13 @@ from django.db import transaction
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
+from annotation.common.money import money
 from annotation.errors import Refused
 from annotation.models import Assignment, Batch, FilterDecision, Posting, Submission, Task, User
 from annotation.tables.trusted import apply_filter, systems_judgments
 
 from . import market_for
 from .closing import ToppedUp, top_up
-from .ledger import money
 from .terms import Terms, terms_of
 
 ASKED = "asked"

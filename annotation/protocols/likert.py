@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import REFERENCE_GROUP, Assignment, Batch, Reference, Summary, System, Task
-from annotation.models.texts import plain
+from annotation.words import plain
 
 from .base import Item, Protocol, given_value, named, opaque
 from .described import Criterion, Dimension, judged_units

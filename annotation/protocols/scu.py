@@ -9,8 +9,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Assignment, Batch, Reference, Summary, Task
-from annotation.models.texts import plain
-from annotation.words import sentences
+from annotation.words import plain, sentences
 
 from .base import Item, Protocol
 from .described import Choice

@@ -20,10 +20,10 @@ from annotation.models import (
     Worker,
 )
 from annotation.models.attention import totals
-from annotation.models.texts import plain
 from annotation.models.work import counted
 from annotation.progress import StudyState, study_state
 from annotation.stored import study_mark
+from annotation.words import plain
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ Sections and numbers follow HEDS (Shimorina and Belz 2022; version 3.0, Belz and
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from annotation.crowds import MARKETS
 from annotation.protocols import among
 
 from .criteria import criteria, rows
@@ -113,13 +114,9 @@ def _pay(facts: Facts) -> str:
 
 
 def _recruited(facts: Facts) -> str:
-    words = {
-        "direct": "by invitation to this site",
-        "mturk": "on a market that speaks the MTurk API",
-        "prolific": "on Prolific",
-        "import": "elsewhere: their judgments were imported",
-    }
-    return sentence("; ".join(words.get(crowd, crowd) for crowd in facts.crowds))
+    where = {name: market.recruited or name for name, market in MARKETS.items()}
+    where["import"] = "elsewhere: their judgments were imported"
+    return sentence("; ".join(where.get(crowd, crowd) for crowd in facts.crowds))
 
 
 def _training(facts: Facts) -> str:

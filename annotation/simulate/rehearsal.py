@@ -9,10 +9,10 @@ from django.conf import settings
 
 from analysis.filters.caught import Examined
 from analysis.tables import AnalysisError
+from annotation.common.money import money
 from annotation.crowds import market_for
 from annotation.crowds.closing import close, expire
 from annotation.crowds.collecting import collect
-from annotation.crowds.ledger import money
 from annotation.crowds.paying import approve, bonus, reject
 from annotation.crowds.publishing import publish
 from annotation.crowds.quoting import Quote, quote

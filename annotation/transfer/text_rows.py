@@ -20,7 +20,7 @@ from annotation.models import (
     Summary,
 )
 from annotation.models.attention import totals
-from annotation.models.texts import plain
+from annotation.words import plain
 
 from .hiding import Hiding, own_cells
 from .streaming import Column, Row, Table, documents_in_order, extra_cells, extra_columns, in_portions

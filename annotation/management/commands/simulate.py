@@ -8,7 +8,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation import protocols
-from annotation.crowds.terms import terms_of, to_cents
+from annotation.common.money import to_cents
+from annotation.crowds.terms import terms_of
 from annotation.errors import Refused
 from annotation.models import Batch, Study
 from annotation.simulate.characters import USUAL, parse_crowd, people_of

@@ -14,8 +14,8 @@ from django.db.models import Count
 
 from analysis.table_formulas import defuse, is_defused
 from annotation.models import ContentUnit, Study
-from annotation.models.texts import plain
 from annotation.protocols import judging_scus
+from annotation.words import plain
 
 from . import Tables
 from .source import DocumentFacts, Source, SummaryFacts
