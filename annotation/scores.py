@@ -10,8 +10,8 @@ from django.db import transaction
 from .jobs import Progress, kind
 from .models import Job, MetricRun, Score, Study
 from .quality import of_systems
-from .transfer.folder import WHOLE_SYSTEM
 from .transfer.frames import documents_frame, summaries_frame
+from .transfer.streaming import WHOLE_SYSTEM
 
 CACHE = Path(settings.BASE_DIR) / "var" / "scores"
 
