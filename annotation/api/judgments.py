@@ -26,20 +26,16 @@ TYPES = {"string": str, "number": float, "integer": int, "flag": bool, "time": d
 COLUMNS = [column for column in ALL_COLUMNS if not column.derived]
 
 
-def _field(column: Column) -> tuple[Any, Any]:
+def _field(column: Column) -> Any:
     """A column's type, with null where the cell may be empty or is kept from annotators."""
     kind: Any = TYPES[column.type]
     hidden = "null for annotators" if column.hidden_from_annotators else ""
-    about = {"description": text} if (text := column.description or hidden) else {}
-    return (kind | None if hidden or column.filled else kind, Field(**about))
+    return kind | None if hidden or column.filled else kind, Field(description=column.description or hidden or None)
 
 
-JudgmentOut: Any = create_model(
-    "JudgmentOut",
-    __base__=Schema,
-    **{column.name: _field(column) for column in COLUMNS},
-    counts=(bool, Field(description="Submitted, and confirmed where a market brokered it")),
-)
+FIELDS: dict[str, Any] = {column.name: _field(column) for column in COLUMNS}
+FIELDS["counts"] = bool, Field(description="Submitted, and confirmed where a market brokered it")
+JudgmentOut: Any = create_model("JudgmentOut", __base__=Schema, **FIELDS)
 
 
 class JudgmentPage(Schema):

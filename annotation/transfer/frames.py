@@ -1,6 +1,7 @@
 """A study's tables as frames, as the analysis reads them: the same columns as the files have."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -52,17 +53,17 @@ FRAMES = {
 
 def frame_of(table: Table) -> pd.DataFrame:
     """A stream as a frame, put together chunk by chunk: strings are compact long before all rows are there."""
-    nothing: list[Sequence[object]] = [()] * len(table.columns)
+    nothing: list[Sequence[Any]] = [()] * len(table.columns)
     frames = [_frame(table, list(zip(*rows, strict=True))) for rows in table.chunks() if rows]
     return pd.concat(frames, ignore_index=True) if frames else _frame(table, nothing)
 
 
-def _frame(table: Table, cells: Sequence[Sequence[object]]) -> pd.DataFrame:
+def _frame(table: Table, cells: Sequence[Sequence[Any]]) -> pd.DataFrame:
     pairs = zip(table.columns, cells, strict=True)
     return pd.DataFrame({column.name: _series(values, column.type) for column, values in pairs})
 
 
-def _series(values: Sequence[object], kind: str) -> pd.Series:
+def _series(values: Sequence[Any], kind: str) -> pd.Series:
     empty = None in values
     if kind == "number":
         numbers = pd.Series(values)
