@@ -53,6 +53,8 @@ def export(study: Study, folder: Path, table: str, form: str) -> list[dict[str, 
     return rows_in(folder / f"{table}.{form}")
 
 
+@pytest.mark.postgres
+@pytest.mark.sqlite
 @pytest.mark.parametrize("table", ["judgments", "judgments_kept", "judgments_dropped"])
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
 def test_a_new_column_of_judgments_is_one_entry(study, tmp_path, monkeypatch, form, table):
