@@ -48,6 +48,15 @@ def test_every_metric_is_documented():
     assert {name for name in known() if f"`{name}`" not in pages} == set()
 
 
+def test_every_column_is_documented():
+    from annotation.transfer import judgment_rows, ledger_rows, text_rows
+
+    lists = [judgment_rows.COLUMNS, ledger_rows.COLUMNS, text_rows.DOCUMENTS, text_rows.SUMMARIES, text_rows.SCUS]
+    columns = [column for columns in (*lists, text_rows.SCORES, text_rows.ASSIGNMENTS) for column in columns]
+    pages = "".join((ROOT / "docs" / name).read_text() for name in ("tables.md", "exports.md"))
+    assert {column.name for column in columns if column.in_files and f"`{column.name}`" not in pages} == set()
+
+
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: str(page.relative_to(ROOT)))
 def test_no_link_is_dead(page):
     links = re.findall(r"\]\(([^)\s]+)\)", page.read_text())

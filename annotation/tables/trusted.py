@@ -146,13 +146,12 @@ class Filtered:
         from analysis.filters.base import as_json
 
         drops, names = self.drops, source.names
-        group = names.index("group") if "group" in names else None
-        check, worker = names.index("is_check"), names.index("worker_id")
+        doc, system, group, check, worker = map(source.reader, ("doc_id", "system", "group", "is_check", "worker_id"))
         pseudonyms = self._pseudonyms if self.raw_workers else {}
         for rows in source.chunks():
             chosen: list[Row] = []
             for row in rows:
-                if row[check] or (group is not None and row[group] == REFERENCE_GROUP):
+                if check(row) or group(row) == REFERENCE_GROUP:
                     continue
                 drop = drops.of(pseudonyms.get(row[worker], (row[worker],)), row[0], row[1])
                 if kept and drop is None:

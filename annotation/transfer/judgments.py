@@ -19,16 +19,15 @@ from annotation.protocols.litepyramid import LitePyramid
 
 from .bulk import Progress, insert_rows
 from .folder import BLANK, Folder
+from .judgment_rows import COLUMNS
 from .lengths import longest
 
 if TYPE_CHECKING:
     from .importer import Stored
 
-KNOWN = {
-    *("doc_id", "system", "unit", "worker_id", "value", "assignment_id", "protocol", "role", "round"),
-    *("seconds", "position", "is_check", "submitted_at", "group"),
-    "expected",  # comes from the check units
-}
+# What is no column of the study's own: a judgment's own cells, what check units say, and what is worked out below.
+KNOWN = [column.name for column in COLUMNS if column.in_files and not column.derived]
+KNOWN += ["expected", "scale_min", "scale_max", "assignment"]
 WORK = ["protocol", "role", "round"]  # what makes a batch
 
 
@@ -295,6 +294,6 @@ def _judgments(frame: pd.DataFrame, stored: "Stored") -> Iterator[tuple[Any, ...
         optional(frame, "seconds"),
         optional(frame, "position"),
         (moment(text) for text in optional(frame, "submitted_at", "")),
-        (extra or None for extra in extras(frame, KNOWN | {"scale_min", "scale_max", "assignment"})),
+        (extra or None for extra in extras(frame, KNOWN)),
         strict=True,
     )
