@@ -7,7 +7,8 @@ import pandas as pd
 from django.db import connection, transaction
 from django.utils.translation import gettext
 
-from . import clock
+from annotation.common import clock
+
 from .errors import Refused
 from .jobs import Progress, kind
 from .models import (

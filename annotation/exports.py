@@ -13,8 +13,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from analysis.provenance import file_hash
+from annotation.common import clock
 
-from . import clock
 from .errors import Refused
 from .jobs import Progress, kind, start_job
 from .models import Export, ExportFile, Job, Role, Study, User

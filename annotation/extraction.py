@@ -9,10 +9,10 @@ from typing import Any
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
+from .common.middleware import readable
 from .errors import BadAnswers
 from .models import Assignment, ExtractedUnit
 from .models.texts import Text
-from .safety.letters import readable
 from .words import sentences
 
 LONGEST = 1000  # characters; far above any single fact

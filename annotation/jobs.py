@@ -16,7 +16,8 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 from django_tasks import task
 
-from . import clock
+from annotation.common import clock
+
 from .errors import Refused
 from .models import Job, Study, User
 

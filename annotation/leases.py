@@ -14,7 +14,8 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
-from . import clock
+from annotation.common import clock
+
 from .errors import AlreadySubmitted, BatchNotOpen, NoTaskLeft, NotYours
 from .frozen import Frozen, FrozenModels
 from .models import Assignment, Batch, Task, User, Worker

@@ -8,7 +8,8 @@ import pandas as pd
 from django.db import transaction
 from django.utils.translation import gettext
 
-from . import clock
+from annotation.common import clock
+
 from .downloads import quality_chart
 from .errors import Refused
 from .models import FilterDecision, Study, User

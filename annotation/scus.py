@@ -9,7 +9,8 @@ from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from . import clock
+from annotation.common import clock
+
 from .advice import similarity
 from .errors import BadAnswers, Refused
 from .extraction import Coverage, Unit, as_unit, coverage

@@ -9,7 +9,8 @@ from datetime import timedelta
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
-from . import clock
+from annotation.common import clock
+
 from .accounts import AccountBackend
 from .errors import Refused
 from .models import Study, User

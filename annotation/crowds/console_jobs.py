@@ -5,7 +5,7 @@ from collections.abc import Callable
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation import clock
+from annotation.common import clock
 from annotation.errors import Refused
 from annotation.jobs import Progress, kind
 from annotation.models import Batch, Job, Submission, Worker

@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation import clock
+from annotation.common import clock
 from annotation.models import Batch, Entry, Posting, Submission
 
 from .base import Listed, MarketUnreachable, PaidBonus, Posted

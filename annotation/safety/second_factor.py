@@ -11,7 +11,7 @@ from urllib.parse import quote
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from annotation import clock
+from annotation.common import clock
 from annotation.errors import Refused
 from annotation.models import SecondFactor, User
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.provenance import file_hash, versions
 from analysis.table_formulas import MANIFEST, MARK
-from annotation import clock
+from annotation.common import clock
 from annotation.models import Study
 from annotation.protocols.litepyramid import REFERENCE_GROUP
 

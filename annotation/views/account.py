@@ -16,8 +16,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation import clock
 from annotation.access import study_for, user_of
+from annotation.common import clock
 from annotation.demo import DEMO_ACCOUNTS, PASSWORD
 from annotation.errors import Refused
 from annotation.models import Role, SecondFactor, User

@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 from django.urls import reverse
 
-from annotation import clock, protocols
+from annotation import protocols
 from annotation.batches import create_batch
+from annotation.common import clock
 from annotation.contested import contested_ratings, contested_units, rating_reasons, unit_reasons
 from annotation.errors import NoTaskLeft, Refused
 from annotation.leases import lease_task, release_task

@@ -10,7 +10,7 @@ from django.db import DatabaseError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import clock
+from annotation.common import clock
 from annotation.errors import Refused
 from annotation.models import AuditEvent, Invitation, Membership, Role, SecondFactor, SignInFailures, User
 from annotation.safety import invitations, second_factor

@@ -14,7 +14,8 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from .. import clock
+from annotation.common import clock
+
 from ..demo import PASSWORD
 from ..errors import Refused
 from ..models import Account, Invitation, MarketSettings

@@ -10,7 +10,8 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from .. import clock
+from annotation.common import clock
+
 from ..books import books_agree, record_payout, refund, top_up
 from ..errors import Refused
 from ..models import HIT, AuditEntry, Invitation, MarketSettings, Requester, Worker, WorkerBlock

@@ -10,7 +10,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
-from .. import clock
+from annotation.common import clock
+
 from ..models import Assignment, Message
 from ..work import earnings_of
 from .data import everything_about

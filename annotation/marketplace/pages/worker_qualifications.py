@@ -10,7 +10,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from .. import clock
+from annotation.common import clock
+
 from ..answers import build_answers
 from ..errors import Refused
 from ..exams import request_qualification, submit_test

@@ -9,7 +9,9 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from .. import clock, lifecycle
+from annotation.common import clock
+
+from .. import lifecycle
 from ..errors import BadParameter, HITDoesNotExist, NoneLeft, Refused
 from ..models import HIT, Assignment, HITType, QualificationType, Worker
 from ..money import cents

@@ -6,7 +6,9 @@ from django.db import transaction
 from django.db.models import TextField
 from django.db.models.functions import Cast
 
-from ... import clock, hits, lifecycle, money, qualifying
+from annotation.common import clock
+
+from ... import hits, lifecycle, money, qualifying
 from ...errors import BadParameter, HITDoesNotExist, NotSupported, QualificationTypeDoesNotExist
 from ...models import HIT, HITType, QualificationType, Requester
 from ..paging import page
