@@ -7,9 +7,9 @@ import pandas as pd
 from django.db import connection, transaction
 from django.utils.translation import gettext
 
+from annotation.common import clock
 from annotation.words import plain
 
-from . import clock
 from .common.translation import to_column
 from .errors import Refused
 from .jobs import Progress, kind

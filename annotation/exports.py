@@ -13,11 +13,11 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from analysis.provenance import file_hash
+from annotation.common import clock
 from annotation.transfer.exporter import export_folder
 from annotation.transfer.manifest import Written
 from annotation.transfer.options import ExportOptions, NotForYou
 
-from . import clock
 from .errors import Refused
 from .jobs import Progress, kind, start_job
 from .models import Export, ExportFile, Job, Role, Study, User

@@ -12,7 +12,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from . import clock
+from annotation.common import clock
+
 from .errors import BadAnswers, Refused
 from .frozen import Frozen
 from .guidance_texts import CONSENT

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from . import clock, protocols
+from annotation.common import clock
+
+from . import protocols
 from .errors import BadAnswers, Refused
 from .guidance import Kind, newest_text
 from .models import Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun, Study, Summary

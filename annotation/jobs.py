@@ -18,7 +18,8 @@ from django.db.models import F
 from django.utils.translation import gettext as _
 from django_tasks import task
 
-from . import clock
+from annotation.common import clock
+
 from .errors import Refused
 from .models import Job, Study, User
 

@@ -14,9 +14,9 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
+from annotation.common import clock
 from annotation.models.work import AssignmentQuerySet, TaskQuerySet
 
-from . import clock
 from .errors import AlreadySubmitted, BatchNotOpen, NoTaskLeft, NotYours
 from .frozen import Frozen, FrozenModels
 from .models import Assignment, Batch, Task, User, Worker

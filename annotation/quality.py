@@ -8,9 +8,10 @@ import pandas as pd
 from django.db import transaction
 from django.utils.translation import gettext, gettext_noop
 
+from annotation.common import clock
 from annotation.transfer.frames import judgments_frame
 
-from . import clock, protocols
+from . import protocols
 from .downloads import quality_chart
 from .errors import Refused
 from .models import FilterDecision, Study, User

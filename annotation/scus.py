@@ -9,7 +9,9 @@ from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from . import clock, protocols
+from annotation.common import clock
+
+from . import protocols
 from .advice import similarity
 from .errors import BadAnswers, Refused
 from .models import Assignment, ContentUnit, Document, ExtractedUnit, Judgment, Reference, Study, UnitList, User

@@ -9,9 +9,9 @@ from datetime import timedelta
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
+from annotation.common import clock
 from annotation.models.tokens import ApiToken, Scope
 
-from . import clock
 from .accounts import AccountBackend
 from .errors import Refused
 from .models import Study, User

@@ -10,7 +10,7 @@ from django.urls import Resolver404, resolve
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation import clock
+from annotation.common import clock
 from annotation.errors import NotYours, Refused
 from annotation.guidance import first_gate
 from annotation.leases import DONE, check_open, lease_task

@@ -2,7 +2,8 @@
 
 from django.db import transaction
 
-from annotation import clock, protocols
+from annotation import protocols
+from annotation.common import clock
 from annotation.errors import BadAnswers
 from annotation.models import Assignment, Submission, Task
 

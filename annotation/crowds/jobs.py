@@ -11,7 +11,7 @@ from typing import TypeVar
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation import clock
+from annotation.common import clock
 from annotation.common.money import money
 from annotation.errors import Refused
 from annotation.jobs import Progress, kind

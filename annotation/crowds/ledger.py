@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Sum
 from django.utils.translation import gettext as _
 
-from annotation import clock
+from annotation.common import clock
 from annotation.common.money import money
 from annotation.errors import Refused
 from annotation.models import Batch, Entry, Posting, Study, Submission, User

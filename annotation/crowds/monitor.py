@@ -7,7 +7,7 @@ from math import ceil
 
 from django.db.models import Count, Min, Q, Sum
 
-from annotation import clock
+from annotation.common import clock
 from annotation.models import Assignment, Batch, Entry, Posting, Submission
 from annotation.models.attention import totals
 from annotation.models.work import counted

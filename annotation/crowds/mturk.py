@@ -16,7 +16,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation import clock
+from annotation.common import clock
 from annotation.common.money import money, to_cents
 from annotation.models import Batch, Entry, Posting, Submission
 

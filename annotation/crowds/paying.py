@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation import clock
+from annotation.common import clock
 from annotation.common.labels import label
 from annotation.errors import Refused
 from annotation.models import Entry, Submission, User

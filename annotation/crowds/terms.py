@@ -12,9 +12,9 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from annotation.common.middleware import readable
 from annotation.errors import Refused
 from annotation.models import Batch
-from annotation.safety.letters import readable
 
 from .presets import PRESETS
 from .requirements import MOST_REQUIREMENTS, read_requirements

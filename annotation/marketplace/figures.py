@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from django.db.models import Count, F, Min, Q, Sum
 
-from . import clock
+from annotation.common import clock
+
 from .models import HIT, Assignment, Notice, Requester, Worker
 
 POTS = ("put_in", "available", "held", "paid", "fees")

@@ -153,7 +153,7 @@ class Filtered:
             for row in rows:
                 if check(row) or group(row) == REFERENCE_GROUP:
                     continue
-                drop = drops.of(pseudonyms.get(row[worker], (row[worker],)), row[0], row[1])
+                drop = drops.of(pseudonyms.get(worker(row), (worker(row),)), doc(row), system(row))
                 if kept and drop is None:
                     chosen.append(row)
                 elif drop is not None and not kept:

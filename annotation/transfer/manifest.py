@@ -9,7 +9,7 @@ from typing import Any
 from analysis.provenance import PACKAGES as ANALYSIS_PACKAGES
 from analysis.provenance import file_hash, versions
 from analysis.table_formulas import MANIFEST, MARK
-from annotation import clock
+from annotation.common import clock
 from annotation.models import REFERENCE_GROUP, Study
 from annotation.tables.trusted import Filtered, filter_sentence, measures_of
 

@@ -16,8 +16,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation import clock
 from annotation.access import user_of
+from annotation.common import clock
 from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
 from annotation.models import SecondFactor, User
 from annotation.safety import invitations, second_factor, throttle

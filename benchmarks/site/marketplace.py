@@ -127,7 +127,7 @@ def _full_hit(requester: Any) -> str:
     """A HIT with 10,000 submitted assignments, written straight into the database."""
     from datetime import timedelta
 
-    from annotation.marketplace import clock
+    from annotation.common import clock
     from annotation.marketplace.hits import TypeValues, create_hit, register_hit_type
     from annotation.marketplace.models import HIT, Assignment, Worker
 

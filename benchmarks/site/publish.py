@@ -206,7 +206,7 @@ def fill() -> None:
     django.setup()
     from django.db.models import F
 
-    from annotation.marketplace import clock
+    from annotation.common import clock
     from annotation.marketplace.models import HIT, Assignment, Worker
 
     now = clock.now()

@@ -3,8 +3,9 @@
 import pytest
 from django.urls import reverse
 
-from annotation import clock, protocols
+from annotation import protocols
 from annotation.batches import create_batch
+from annotation.common import clock
 from annotation.errors import NoTaskLeft, Refused
 from annotation.leases import lease_task, release_task
 from annotation.models import Assignment, Batch, Judgment, Role, SecondLook, Summary, Task, Worker

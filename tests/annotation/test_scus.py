@@ -9,8 +9,9 @@ from django.db import DatabaseError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import clock, protocols
+from annotation import protocols
 from annotation.advice import alike, entities, lone_pronoun, unit_advice
+from annotation.common import clock
 from annotation.errors import BadAnswers
 from annotation.models import Assignment, Batch, ContentUnit, ExtractedUnit, Judgment, Reference, Role, Task
 from annotation.protocols.scu_units import Unit, coverage, read_units, store_units, units_of

@@ -5,8 +5,8 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation import clock
 from annotation.batches import create_batch
+from annotation.common import clock
 from annotation.models import Assignment, ContentUnit, ExtractedUnit, Reference, Role, Worker
 from annotation.protocols.scu_units import Unit, store_units
 from tests.browser.conftest import sign_in

@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
+from annotation.common import clock
 from annotation.common.demo_accounts import PASSWORD
-from annotation.marketplace import clock
 from annotation.marketplace.errors import Refused
 from annotation.marketplace.models import Account, Invitation, MarketSettings
 from annotation.marketplace.people import sign_up_requester, sign_up_worker

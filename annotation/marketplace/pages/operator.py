@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.marketplace import clock
+from annotation.common import clock
 from annotation.marketplace.books import books_agree, record_payout, refund, top_up
 from annotation.marketplace.errors import Refused
 from annotation.marketplace.models import HIT, AuditEntry, Invitation, MarketSettings, Requester, Worker, WorkerBlock

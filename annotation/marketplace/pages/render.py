@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.utils import translation
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from annotation.marketplace import clock
+from annotation.common import clock
 from annotation.marketplace.models import Account, Assignment, MarketSettings, Message, Requester, Worker
 
 PAGE_SIZE = 50

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
-from annotation.marketplace import clock
+from annotation.common import clock
 from annotation.marketplace.models import Assignment, Message
 from annotation.marketplace.work import earnings_of
 

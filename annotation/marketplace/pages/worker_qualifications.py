@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.marketplace import clock
+from annotation.common import clock
 from annotation.marketplace.answers import build_answers
 from annotation.marketplace.errors import Refused
 from annotation.marketplace.exams import request_qualification, submit_test

@@ -9,7 +9,8 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.marketplace import clock, lifecycle
+from annotation.common import clock
+from annotation.marketplace import lifecycle
 from annotation.marketplace.errors import BadParameter, HITDoesNotExist, NoneLeft, Refused
 from annotation.marketplace.models import HIT, Assignment, HITType, QualificationType, Worker
 from annotation.marketplace.money import cents

@@ -8,7 +8,7 @@ import pytest
 from django.http import QueryDict
 from django.urls import reverse
 
-from annotation import clock
+from annotation.common import clock
 from annotation.crowds.collecting import collect
 from annotation.crowds.direct import links_of
 from annotation.crowds.jobs import top_up_job

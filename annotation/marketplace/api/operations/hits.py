@@ -6,7 +6,8 @@ from django.db import transaction
 from django.db.models import TextField
 from django.db.models.functions import Cast
 
-from annotation.marketplace import clock, hits, lifecycle, money, qualifying
+from annotation.common import clock
+from annotation.marketplace import hits, lifecycle, money, qualifying
 from annotation.marketplace.api.paging import page
 from annotation.marketplace.api.registry import operation
 from annotation.marketplace.api.render import Document, hit_document

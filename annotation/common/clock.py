@@ -1,4 +1,4 @@
-"""The market's clock. Tests set it with `clock.fixed(moment)`; the whole process sees it, so a live server does too."""
+"""The one clock. Tests set it with `clock.fixed(moment)`; the whole process sees it, so a live server does too."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

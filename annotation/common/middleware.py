@@ -1,6 +1,6 @@
-"""Characters that no text has: NUL, and halves of surrogate pairs. PostgreSQL keeps neither, so they stop at the door.
+"""Middleware of both products: what no text has stays outside, and what a signed-in person sees is for nobody else.
 
-The marketplace uses it as well: nothing here knows the site's tables.
+No text has NUL or halves of surrogate pairs. PostgreSQL keeps neither, so they stop at the door.
 """
 
 import math
@@ -8,10 +8,12 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, QueryDict
 from django.utils.translation import gettext_lazy as _
 
+NextStep = Callable[[HttpRequest], HttpResponseBase]
 NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 JSON = "application/json"
 
@@ -36,18 +38,35 @@ def readable(value: Any) -> Any:
         case str():
             return NO_TEXT.sub("", value)
         case dict():
-            return {readable(name): readable(one) for name, one in value.items()}
+            return {readable(name): readable(inner) for name, inner in value.items()}
         case list():
-            return [readable(one) for one in value]
+            return [readable(inner) for inner in value]
         case float() if not math.isfinite(value):
             return None
     return value
 
 
+class Private:
+    """Middleware: no proxy keeps an answer to whoever brings a session, and no browser after they have gone.
+
+    A page that says more exactly how long has its way. The cookie is enough to know: reading the session would ask
+    the database on pages that don't need it.
+    """
+
+    def __init__(self, get_response: NextStep) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if settings.SESSION_COOKIE_NAME in request.COOKIES:
+            response.headers.setdefault("Cache-Control", "private, no-store")
+        return response
+
+
 class Letters:
     """Middleware: refuses such a request before any view sees it. The API refuses in its own form (api/door.py)."""
 
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+    def __init__(self, get_response: NextStep) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
@@ -68,7 +87,7 @@ def _form_is_text(request: HttpRequest, view: Any) -> bool:
     return getattr(view, "cleans_its_form", False) or is_text(_words(request.POST))
 
 
-def _words(given: QueryDict) -> Iterable[str]:
-    for name, values in given.lists():
+def _words(form: QueryDict) -> Iterable[str]:
+    for name, values in form.lists():
         yield name
         yield from (str(value) for value in values)
