@@ -26,7 +26,7 @@ common_apps = [
     "django.contrib.staticfiles",
     "csp",
 ]
-outer_middleware = ["deploy.logs.RequestLog", "django.middleware.security.SecurityMiddleware"]
+outer_middleware = ["deploy.monitoring.logs.RequestLog", "django.middleware.security.SecurityMiddleware"]
 people_middleware = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "annotation.common.middleware.Private",

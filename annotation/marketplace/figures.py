@@ -1,4 +1,4 @@
-"""What an operator measures of the market: counts and sums that the database knows, for /metrics (deploy/meters.py)."""
+"""What an operator measures of the market: counts and sums that the database knows, for /metrics."""
 
 from collections.abc import Iterator
 

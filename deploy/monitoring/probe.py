@@ -1,4 +1,4 @@
-"""Asks a port of this host whether it is ready: `python -m deploy.probe 8000`. For health checks of containers."""
+"""Asks a port of this host whether it is ready: `python -m deploy.monitoring.probe 8000`. For containers."""
 
 import http.client
 import os

@@ -15,7 +15,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 
-from .failures import last_page
+from deploy.last_error_page import last_page
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 HEADER = "X-Request-Id"
@@ -95,7 +95,7 @@ class RequestLog:
             return last_page(request, error)
 
     def _note(self, request: HttpRequest, response: HttpResponseBase, seconds: float) -> None:
-        from .meters import observe
+        from .prometheus import observe
 
         match = request.resolver_match
         route = (match.view_name if match else "") or "none"

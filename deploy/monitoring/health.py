@@ -47,6 +47,6 @@ def meters(request: HttpRequest) -> HttpResponse:
     allowed = secrets.compare_digest(given.encode(), known.encode()) if known else settings.DEMO
     if not allowed:
         raise Http404
-    from .meters import exposition
+    from .prometheus import exposition
 
     return HttpResponse(exposition(), content_type="text/plain; version=0.0.4; charset=utf-8")
