@@ -70,6 +70,7 @@ test: .venv/dev
 
 check: .venv/dev
 	@echo "== ruff";          .venv/bin/ruff check . && .venv/bin/ruff format --check .
+	@echo "== templates";     .venv/bin/djangofmt --quiet --check annotation
 	@echo "== mypy";          $(PY) -m mypy && $(PY) -m mypy --config-file annotation/marketplace/mypy.ini
 	@echo "== import-linter"; .venv/bin/lint-imports --no-cache
 	@echo "== migrations";    DEMO=1 $(PY) manage.py makemigrations --check --dry-run
@@ -89,7 +90,7 @@ docs: .venv/dev
 	@echo "== var/docs/index.html"
 
 format: .venv/dev
-	@.venv/bin/ruff check --fix . && .venv/bin/ruff format .
+	@.venv/bin/ruff check --fix . && .venv/bin/ruff format . && .venv/bin/djangofmt --quiet annotation
 
 clean:
 	rm -rf .venv var

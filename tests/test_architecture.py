@@ -58,6 +58,24 @@ def _plain(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", re.split(r"[=\[]", requirement)[0]).lower()
 
 
+def test_templates_are_laid_out_and_have_no_long_lines():
+    result = subprocess.run(
+        [Path(sys.executable).with_name("djangofmt"), "--check", "annotation"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    lines = {
+        f"{path.name}:{number}": line
+        for path in (ROOT / "annotation").rglob("templates/**/*.html")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+    }
+    assert [place for place, line in lines.items() if len(line) > 160] == []
+    assert len(lines) > 5000
+
+
 def test_no_migration_is_missing(db):
     from django.core.management import call_command
 

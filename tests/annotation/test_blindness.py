@@ -13,6 +13,7 @@ from annotation.models import Assignment, Batch, ContentUnit, Role, Score, Syste
 from annotation.protocols import of as protocol_of
 from annotation.submits import submit_judgments
 from tests.factories import make_member, make_study, make_worker
+from tests.looking import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -94,7 +95,7 @@ def test_a_check_looks_like_any_other_item(client):
     ContentUnit.objects.create(document=document, scu_id="c1", text="Fact 9 of nowhere.", is_check=True, expected=0)
     batch = create_batch(study, "work", "litepyramid", 1, {"evidence": True}, state=Batch.State.OPEN)
     client.force_login(make_member(study))
-    page = client.post(reverse("take", args=[batch.pk]), follow=True).content.decode()
+    page = markup(client.post(reverse("take", args=[batch.pk]), follow=True).content.decode())
     items = re.findall(r"<li><fieldset.*?</fieldset></li>", page, re.DOTALL)
     plain = {re.sub(r"Fact \d of (document \d|nowhere)\.", "TEXT", re.sub(r"q[0-9a-f]{12}", "FIELD", i)) for i in items}
     assert (len(items), len(plain)) == (5, 1)

@@ -11,6 +11,7 @@ from annotation.errors import Refused
 from annotation.models import Batch, Membership, Role
 from annotation.protocols.litepyramid import LitePyramid
 from tests.factories import make_member, make_study, make_user
+from tests.looking import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -94,7 +95,7 @@ def test_a_wrong_role_is_answered_with_a_sentence(admin, study, form, says):
 def test_a_refused_batch_comes_back_as_it_was_typed(admin, study):
     form = {"name": "Second <try>", "protocol": "likert", "quota": "0", "expert": "on"}
     answer = admin.post(f"/studies/{study.slug}/collect/", form)
-    page = answer.content.decode()
+    page = markup(answer.content.decode())
     assert answer.status_code == 409
     assert 'role="alert" tabindex="-1" autofocus><p>The quota is 0' in page
     assert 'value="Second &lt;try&gt;"' in page

@@ -89,7 +89,7 @@ def test_the_card_has_front_matter_and_names_cant_break_the_document(study):
     study.name = "<script>alert(1)</script>"
     page = datasheet(study).html("datasheet")
     assert "<script>" not in page
-    assert page.startswith("<!doctype html>")
+    assert page.startswith("<!DOCTYPE html>")
 
 
 def test_no_sheet_names_a_worker(study):
@@ -104,7 +104,7 @@ def test_page_and_files_are_for_readers(client, study):
     assert client.get(f"/studies/{study.slug}/datasheet/").status_code == 403
     client.force_login(make_member(study, Role.ANALYST))
     assert "To be answered" in client.get(f"/studies/{study.slug}/datasheet/").content.decode()
-    for name, start in (("datasheet.md", b"# Human"), ("card.html", b"<!doctype"), ("card.md", b"---")):
+    for name, start in (("datasheet.md", b"# Human"), ("card.html", b"<!DOCTYPE"), ("card.md", b"---")):
         assert client.get(f"/studies/{study.slug}/datasheet/{name}").content.startswith(start)
     assert client.get(f"/studies/{study.slug}/datasheet/x.md").status_code == 409
 

@@ -27,6 +27,7 @@ from annotation.models import (
 from annotation.protocols import of as protocol_of
 from annotation.submits import submit_judgments
 from tests.factories import make_batch, make_member, make_study, make_user, make_worker
+from tests.looking import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -138,7 +139,7 @@ def reader(client):
 
 
 def rows_of(page: str) -> list[str]:
-    return re.findall(r'<th scope="row"><a href="[^"]+"[^>]*>([^<]+)</a>', page)
+    return re.findall(r'<th scope="row"><a href="[^"]+"[^>]*>([^<]+)</a>', markup(page))
 
 
 @pytest.mark.postgres
@@ -227,6 +228,7 @@ def test_a_document_shows_texts_systems_units_and_judges(reader):
     document = study.documents.get(doc_id="doc0")
     system = study.systems.get(name="system0")
     page = client.get(f"{address}{document.pk}/?metric=m&system={system.pk}").content.decode()
+    page = markup(page)
     for text in (
         "Source text number 0.",
         "Reference number 0.",

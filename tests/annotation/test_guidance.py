@@ -37,6 +37,7 @@ from annotation.models import (
     Worker,
 )
 from tests.factories import make_batch, make_member, make_study, make_worker
+from tests.looking import markup
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]
 
@@ -423,7 +424,7 @@ def test_what_was_refused_comes_back_as_it_was_typed(client, admin):
         "tolerance": "0.5",
     }
     answer = client.post(reverse("guidance-item", args=[study.slug]), item)
-    page = answer.content.decode()
+    page = markup(answer.content.decode())
     assert answer.status_code == 422
     assert "The expected answer must be 1 or 0" in page
     assert not PracticeItem.objects.exists()
@@ -437,7 +438,7 @@ def test_what_was_refused_comes_back_as_it_was_typed(client, admin):
     ):
         assert kept in page
     rules = {"protocol": "litepyramid", "test_required": "1", "pass_mark": "900", "tries": "3"}
-    page = client.post(reverse("guidance-rules", args=[study.slug]), rules).content.decode()
+    page = markup(client.post(reverse("guidance-rules", args=[study.slug]), rules).content.decode())
     for kept in ("The pass mark must lie", 'value="900"', 'value="3"', 'name="test_required" value="1" checked'):
         assert kept in page
     # The address is the form's now, so the tabs must not be relative to it.

@@ -6,6 +6,7 @@ from annotation.jobs import run_job, start_job
 from annotation.models import Job, MetricRun, Role, Score
 from annotation.scores import score_study
 from tests.factories import make_member, make_study
+from tests.looking import markup
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -29,7 +30,7 @@ def test_an_empty_study_says_what_to_do_first(analyst, study):
 
 def test_a_refused_choice_of_metrics_stays_chosen(analyst, study):
     form = {"metric": ["rouge-1-f", "js-2"], "more": "rouge-9-x"}
-    page = analyst.post(f"/studies/{study.slug}/metrics/", form).content.decode()
+    page = markup(analyst.post(f"/studies/{study.slug}/metrics/", form).content.decode())
     assert 'role="alert"' in page
     assert 'value="rouge-1-f" checked' in page
     assert 'value="js-2" checked' in page

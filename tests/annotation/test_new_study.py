@@ -14,6 +14,7 @@ from annotation.transfer.importer import import_study, study_counts
 from annotation.transfer.options import ExportOptions
 from tests.annotation.test_import import write_folder
 from tests.factories import make_member, make_study, make_user
+from tests.looking import markup
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -56,7 +57,7 @@ def test_looking_into_the_files_counts_warns_and_makes_nothing(client, admin, tm
     (folder / "notes.txt").write_text("Mine alone.")
     for headers in ({}, HTMX):
         answer = send(client, files(folder), headers, check="1")
-        page = answer.content.decode()
+        page = markup(answer.content.decode())
         assert answer.status_code == 200
         assert '<dt>summaries</dt><dd class="number">4</dd>' in page
         assert "notes.txt was not read: no table has this name." in page

@@ -11,6 +11,7 @@ from annotation.submits import submit_judgments
 from annotation.tables.trusted import systems_judgments
 from annotation.transfer.frames import judgments_frame
 from tests.factories import make_batch, make_member, make_study, make_worker
+from tests.looking import markup
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -65,7 +66,7 @@ def test_the_chosen_rules_stay_chosen_in_a_preview_and_after_a_refusal(admin, st
     for more, status in (("time[floor=1]", 200), ("nonsense", 409)):
         form = {"rule": ["checks"], "more": more, "seed": "7", "price": "0.15"}
         answer = admin.post(f"/studies/{study.slug}/quality/", form)
-        page = answer.content.decode()
+        page = markup(answer.content.decode())
         assert answer.status_code == status
         assert 'value="checks" checked' in page
         assert 'value="majority-dissent"><span>' in page

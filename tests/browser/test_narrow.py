@@ -10,7 +10,7 @@ from annotation.safety.invitations import invite
 from tests.browser.conftest import NARROW
 from tests.browser.helpers import let_in, open_batch, open_task
 from tests.factories import make_member, make_study
-from tests.looking import fits
+from tests.looking import fits, markup
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WIDE_LETTERS = "W" * 200
@@ -93,7 +93,7 @@ def test_a_caption_is_read_without_scrolling_its_table(page: Page, live_server, 
 def test_every_caption_has_the_part_that_stays_in_view():
     from tests.annotation.test_translation import ROOM
 
-    pages = [page.read_text() for page in (ROOM / "templates").rglob("*.html")]
+    pages = [markup(page.read_text()) for page in (ROOM / "templates").rglob("*.html")]
     assert sum(text.count("<caption><span>") for text in pages) == sum(text.count("<caption") for text in pages) > 0
 
 

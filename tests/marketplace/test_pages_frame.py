@@ -16,6 +16,7 @@ from annotation.marketplace.models import AccessKey, Assignment
 from annotation.marketplace.pages.frame import origin_of, with_helper, with_query
 from annotation.marketplace.pages.question_form import _fits, cleaned, media_origins, parts, read
 from annotation.marketplace.questions import parse_question
+from tests.looking import markup
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, HTML, XSD, make_hit
 from tests.marketplace.visitors import a_requester, a_worker, sign_in
 
@@ -165,7 +166,7 @@ def test_what_is_wrong_is_said_at_its_question_and_nothing_is_lost(wanda, lab):
     mine = work.accept_hit(wanda, make_hit(lab, question=QUESTIONS).hit_id)
     address = frame_address(wanda, f"/work/{mine.assignment_id}/")
     answer = Client().post(address, {"why": "no", "score": "9", "flaws": ["a", "b", "c"]})
-    shown = answer.content.decode()
+    shown = markup(answer.content.decode())
     assert answer.status_code == 422
     assert "3 answers need another look" in shown
     assert "At least 3 characters are needed; these are 2." in shown

@@ -9,6 +9,7 @@ import pytest
 
 from annotation.marketplace import assignments, work
 from annotation.marketplace.models import AccessKey, Assignment
+from tests.looking import markup
 from tests.marketplace.fixtures import ANSWER, make_hit
 from tests.marketplace.visitors import a_requester, a_worker, sign_in
 
@@ -78,7 +79,7 @@ def test_nobody_revokes_anothers_key(client):
 
 def test_the_overview_says_all_pots_and_what_waits(lab, client):
     delivered(lab, 1, reward_cents=100)  # two places at $1.00 + $0.20 fee: $2.40 held
-    shown = client.get("/requester/").content.decode()
+    shown = markup(client.get("/requester/").content.decode())
     assert "<dd>$97.60<small>for new HITs" in shown
     assert "<dd>$2.40<small>for open and submitted" in shown
     assert "1 assignment waits for your judgment" in shown

@@ -38,6 +38,7 @@ from annotation.protocols import of as protocol_of
 from annotation.submits import submit_judgments
 from tests.annotation.crowds.conftest import TERMS, make_crowd_batch
 from tests.factories import make_batch, make_member, make_study
+from tests.looking import markup
 
 pytestmark = pytest.mark.django_db
 
@@ -111,7 +112,7 @@ def test_annotators_get_403_and_strangers_404(client, page):
 def test_analysts_watch_without_money_or_worker_ids(admin):
     batch = make_crowd_batch()
     answered(published(batch)[0], "1")
-    page = admin(batch, Role.ANALYST).get(at("monitor", batch)).content.decode()
+    page = markup(admin(batch, Role.ANALYST).get(at("monitor", batch)).content.decode())
     assert "1 <small>of 4</small>" in page
     assert "Promised" not in page
     assert "A0" not in page
@@ -151,7 +152,7 @@ def test_an_imported_batch_opens_too_and_offers_no_action_on_its_workers(admin, 
     Batch.objects.filter(pk=batch.pk).update(crowd=Worker.IMPORTED)
     answer = admin(batch).get(at(page, batch))
     assert answer.status_code == 200
-    assert 'name="action" value="block"' not in answer.content.decode()
+    assert 'name="action" value="block"' not in markup(answer.content.decode())
 
 
 def test_a_closed_batch_is_not_offered_for_launch(admin):
@@ -354,9 +355,10 @@ def test_the_monitor_says_when_it_is_too_early_for_a_pace(admin):
     batch = make_crowd_batch(documents=4, quota=2)
     held = [answered(turn, "1") for turn in published(batch)[:6]]
     client = admin(batch)
-    assert client.get(at("monitor", batch)).content.decode().count("– <small>too early to tell</small>") == 2
+    page = markup(client.get(at("monitor", batch)).content.decode())
+    assert page.count("– <small>too early to tell</small>") == 2
     Assignment.objects.filter(pk__in=[one.pk for one in held]).update(submitted_at=clock.now() - timedelta(hours=1))
-    page = client.get(at("monitor", batch)).content.decode()
+    page = markup(client.get(at("monitor", batch)).content.decode())
     assert "too early" not in page
     assert "<dd>6</dd>" in page
     assert "<dd>20 min</dd>" in page  # 2 answers at 6 an hour

@@ -16,6 +16,7 @@ from annotation.crowds import places, tokens
 from annotation.guidance import write_text
 from annotation.models import Assignment, Batch, Consent, Judgment, Posting, PracticePlan, Role, Submission, Worker
 from tests.factories import make_batch, make_member, make_study
+from tests.looking import markup
 
 pytestmark = pytest.mark.django_db
 MARKET = "https://market.example.org"
@@ -80,7 +81,7 @@ def refused(browser: Client, url: str, status: int, words: str) -> None:
 def test_preview_takes_nothing_and_switches_every_input_off(browser):
     posting = make_posting()
     response = browser.get(mturk_url(posting, assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE", workerId=""))
-    page = response.content.decode()
+    page = markup(response.content.decode())
     assert "This is a preview" in page
     controls = re.findall(r'<(?:input type="radio"|textarea|button[^>]*id="submit")[^>]*>', page)
     assert len(controls) == 2 * 2 + 1
