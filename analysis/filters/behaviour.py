@@ -188,19 +188,19 @@ def signals(evidence: Evidence, settings: dict[str, Setting]) -> list[Decision]:
 
 def _pastes(rows: pd.DataFrame, task: list[str], settings: dict[str, Setting]) -> dict[str, Decision]:
     pasted = rows.groupby(task)["count"].max().gt(0).groupby("worker_id").agg(["sum", "size"])
-    found = {}
+    decisions = {}
     for worker, pasted_in, size in zip(pasted.index, pasted["sum"], pasted["size"], strict=True):
         if size >= int(settings["minimum"]) and pasted_in / size > float(settings["max_paste_share"]):
             reason = Sentence("Pasted text in %(pasted)s of %(size)s assignments.", pasted=pasted_in, size=size)
             numbers_of = {"pasted": int(pasted_in), "assignments": int(size)}
-            found[str(worker)] = Decision("signals", str(worker), reason, numbers_of, settings)
-    return found
+            decisions[str(worker)] = Decision("signals", str(worker), reason, numbers_of, settings)
+    return decisions
 
 
 def _focus(rows: pd.DataFrame, task: list[str], settings: dict[str, Setting]) -> dict[str, Decision]:
     losses = np.log1p(rows.groupby(task)["count"].max().fillna(0)).groupby("worker_id").agg(["mean", "size"])
     spread = MAD * float((losses["mean"] - losses["mean"].median()).abs().median())
-    found = {}
+    decisions = {}
     for worker, mean, size in zip(losses.index, losses["mean"], losses["size"], strict=True):
         z = (mean - float(losses["mean"].median())) / spread if spread > 0 else 0.0
         if size >= int(settings["minimum"]) and z > float(settings["z"]):
@@ -211,5 +211,5 @@ def _focus(rows: pd.DataFrame, task: list[str], settings: dict[str, Setting]) ->
                 z=f"{z:.1f}",
             )
             numbers_of = {"losses": times, "z": float(z), "assignments": int(size)}
-            found[str(worker)] = Decision("signals", str(worker), reason, numbers_of, settings)
-    return found
+            decisions[str(worker)] = Decision("signals", str(worker), reason, numbers_of, settings)
+    return decisions

@@ -23,9 +23,9 @@ SURE = 0.7
 """A metric stands in for people only when the lower end of its interval is so high."""
 
 
-def best_metric(found: Findings) -> CorrelationResult | None:
+def best_metric(findings: Findings) -> CorrelationResult | None:
     """The metric with the highest system-level correlation."""
-    defined = [result for result in found.system if result.value == result.value]
+    defined = [result for result in findings.system if result.value == result.value]
     return max(defined, key=lambda result: result.value) if defined else None
 
 
@@ -41,9 +41,9 @@ def documents_of(study: Study) -> Sentence:
     return Sentence("%(n)s document", n=n) if n == 1 else Sentence("%(n)s documents", n=n)
 
 
-def verdict(study: Study, found: Findings) -> Sentence:
+def verdict(study: Study, findings: Findings) -> Sentence:
     """Two sentences that a newcomer understands."""
-    best = best_metric(found)
+    best = best_metric(findings)
     data: dict[str, Value] = {"systems": systems_of(study), "documents": documents_of(study), "human": study.human}
     if best is None:
         judged = Sentence("%(systems)s were judged on %(documents)s by %(human)s.", **data)
@@ -61,7 +61,7 @@ def verdict(study: Study, found: Findings) -> Sentence:
             **data,
         )
         return joined([closest, Sentence("None of these metrics can stand in for human judgment here.")])
-    return joined([_best(found.comparison, best.metric, data), _advice(found, best)])
+    return joined([_best(findings.comparison, best.metric, data), _advice(findings, best)])
 
 
 def _useless(best: CorrelationResult) -> bool:
@@ -104,9 +104,9 @@ def _best(comparison: Comparison | None, best: str, data: dict[str, Value]) -> S
     )
 
 
-def _advice(found: Findings, best: CorrelationResult) -> Sentence:
+def _advice(findings: Findings, best: CorrelationResult) -> Sentence:
     sure = best.value >= STRONG and best.low >= SURE
-    summary = next((result for result in found.summary if result.metric == best.metric), None)
+    summary = next((result for result in findings.summary if result.metric == best.metric), None)
     if summary is None or not summary.value < STRONG:
         if sure:
             return Sentence("It can stand in for people when systems of this kind are ranked.")
@@ -125,15 +125,15 @@ def _advice(found: Findings, best: CorrelationResult) -> Sentence:
     )
 
 
-def warnings(study: Study, found: Findings) -> list[str]:
+def warnings(study: Study, findings: Findings) -> list[str]:
     """What a reader could be misled by."""
     return [
         *_few(study),
         *_duplicates(study),
-        *_missing(study, found),
+        *_missing(study, findings),
         *_ranks(study),
-        *_many_tests(found),
-        *_negative(found),
+        *_many_tests(findings),
+        *_negative(findings),
     ]
 
 
@@ -192,13 +192,15 @@ def _equal_texts(summaries: pd.DataFrame) -> list[Sentence]:
     return notes
 
 
-def _missing(study: Study, found: Findings) -> list[str]:
+def _missing(study: Study, findings: Findings) -> list[str]:
     used = {study.human, *study.metrics}
     notes: list[str] = [
-        part.sentence() for part in study.cube.coverage() if part.metric in used and not part.complete and part.n_scores
+        coverage.sentence()
+        for coverage in study.cube.coverage()
+        if coverage.metric in used and not coverage.complete and coverage.n_scores
     ]
-    notes += [result.note for result in found.system if result.note]
-    undefined = max((result.n_undefined for result in found.summary), default=0)
+    notes += [result.note for result in findings.system if result.note]
+    undefined = max((result.n_undefined for result in findings.summary), default=0)
     if undefined:
         notes.append(
             Sentence(
@@ -228,23 +230,23 @@ def _ranks(study: Study) -> list[Sentence]:
     ]
 
 
-def _many_tests(found: Findings) -> list[str]:
-    if found.comparison is None:
+def _many_tests(findings: Findings) -> list[str]:
+    if findings.comparison is None:
         return []
-    coarse = found.comparison.too_coarse()
+    coarse = findings.comparison.too_coarse()
     return [
         *([coarse] if coarse else []),
         Sentence(
             "%(n)s comparisons of metrics were made; their p-values are adjusted (%(how)s), the intervals of single "
             "correlations aren't.",
-            n=len(found.comparison.pairs),
-            how=found.comparison.correction,
+            n=len(findings.comparison.pairs),
+            how=findings.comparison.correction,
         ),
     ]
 
 
-def _negative(found: Findings) -> list[Sentence]:
-    below = [result.metric for result in found.system if result.value < 0]
+def _negative(findings: Findings) -> list[Sentence]:
+    below = [result.metric for result in findings.system if result.value < 0]
     if not below:
         return []
     return [
@@ -255,7 +257,7 @@ def _negative(found: Findings) -> list[Sentence]:
     ]
 
 
-def methods(study: Study, found: Findings) -> Sentence:
+def methods(study: Study, findings: Findings) -> Sentence:
     """Exactly what was done, as a paper would state it."""
     scored = Sentence(
         "%(systems)s were scored on %(documents)s; the human measure is %(human)s.",
@@ -263,7 +265,7 @@ def methods(study: Study, found: Findings) -> Sentence:
         documents=documents_of(study),
         human=study.human,
     )
-    parts = [scored, *_data(study), study.filtered, *_estimates(study, found), _made_with(study)]
+    parts = [scored, *_data(study), study.filtered, *_estimates(study, findings), _made_with(study)]
     return joined(part for part in parts if part)
 
 
@@ -283,7 +285,7 @@ def _data(study: Study) -> list[Sentence]:
     return parts
 
 
-def _estimates(study: Study, found: Findings) -> list[Sentence]:
+def _estimates(study: Study, findings: Findings) -> list[Sentence]:
     """How correlations, intervals and tests were worked out."""
     parts = [
         Sentence(
@@ -298,9 +300,9 @@ def _estimates(study: Study, found: Findings) -> list[Sentence]:
             n=study.resamples,
         ),
     ]
-    if found.comparison is not None:
-        parts.append(_compared(found.comparison))
-    if found.pairs:
+    if findings.comparison is not None:
+        parts.append(_compared(findings.comparison))
+    if findings.pairs:
         parts.append(
             Sentence(
                 "Pairs of systems were compared by a paired bootstrap over documents (1,000 resamples, equal means "
