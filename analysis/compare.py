@@ -119,12 +119,14 @@ class Comparison:
         """A sentence when no difference could have been found significant, however large; otherwise nothing."""
         if self.least_p < self.alpha:
             return ""
-        drawn = Sentence("%(n)s draws were made", n=self.resamples)
+        drawn = Sentence("%(n)s draws were made", {"n": self.resamples})
         return Sentence(
             "No difference between metrics can be significant here: %(how)s, so no p falls below %(p)s after the "
             "correction. Take Williams' test, fewer metrics, or more systems.",
-            how=Sentence("only %(n)s swaps exist", n=self.resamples) if self.exact else drawn,
-            p=f"{self.least_p:.2g}",
+            {
+                "how": Sentence("only %(n)s swaps exist", {"n": self.resamples}) if self.exact else drawn,
+                "p": f"{self.least_p:.2g}",
+            },
         )
 
 
@@ -201,7 +203,7 @@ def _population(test: str, resample: str) -> Sentence:
     return Sentence(
         "The paired bootstrap redraws %(resample)s: it speaks of other %(resample)s of this kind; with few of them it "
         "is only approximate.",
-        resample="documents" if resample == "inputs" else resample,
+        {"resample": "documents" if resample == "inputs" else resample},
     )
 
 

@@ -298,11 +298,7 @@ def _note(
         notes.append(
             Sentence(
                 "%(metric)s: %(n)s of %(all)s systems left out for want of scores of it or of %(human)s (%(names)s).",
-                metric=metric,
-                n=len(left_out),
-                all=len(keep),
-                human=human,
-                names=some_of(left_out),
+                {"metric": metric, "n": len(left_out), "all": len(keep), "human": human, "names": some_of(left_out)},
             )
         )
     n = int(keep.sum())
@@ -311,24 +307,22 @@ def _note(
             Sentence(
                 "%(metric)s: only %(n)s systems have both scores; a correlation over fewer than %(few)s systems is "
                 "always 1, -1 or undefined and says nothing.",
-                metric=metric,
-                n=n,
-                few=FEW_SYSTEMS,
+                {"metric": metric, "n": n, "few": FEW_SYSTEMS},
             )
         )
     if math.isnan(point.value):
         reason = _reason(human, metric, n, options, sides)
         notes.append(
-            Sentence("%(metric)s: the correlation is undefined because %(reason)s.", metric=metric, reason=reason)
+            Sentence(
+                "%(metric)s: the correlation is undefined because %(reason)s.", {"metric": metric, "reason": reason}
+            )
         )
     elif point.n_undefined:
         became = Sentence("left out") if options.undefined == "drop" else Sentence("counted as 0")
         notes.append(
             Sentence(
                 "%(metric)s: %(n)s documents with an undefined correlation were %(became)s.",
-                metric=metric,
-                n=point.n_undefined,
-                became=became,
+                {"metric": metric, "n": point.n_undefined, "became": became},
             )
         )
     return joined(notes)
@@ -342,8 +336,8 @@ def _reason(human: str, metric: str, n: int, options: Options, sides: tuple[Floa
     both = np.isfinite(sides[0]) & np.isfinite(sides[1])
     same = metric if np.ptp(snap(sides[0][both])) == 0 else human
     if both.all():
-        return Sentence("the scores of %(name)s are the same for all systems", name=same)
-    return Sentence("the scores of %(name)s are the same for all systems that have both", name=same)
+        return Sentence("the scores of %(name)s are the same for all systems", {"name": same})
+    return Sentence("the scores of %(name)s are the same for all systems that have both", {"name": same})
 
 
 def system_means(

@@ -49,25 +49,27 @@ class Coverage:
     def sentence(self) -> Sentence:
         """What is missing, for a person."""
         if self.whole and not self.n_scores:
-            return Sentence("%(metric)s has one score per system and none per document.", metric=self.metric)
+            return Sentence("%(metric)s has one score per system and none per document.", {"metric": self.metric})
         if self.complete:
-            return Sentence("%(metric)s is complete: %(n)s scores.", metric=self.metric, n=self.n_scores)
+            return Sentence("%(metric)s is complete: %(n)s scores.", {"metric": self.metric, "n": self.n_scores})
         return Sentence(
             "%(metric)s has %(n)s of %(expected)s scores; %(gaps)s.",
-            metric=self.metric,
-            n=self.n_scores,
-            expected=self.n_expected,
-            gaps=joined(self._gaps(), "; "),
+            {
+                "metric": self.metric,
+                "n": self.n_scores,
+                "expected": self.n_expected,
+                "gaps": joined(self._gaps(), "; "),
+            },
         )
 
     def _gaps(self) -> list[Sentence]:
         gaps = []
         if self.missing_systems:
-            gaps.append(Sentence("nothing for %(names)s", names=some_of(self.missing_systems)))
+            gaps.append(Sentence("nothing for %(names)s", {"names": some_of(self.missing_systems)}))
         if self.partial_systems:
-            gaps.append(Sentence("some documents missing for %(names)s", names=some_of(self.partial_systems)))
+            gaps.append(Sentence("some documents missing for %(names)s", {"names": some_of(self.partial_systems)}))
         if self.missing_documents:
-            gaps.append(Sentence("%(n)s documents without any score", n=self.missing_documents))
+            gaps.append(Sentence("%(n)s documents without any score", {"n": self.missing_documents}))
         return gaps
 
 

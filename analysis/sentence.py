@@ -27,16 +27,16 @@ class Sentence(str):
     """
 
     template: str
-    values: dict[str, Value]
+    values: Mapping[str, Value]
 
-    def __new__(cls, template: str, /, **values: Value) -> Sentence:
-        text = super().__new__(cls, template % values)
-        text.template, text.values = template, values
+    def __new__(cls, template: str, values: Mapping[str, Value] | None = None) -> Sentence:
+        text = super().__new__(cls, template % (values or {}))
+        text.template, text.values = template, values or {}
         return text
 
-    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Value]]:
+    def __getnewargs__(self) -> tuple[str, Mapping[str, Value]]:  # type: ignore[override]
         """Copies and other processes get the template, not the finished text."""
-        return (self.template,), self.values
+        return self.template, self.values
 
     def as_json(self) -> dict[str, Any]:
         """Template and values as JSON keeps them."""
@@ -45,7 +45,7 @@ class Sentence(str):
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Sentence:
         """The sentence that `as_json` wrote down."""
-        return cls(data["template"], **{name: _from_json(value) for name, value in data["values"].items()})
+        return cls(data["template"], {name: _from_json(value) for name, value in data["values"].items()})
 
 
 def _as_json(value: Value) -> Any:
@@ -62,11 +62,13 @@ def _from_json(data: Any) -> Value:
 
 def joined(sentences: Iterable[str], separator: str = " ") -> Sentence:
     """Several sentences as one text."""
-    values: dict[str, Value] = {str(number): sentence for number, sentence in enumerate(sentences)}
-    return Sentence(separator.join(f"%({name})s" for name in values), **values)
+    values = {str(number): sentence for number, sentence in enumerate(sentences)}
+    return Sentence(separator.join(f"%({name})s" for name in values), values)
 
 
 def some_of(names: Sequence[str], shown: int = 4) -> str:
     """The first few names, and how many more there are."""
     first = ", ".join(names[:shown])
-    return first if len(names) <= shown else Sentence("%(names)s and %(n)s more", names=first, n=len(names) - shown)
+    if len(names) <= shown:
+        return first
+    return Sentence("%(names)s and %(n)s more", {"names": first, "n": len(names) - shown})

@@ -100,13 +100,13 @@ def _store_dropped(study: Study, decisions: tuple[Any, ...]) -> None:
         (
             Dropped(
                 study=study,
-                worker_id=workers[one.worker_id],
-                document_id=documents[one.item["doc_id"]] if "doc_id" in one.item else None,
-                system=one.item.get("system", ""),
-                rule=str(one.rule)[:100],
-                reason=to_column(one.reason),
+                worker_id=workers[decision.worker_id],
+                document_id=documents[decision.item["doc_id"]] if "doc_id" in decision.item else None,
+                system=decision.item.get("system", ""),
+                rule=str(decision.rule)[:100],
+                reason=to_column(decision.reason),
             )
-            for one in decisions
+            for decision in decisions
         ),
         batch_size=PORTION,
     )

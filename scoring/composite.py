@@ -69,7 +69,9 @@ class Composite(Family):
 
     def ready(self) -> Readiness:
         if not self._named():
-            missing = Sentence("it has to be trained: %(command)s, then name the file with model=….", command=self.how)
+            missing = Sentence(
+                "it has to be trained: %(command)s, then name the file with model=….", {"command": self.how}
+            )
             return Readiness(False, missing)
         try:
             model = self.model

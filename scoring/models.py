@@ -102,18 +102,19 @@ def command(name: str) -> str:
 def how_to_get(name: str) -> Sentence:
     """What is missing and the command that brings it."""
     if name == DEFAULT:
-        return Sentence("The embedded encoder is not installed; %(command)s brings it (91 MB).", command=command(name))
+        return Sentence(
+            "The embedded encoder is not installed; %(command)s brings it (91 MB).", {"command": command(name)}
+        )
     if _looks_like_folder(name):
         return Sentence(
             "The folder %(name)s holds no model (config.json with model.safetensors or pytorch_model.bin); name "
             "another.",
-            name=name,
+            {"name": name},
         )
     return Sentence(
         "The model %(name)s is neither a folder, nor an installed package, nor in the local copy of the hub; "
         "%(command)s brings it, or name a folder with model=/path/to/model.",
-        name=name,
-        command=command(name),
+        {"name": name, "command": command(name)},
     )
 
 

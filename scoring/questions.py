@@ -107,17 +107,14 @@ def readiness(name: str) -> Readiness:
         missing = Sentence(
             "SpaCy, which finds the names, is not installed; %(command)s brings it, or take the rule instead with "
             "%(option)s.",
-            command="pip install spacy",
-            option=rule,
+            {"command": "pip install spacy", "option": rule},
         )
         return Readiness(False, missing)
     if not need(name).here:
         missing = Sentence(
             "The spaCy pipeline %(name)s is not here; %(command)s brings it, name another, or take the rule instead "
             "with %(option)s.",
-            name=name,
-            command=need(name).brings,
-            option=rule,
+            {"name": name, "command": need(name).brings, "option": rule},
         )
         return Readiness(False, missing)
     return Readiness(True)

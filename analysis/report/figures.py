@@ -145,7 +145,7 @@ def human_figure(study: Study, found: Findings) -> Figure:
         Sentence("Human score per system"),
         Sentence(
             "Mean %(human)s over documents. Overlapping intervals: don't read the order as a ranking.",
-            human=study.human,
+            {"human": study.human},
         ),
         score_bars(found.means, f"{study.human} per system"),
         found.means,
@@ -193,7 +193,7 @@ def scatter_figure(study: Study, metric: str) -> Figure:
     )
     return Figure(
         "best-metric",
-        Sentence("%(metric)s, system by system", metric=metric),
+        Sentence("%(metric)s, system by system", {"metric": metric}),
         Sentence("One point per system. Points far from the line are systems that the metric over- or underrates."),
         system_scatter(study.scores, study.human, metric, ci=study.resamples, seed=study.seed),
         table,
@@ -258,7 +258,7 @@ def topk_figure(study: Study, found: Findings) -> Figure:
         Sentence(
             "Correlation among the k systems with the highest human score; the %(n)s best metrics are drawn, the "
             "table has all.",
-            n=len(shown),
+            {"n": len(shown)},
         ),
         topk_lines([result for result in found.top if result.metric in shown], study.human),
         frame_of(found.top).drop(columns="tied"),

@@ -23,45 +23,40 @@ SURE = 0.7
 """A metric stands in for people only when the lower end of its interval is so high."""
 
 
-def best_metric(found: Findings) -> CorrelationResult | None:
+def best_metric(findings: Findings) -> CorrelationResult | None:
     """The metric with the highest system-level correlation."""
-    defined = [result for result in found.system if result.value == result.value]
+    defined = [result for result in findings.system if result.value == result.value]
     return max(defined, key=lambda result: result.value) if defined else None
 
 
 def systems_of(study: Study) -> Sentence:
     """How many systems: 1 system, 25 systems."""
     n = len(study.cube.systems)
-    return Sentence("%(n)s system", n=n) if n == 1 else Sentence("%(n)s systems", n=n)
+    return Sentence("%(n)s system", {"n": n}) if n == 1 else Sentence("%(n)s systems", {"n": n})
 
 
 def documents_of(study: Study) -> Sentence:
     """How many documents."""
     n = len(study.cube.documents)
-    return Sentence("%(n)s document", n=n) if n == 1 else Sentence("%(n)s documents", n=n)
+    return Sentence("%(n)s document", {"n": n}) if n == 1 else Sentence("%(n)s documents", {"n": n})
 
 
-def verdict(study: Study, found: Findings) -> Sentence:
+def verdict(study: Study, findings: Findings) -> Sentence:
     """Two sentences that a newcomer understands."""
-    best = best_metric(found)
+    best = best_metric(findings)
     data: dict[str, Value] = {"systems": systems_of(study), "documents": documents_of(study), "human": study.human}
     if best is None:
-        judged = Sentence("%(systems)s were judged on %(documents)s by %(human)s.", **data)
+        judged = Sentence("%(systems)s were judged on %(documents)s by %(human)s.", data)
         return joined([judged, _nothing_yet(study)])
-    data |= {
-        "metric": best.metric,
-        "value": number(best.value),
-        "low": number(best.low),
-        "high": number(best.high),
-    }
+    data |= {"metric": best.metric, "value": number(best.value), "low": number(best.low), "high": number(best.high)}
     if _useless(best):
         closest = Sentence(
             "On these %(systems)s and %(documents)s no metric follows %(human)s well: the closest is %(metric)s "
             "(r = %(value)s, 95 %% interval %(low)s to %(high)s).",
-            **data,
+            data,
         )
         return joined([closest, Sentence("None of these metrics can stand in for human judgment here.")])
-    return joined([_best(found.comparison, best.metric, data), _advice(found, best)])
+    return joined([_best(findings.comparison, best.metric, data), _advice(findings, best)])
 
 
 def _useless(best: CorrelationResult) -> bool:
@@ -75,7 +70,7 @@ def _nothing_yet(study: Study) -> Sentence:
             "of them deserve trust."
         )
     if len(study.cube.systems) < FEW_SYSTEMS:
-        return Sentence("No metric can be judged on fewer than %(n)s systems: add systems.", n=FEW_SYSTEMS)
+        return Sentence("No metric can be judged on fewer than %(n)s systems: add systems.", {"n": FEW_SYSTEMS})
     return Sentence("No metric can be judged: every correlation is undefined, for the reasons below.")
 
 
@@ -88,25 +83,24 @@ def _best(comparison: Comparison | None, best: str, data: dict[str, Value]) -> S
         return Sentence(
             "On these %(systems)s and %(documents)s, %(metric)s follows %(human)s most closely "
             "(r = %(value)s, 95 %% interval %(low)s to %(high)s).",
-            **data,
+            data,
         )
     if not equal:
         return Sentence(
             "On these %(systems)s and %(documents)s, %(metric)s follows %(human)s most closely "
             "(r = %(value)s, 95 %% interval %(low)s to %(high)s) and is significantly better than every other metric.",
-            **data,
+            data,
         )
     return Sentence(
         "On these %(systems)s and %(documents)s, %(metric)s follows %(human)s most closely (r = %(value)s, 95 %% "
         "interval %(low)s to %(high)s), but with this data it can't be told apart from %(names)s.",
-        **data,
-        names=some_of(equal),
+        {**data, "names": some_of(equal)},
     )
 
 
-def _advice(found: Findings, best: CorrelationResult) -> Sentence:
+def _advice(findings: Findings, best: CorrelationResult) -> Sentence:
     sure = best.value >= STRONG and best.low >= SURE
-    summary = next((result for result in found.summary if result.metric == best.metric), None)
+    summary = next((result for result in findings.summary if result.metric == best.metric), None)
     if summary is None or not summary.value < STRONG:
         if sure:
             return Sentence("It can stand in for people when systems of this kind are ranked.")
@@ -116,24 +110,24 @@ def _advice(found: Findings, best: CorrelationResult) -> Sentence:
         return Sentence(
             "It can stand in for people when systems of this kind are ranked, but not when single summaries are "
             "judged, where it reaches only %(value)s.",
-            value=value,
+            {"value": value},
         )
     return Sentence(
         "It gives a rough idea, no more, when systems of this kind are ranked, but not when single summaries are "
         "judged, where it reaches only %(value)s.",
-        value=value,
+        {"value": value},
     )
 
 
-def warnings(study: Study, found: Findings) -> list[str]:
+def warnings(study: Study, findings: Findings) -> list[str]:
     """What a reader could be misled by."""
     return [
         *_few(study),
         *_duplicates(study),
-        *_missing(study, found),
+        *_missing(study, findings),
         *_ranks(study),
-        *_many_tests(found),
-        *_negative(found),
+        *_many_tests(findings),
+        *_negative(findings),
     ]
 
 
@@ -143,7 +137,7 @@ def _few(study: Study) -> list[Sentence]:
     return [
         Sentence(
             "Only %(systems)s: correlations over so few are uncertain, whatever their value. See the intervals.",
-            systems=systems_of(study),
+            {"systems": systems_of(study)},
         )
     ]
 
@@ -159,8 +153,7 @@ def _duplicates(study: Study) -> list[Sentence]:
                 notes.append(
                     Sentence(
                         "%(a)s and %(b)s have the same scores throughout: one system seems to count twice.",
-                        a=study.cube.systems[first[group]],
-                        b=study.cube.systems[i],
+                        {"a": study.cube.systems[first[group]], "b": study.cube.systems[i]},
                     )
                 )
     if study.summaries is not None:
@@ -184,25 +177,27 @@ def _equal_texts(summaries: pd.DataFrame) -> list[Sentence]:
             notes.append(
                 Sentence(
                     "%(a)s and %(b)s have the same text for every document: one system under two names.",
-                    a=seen[whole],
-                    b=str(name),
+                    {"a": seen[whole], "b": str(name)},
                 )
             )
         seen.setdefault(whole, str(name))
     return notes
 
 
-def _missing(study: Study, found: Findings) -> list[str]:
+def _missing(study: Study, findings: Findings) -> list[str]:
     used = {study.human, *study.metrics}
     notes: list[str] = [
-        part.sentence() for part in study.cube.coverage() if part.metric in used and not part.complete and part.n_scores
+        coverage.sentence()
+        for coverage in study.cube.coverage()
+        if coverage.metric in used and not coverage.complete and coverage.n_scores
     ]
-    notes += [result.note for result in found.system if result.note]
-    undefined = max((result.n_undefined for result in found.summary), default=0)
+    notes += [result.note for result in findings.system if result.note]
+    undefined = max((result.n_undefined for result in findings.summary), default=0)
     if undefined:
         notes.append(
             Sentence(
-                "At summary level up to %(n)s documents have an undefined correlation and are left out.", n=undefined
+                "At summary level up to %(n)s documents have an undefined correlation and are left out.",
+                {"n": undefined},
             )
         )
     return notes
@@ -222,48 +217,44 @@ def _ranks(study: Study) -> list[Sentence]:
         Sentence(
             "%(close)s of the %(n)s neighbours in the human ranking can't be told apart at 95 %%: their order is no "
             "result.",
-            close=close,
-            n=len(order) - 1,
+            {"close": close, "n": len(order) - 1},
         )
     ]
 
 
-def _many_tests(found: Findings) -> list[str]:
-    if found.comparison is None:
+def _many_tests(findings: Findings) -> list[str]:
+    if findings.comparison is None:
         return []
-    coarse = found.comparison.too_coarse()
+    coarse = findings.comparison.too_coarse()
     return [
         *([coarse] if coarse else []),
         Sentence(
             "%(n)s comparisons of metrics were made; their p-values are adjusted (%(how)s), the intervals of single "
             "correlations aren't.",
-            n=len(found.comparison.pairs),
-            how=found.comparison.correction,
+            {"n": len(findings.comparison.pairs), "how": findings.comparison.correction},
         ),
     ]
 
 
-def _negative(found: Findings) -> list[Sentence]:
-    below = [result.metric for result in found.system if result.value < 0]
+def _negative(findings: Findings) -> list[Sentence]:
+    below = [result.metric for result in findings.system if result.value < 0]
     if not below:
         return []
     return [
         Sentence(
             "%(names)s: negative correlation. If lower is better there, turn the sign before comparing.",
-            names=", ".join(below),
+            {"names": ", ".join(below)},
         )
     ]
 
 
-def methods(study: Study, found: Findings) -> Sentence:
+def methods(study: Study, findings: Findings) -> Sentence:
     """Exactly what was done, as a paper would state it."""
     scored = Sentence(
         "%(systems)s were scored on %(documents)s; the human measure is %(human)s.",
-        systems=systems_of(study),
-        documents=documents_of(study),
-        human=study.human,
+        {"systems": systems_of(study), "documents": documents_of(study), "human": study.human},
     )
-    parts = [scored, *_data(study), study.filtered, *_estimates(study, found), _made_with(study)]
+    parts = [scored, *_data(study), study.filtered, *_estimates(study, findings), _made_with(study)]
     return joined(part for part in parts if part)
 
 
@@ -271,19 +262,18 @@ def _data(study: Study) -> list[Sentence]:
     """Which rows the scores rest on."""
     parts = []
     if study.where:
-        parts.append(Sentence("Only rows with %(conditions)s were used.", conditions=" and ".join(study.where)))
+        parts.append(Sentence("Only rows with %(conditions)s were used.", {"conditions": " and ".join(study.where)}))
     if study.judgments is not None and len(study.judgments):
         parts.append(
             Sentence(
                 "It rests on %(n)s judgments by %(workers)s workers.",
-                n=Grouped(len(study.judgments)),
-                workers=study.judgments["worker_id"].nunique(),
+                {"n": Grouped(len(study.judgments)), "workers": study.judgments["worker_id"].nunique()},
             )
         )
     return parts
 
 
-def _estimates(study: Study, found: Findings) -> list[Sentence]:
+def _estimates(study: Study, findings: Findings) -> list[Sentence]:
     """How correlations, intervals and tests were worked out."""
     parts = [
         Sentence(
@@ -295,12 +285,12 @@ def _estimates(study: Study, found: Findings) -> list[Sentence]:
         Sentence(
             "Intervals are 95 %% expanded percentile bootstrap intervals (Hesterberg 2015), %(n)s resamples: of "
             "systems at system level, of documents at summary level and for the systems' means.",
-            n=study.resamples,
+            {"n": study.resamples},
         ),
     ]
-    if found.comparison is not None:
-        parts.append(_compared(found.comparison))
-    if found.pairs:
+    if findings.comparison is not None:
+        parts.append(_compared(findings.comparison))
+    if findings.pairs:
         parts.append(
             Sentence(
                 "Pairs of systems were compared by a paired bootstrap over documents (1,000 resamples, equal means "
@@ -311,17 +301,19 @@ def _estimates(study: Study, found: Findings) -> list[Sentence]:
 
 
 def _compared(comparison: Comparison) -> Sentence:
-    n = comparison.resamples
+    n = {"n": comparison.resamples}
     return Sentence(
         "Metrics were compared by %(test)s (%(alternative)s, %(draws)s, p = (c + 1)/(n + 1) unless all are enumerated) "
         "on scores standardised per metric, adjusted by %(correction)s.",
-        test=comparison.test.upper(),
-        alternative=comparison.alternative,
-        draws=Sentence("all %(n)s swaps", n=n) if comparison.exact else Sentence("%(n)s random swaps", n=n),
-        correction=comparison.correction,
+        {
+            "test": comparison.test.upper(),
+            "alternative": comparison.alternative,
+            "draws": Sentence("all %(n)s swaps", n) if comparison.exact else Sentence("%(n)s random swaps", n),
+            "correction": comparison.correction,
+        },
     )
 
 
 def _made_with(study: Study) -> Sentence:
     libraries = ", ".join(f"{name} {version}" for name, version in versions().items())
-    return Sentence("Seed %(seed)s. Made with %(made)s.", seed=study.seed, made=libraries)
+    return Sentence("Seed %(seed)s. Made with %(made)s.", {"seed": study.seed, "made": libraries})

@@ -86,7 +86,7 @@ def filter_sentence(decision: FilterDecision | None) -> str:
     if decision is None:
         return ""
     template = gettext_noop("The judgments were filtered by %(rules)s, seed %(seed)s.")
-    return Sentence(template, rules=str(decision), seed=decision.seed)
+    return Sentence(template, {"rules": str(decision), "seed": decision.seed})
 
 
 @dataclass(frozen=True)

@@ -46,8 +46,7 @@ class MeteorFamily(Family):
         missing = Sentence(
             "WordNet is not here; %(command)s, or set WORDNET_DIR to a folder with WordNet's index and data files, or "
             "use %(option)s.",
-            command=wordnet.COMMAND,
-            option="meteor[synonyms=no]",
+            {"command": wordnet.COMMAND, "option": "meteor[synonyms=no]"},
         )
         return Readiness(False, missing)
 

@@ -10,8 +10,8 @@ import pytest
 
 from analysis.sentence import Grouped, Sentence, joined, some_of
 
-MANY = Sentence("%(n)s judgments", n=Grouped(12_345))
-WHOLE = Sentence("%(what)s by %(who)s, 95 %% sure.", what=MANY, who="w%(1)s")
+MANY = Sentence("%(n)s judgments", {"n": Grouped(12_345)})
+WHOLE = Sentence("%(what)s by %(who)s, 95 %% sure.", {"what": MANY, "who": "w%(1)s"})
 
 
 def test_it_is_the_finished_text():

@@ -92,7 +92,7 @@ def test_a_new_text_would_be_missed():
     assert unknown(["A worker whose name begins with X is dropped."]) == [
         "A worker whose name begins with X is dropped."
     ]
-    new = Sentence("%(n)s more words", n=3)
+    new = Sentence("%(n)s more words", {"n": 3})
     assert unknown([new, joined([Sentence("left out"), new])]) == ["%(n)s more words"] * 2
 
 
@@ -124,7 +124,9 @@ def reports() -> dict[str, Report]:
     gaps = few[~((few["metric"] == "good") & (few["system"] == "s1"))]
     gaps = gaps[~((gaps["metric"] == "low") & (gaps["system"] == "s2") & (gaps["doc_id"] == "d0"))]
     gaps = gaps[~((gaps["metric"] == "chance") & (gaps["doc_id"] == "d1"))]
-    filtered = Sentence("The judgments were filtered by %(rules)s, seed %(seed)s.", rules="majority-dissent", seed=0)
+    filtered = Sentence(
+        "The judgments were filtered by %(rules)s, seed %(seed)s.", {"rules": "majority-dissent", "seed": 0}
+    )
     common = {"human": "h", "resamples": 50}
     return {
         "few": build_report(few, judgments=judged(few), filtered=filtered, where=("group=abs",), **common),
@@ -169,7 +171,7 @@ def test_missing_scores_are_named_in_german(made):
 
 
 def test_numbers_are_grouped_as_the_language_does():
-    text = Sentence("It rests on %(n)s judgments by %(workers)s workers.", n=Grouped(12_345), workers=1000)
+    text = Sentence("It rests on %(n)s judgments by %(workers)s workers.", {"n": Grouped(12_345), "workers": 1000})
     assert text == "It rests on 12,345 judgments by 1000 workers."
     assert translated(text) == text
     with translation.override("de"):
@@ -194,13 +196,13 @@ def test_english_readers_get_the_very_words(made):
 def test_what_has_no_translation_stays_as_it_is():
     with translation.override("de"):
         assert translated("A sentence that nobody has translated.") == "A sentence that nobody has translated."
-        assert translated(Sentence("%(n)s %% of it", n=3)) == "3 % of it"
+        assert translated(Sentence("%(n)s %% of it", {"n": 3})) == "3 % of it"
         assert translated("") == ""
 
 
 def test_names_in_a_sentence_are_never_translated():
     with translation.override("de"):
-        assert translated(Sentence("nothing for %(names)s", names="left out")) == "nichts für left out"
+        assert translated(Sentence("nothing for %(names)s", {"names": "left out"})) == "nichts für left out"
 
 
 def test_stored_pages_keep_their_sentences(made):
