@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.common import clock
 from annotation.common.money import money, to_cents
+from annotation.judging.html_form import PREVIEW_ID
 from annotation.models import Batch, Entry, Posting, Submission
 
 from .base import Comer, Listed, MarketUnreachable, PaidBonus, Posted, check_posting
@@ -35,7 +36,7 @@ from .mturk_words import (
     refusal_of,
     silence,
 )
-from .questions import PREVIEW_ID, question_for, size_problem
+from .questions import question_for, size_problem
 from .requirements import asks_for_masters
 
 HIT_ID = re.compile(r"\b[A-Z0-9]{20,64}\b")

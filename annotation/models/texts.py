@@ -5,7 +5,8 @@ from typing import Any
 from django.db import models
 from django.db.models import F, Q
 
-from annotation.words import Text, plain  # noqa: F401  Text is what the JSON fields below hold
+from annotation.words import Text as Text
+from annotation.words import plain as plain
 
 from .study import Study
 

@@ -83,14 +83,15 @@ def site() -> None:
 
 def _measure(there: dict[str, str]) -> dict[str, float]:
     batch = _study()
+    from django.urls import reverse
+
     from annotation.crowds import market_for
     from annotation.crowds.collecting import collect
     from annotation.crowds.publishing import publish
-    from annotation.crowds.questions import worker_url
 
     # Both load a lot, whatever the size of a batch: boto3 with its service model, and all pages of the site.
     market_for("mturk").check()
-    worker_url("token")
+    reverse("crowd-mturk", args=["token"])
     before = _peak_mb()
     publish_wall, publish_cpu, published = _timed(lambda: publish(batch))
     if published.postings != HITS:
