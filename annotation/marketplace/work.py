@@ -52,11 +52,6 @@ class Group:
     unmet: list[Requirement]
     """What keeps this worker from accepting; empty: nothing."""
 
-    @property
-    def qualified(self) -> bool:
-        return not self.unmet
-
-
 @dataclass(frozen=True)
 class Preview:
     """A HIT as a worker may look at it."""

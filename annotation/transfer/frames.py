@@ -10,7 +10,6 @@ from annotation.models import ContentUnit, Document, Judgment, Reference, Score,
 from .folder import WHOLE_SYSTEM
 from .judgment_rows import judgments_table
 from .streaming import Table
-from .text_rows import assignments_table
 
 
 def documents_frame(study: Study) -> pd.DataFrame:
@@ -152,9 +151,3 @@ def _without_empty(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Optional columns that hold nothing are left out."""
     empty = [name for name in names if frame[name].isna().all() or (frame[name].astype(object) == "").all()]
     return frame.drop(columns=empty)
-
-
-def assignments_frame(study: Study) -> pd.DataFrame:
-    """Every assignment with its times and signals (text_rows.py)."""
-    table = assignments_table(study)
-    return pd.DataFrame.from_records(table.rows(), columns=table.names)
