@@ -253,11 +253,3 @@ def combine(
         total = first + second
         return np.where(total > 0, 2 * first * second / np.where(total > 0, total, 1), 0.0)
     raise AnalysisError(f"There is no combination {how!r}; there are arithmetic, geometric, harmonic.")
-
-
-def grade(letter: str) -> float:
-    """A–E ratings as shares: 1, 0.75, 0.5, 0.25, 0 (Graham 2015)."""
-    grades = {"A": 1.0, "B": 0.75, "C": 0.5, "D": 0.25, "E": 0.0}
-    if letter not in grades:
-        raise AnalysisError(f"There is no grade {letter!r}; there are {', '.join(grades)}.")
-    return grades[letter]

@@ -64,3 +64,10 @@ def test_no_link_is_dead(page):
     links = re.findall(r"\]\(([^)\s]+)\)", page.read_text())
     dead = [link for link in links if "://" not in link and not (page.parent / link.split("#")[0]).exists()]
     assert dead == []
+
+
+def test_every_picture_is_shown():
+    shown = {
+        (page.parent / link).resolve() for page in DOCS for link in re.findall(r"!\[.*?\]\((\S+)\)", page.read_text())
+    }
+    assert set(ROOT.glob("docs/screens/*.png")) <= shown

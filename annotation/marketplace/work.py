@@ -54,10 +54,6 @@ class Group:
     unmet: list[Requirement]
     """What keeps this worker from accepting; empty: nothing."""
 
-    @property
-    def qualified(self) -> bool:
-        return not self.unmet
-
 
 @dataclass(frozen=True)
 class Preview:

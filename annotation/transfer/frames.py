@@ -9,7 +9,7 @@ from annotation.models import Study
 
 from .judgment_rows import judgments_table
 from .streaming import Table
-from .text_rows import assignments_table, documents_table, scores_table, scus_table, summaries_table
+from .text_rows import documents_table, scores_table, scus_table, summaries_table
 
 
 def documents_frame(study: Study) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from annotation.demo import STUDY, load_demo
 from annotation.models import FilterDecision, Job, Role, StoredResult, Study, User
 from annotation.reports import study_report
 from annotation.tokens import issue_token
-from annotation.transfer.exporter import export_study
+from tests.annotation.whole_export import export_study
 from tests.factories import make_member, make_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
