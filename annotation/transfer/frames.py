@@ -37,11 +37,6 @@ def scores_frame(study: Study) -> pd.DataFrame:
     return frame_of(scores_table(study, raw_workers=True))
 
 
-def assignments_frame(study: Study) -> pd.DataFrame:
-    """Every assignment with its times and signals (text_rows.py)."""
-    return frame_of(assignments_table(study))
-
-
 FRAMES = {
     "documents": documents_frame,
     "summaries": summaries_frame,
