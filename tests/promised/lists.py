@@ -29,10 +29,12 @@ def routes(patterns: Any = None, prefix: str = "") -> Iterator[str]:
 
 
 def commands() -> list[str]:
-    from django.core.management import get_commands
+    """Our own commands; one that only adds to Django's of the same name is Django's."""
+    import django.core.management as management
 
+    djangos = management.find_commands(management.__path__[0])
     ours = ("annotation", "deploy", "annotation.marketplace")
-    return sorted(name for name, app in get_commands().items() if app in ours)
+    return sorted(name for name, app in management.get_commands().items() if app in ours and name not in djangos)
 
 
 def tables() -> dict[str, list[str]]:

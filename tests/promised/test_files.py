@@ -19,10 +19,11 @@ PAGES = f"""
 import django; django.setup()
 from django.test import Client
 from annotation.models import Job, Judgment, Study
+jobs = sorted(Job.objects.values_list("kind", "state"))
 client = Client(HTTP_HOST="127.0.0.1")
 client.cookies["sessionid"] = "{SESSION}"
 pages = [client.get(f"/studies/{{Study.objects.get().slug}}/{{page}}/").status_code for page in ("quality", "explorer")]
-print(Judgment.objects.count(), pages, sorted(Job.objects.values_list("kind", "state")))
+print(Judgment.objects.count(), pages, jobs)
 """
 
 
