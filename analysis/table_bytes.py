@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import os
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from analysis.table_checks import Problems, TableError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 SUFFIXES = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 MAX_LINE = 16 * 2**20
@@ -29,27 +33,55 @@ def suffix_of(path: Path) -> str | None:
     return max(found, key=len) if found else None
 
 
-def read_bytes(path: Path, packed: bool, problems: Problems) -> bytearray:
+def read_bytes(path: Path, problems: Problems) -> bytearray:
     """The file's text, unpacked, without byte-order mark: UTF-8, no NUL, no endless line."""
     data = bytearray()
-    guard = _Guard(problems)
-    with path.open("rb") as raw:
-        stream: BinaryIO = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]
-        for chunk in _chunks(stream, packed, problems):
-            guard.check(chunk)
-            data += chunk
-            if packed and len(data) > BOMB_SIZE and len(data) > BOMB_RATIO * path.stat().st_size:
-                raise problems.fail(
-                    f"a gzip that unpacks to more than {BOMB_RATIO} times its size",
-                    "a table, not a decompression bomb",
-                )
-    guard.check(b"", final=True)
+    for chunk in _guarded(path, problems):
+        data += chunk
     if data.startswith(codecs.BOM_UTF8):
         del data[: len(codecs.BOM_UTF8)]
     return data
 
 
-def _chunks(stream: BinaryIO, packed: bool, problems: Problems) -> Iterator[bytes]:
+def open_text(path: Path, problems: Problems, newline: str) -> io.TextIOWrapper:
+    """The same text as a stream of lines, for files larger than memory."""
+    chunks = io.BufferedReader(_Stream(_guarded(path, problems)), CHUNK)
+    return io.TextIOWrapper(chunks, encoding="utf-8-sig", newline=newline)
+
+
+class _Stream(io.RawIOBase):
+    """Chunks as a file."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self.chunks, self.rest = chunks, memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        self.rest = self.rest or memoryview(next(self.chunks, b""))
+        target = memoryview(buffer)
+        size = min(len(target), len(self.rest))
+        target[:size], self.rest = self.rest[:size], self.rest[size:]
+        return size
+
+
+def _guarded(path: Path, problems: Problems) -> Iterator[bytes]:
+    guard, packed = _Guard(problems), path.name.lower().endswith(".gz")
+    with path.open("rb") as raw:
+        stream: BinaryIO = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]
+        for chunk in _chunks(stream, problems):
+            guard.check(chunk)
+            if packed and guard.position > BOMB_SIZE and guard.position > BOMB_RATIO * path.stat().st_size:
+                raise problems.fail(
+                    f"a gzip that unpacks to more than {BOMB_RATIO} times its size",
+                    "a table, not a decompression bomb",
+                )
+            yield chunk
+    guard.check(b"", final=True)
+
+
+def _chunks(stream: BinaryIO, problems: Problems) -> Iterator[bytes]:
     try:
         while chunk := stream.read(CHUNK):
             yield chunk

@@ -54,12 +54,15 @@ class Problems:
 
     def __init__(self, file: str) -> None:
         self.file = file
+        self.before = 0
+        """Rows of the file before the first row that is looked at."""
         self.items: list[Problem] = []
         self.total = 0
 
     def add(self, row: int | None, column: str | None, found: str, expected: str) -> None:
         self.total += 1
         if len(self.items) < SHOWN:
+            row = None if row is None else row + self.before
             self.items.append(Problem(self.file, row, column, found, expected))
 
     def fail(self, found: str, expected: str, row: int | None = None) -> TableError:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from analysis.table_bytes import SUFFIXES, read_bytes, suffix_of
+from analysis.table_bytes import SUFFIXES, open_text, read_bytes, suffix_of
 from analysis.table_cells import decode_cells
 from analysis.table_checks import Problems, TableSpec, show
 from analysis.table_formulas import is_defused, undefuse
@@ -25,22 +26,41 @@ from analysis.table_keys import Codes
 
 def read_frame(path: Path, spec: TableSpec, problems: Problems) -> tuple[pd.DataFrame, dict[str, Codes]]:
     """A file's rows, values not yet checked, and codes of id columns where the file already has them."""
+    form = _form(path, problems)
+    try:
+        if form == ".parquet":
+            return _read_parquet(path, spec, problems)
+        data = read_bytes(path, problems)
+    except OSError as error:
+        raise problems.fail(f"a file that can't be read ({error.strerror})", "a readable file") from error
+    if not data:
+        raise problems.fail("an empty file", f"a {spec.name} table")
+    if form == ".csv":
+        return _read_csv(data, spec, problems, is_defused(path)), {}
+    return _read_jsonl(enumerate(io.BytesIO(data), start=1), spec, problems), {}
+
+
+def read_frames(path: Path, spec: TableSpec, problems: Problems, size: int) -> Iterator[pd.DataFrame]:
+    """The same rows in frames of so many, so that memory doesn't grow with the file."""
+    read = {".csv": _csv_frames, ".jsonl": _jsonl_frames, ".parquet": _parquet_frames}[_form(path, problems)]
+    empty = True
+    try:
+        for frame in read(path, spec, problems, size):
+            yield frame
+            empty = False
+    except OSError as error:
+        raise problems.fail(f"a file that can't be read ({error.strerror})", "a readable file") from error
+    if empty:
+        raise problems.fail("an empty file", f"a {spec.name} table")
+
+
+def _form(path: Path, problems: Problems) -> str:
     suffix = suffix_of(path)
     if suffix is None:
         raise problems.fail(f"a name ending in {path.suffix or 'nothing'}", f"one of {', '.join(SUFFIXES)}")
     if not path.is_file():
         raise problems.fail("a folder" if path.is_dir() else "no such file", "a file that can be read")
-    try:
-        if suffix == ".parquet":
-            return _read_parquet(path, spec, problems)
-        data = read_bytes(path, suffix.endswith(".gz"), problems)
-    except OSError as error:
-        raise problems.fail(f"a file that can't be read ({error.strerror})", "a readable file") from error
-    if not data:
-        raise problems.fail("an empty file", f"a {spec.name} table")
-    if ".csv" in suffix:
-        return _read_csv(data, spec, problems, is_defused(path)), {}
-    return _read_jsonl(data, spec, problems), {}
+    return suffix.removesuffix(".gz")
 
 
 # CSV
@@ -51,7 +71,8 @@ def _read_csv(data: bytearray, spec: TableSpec, problems: Problems, defused: boo
     try:
         frame = _read_csv_fast(data, header, spec)
     except (pa.ArrowInvalid, pa.ArrowKeyError):
-        frame = _read_csv_slowly(data, problems)
+        rows = (row for row in _csv_rows(data) if row)
+        frame = _csv_frame(next(rows), rows, problems)
     return decode_cells(undefuse(frame) if defused else frame, spec, problems)
 
 
@@ -63,9 +84,12 @@ def _csv_header(data: bytearray, problems: Problems) -> list[str]:
 
 
 def _csv_rows(data: bytearray, errors: str = "strict") -> Iterator[list[str]]:
+    return _csv_reader(io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors=errors, newline=""))
+
+
+def _csv_reader(lines: Iterable[str]) -> Iterator[list[str]]:
     csv.field_size_limit(2**31 - 1)  # lines are bounded already
-    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors=errors, newline="")
-    return csv.reader(text)
+    return csv.reader(lines)
 
 
 def _read_csv_fast(data: bytearray, header: list[str], spec: TableSpec) -> pd.DataFrame:
@@ -89,26 +113,42 @@ def _read_csv_fast(data: bytearray, header: list[str], spec: TableSpec) -> pd.Da
     return frame
 
 
-def _read_csv_slowly(data: bytearray, problems: Problems) -> pd.DataFrame:
-    """Row by row with Python's reader: finds which rows are ragged and leaves every cell a string."""
-    rows = (row for row in _csv_rows(data) if row)
-    header = next(rows)
+def _csv_frames(path: Path, spec: TableSpec, problems: Problems, size: int) -> Iterator[pd.DataFrame]:
+    defused = is_defused(path)
+    with open_text(path, problems, newline="") as lines:
+        rows = (row for row in _csv_reader(lines) if row)
+        header = next(rows, [])
+        while portion := list(islice(rows, size)):
+            frame = _csv_frame(header, portion, problems)
+            yield decode_cells(undefuse(frame) if defused else frame, spec, problems)
+
+
+def _csv_frame(header: list[str], rows: Iterable[list[str]], problems: Problems) -> pd.DataFrame:
+    """Row by row as Python's reader has them: finds which rows are ragged and leaves every cell a string."""
     table = []
     for number, row in enumerate(rows, start=1):
         if len(row) != len(header):
             problems.add(number, None, f"{len(row)} cells", f"{len(header)} cells, one for each column")
         table.append(row)
     problems.check()
-    return pd.DataFrame(table, columns=header, dtype=object)
+    return pd.DataFrame(table, columns=header, dtype="str")
 
 
 # JSON lines
 
 
-def _read_jsonl(data: bytearray, spec: TableSpec, problems: Problems) -> pd.DataFrame:
+def _jsonl_frames(path: Path, spec: TableSpec, problems: Problems, size: int) -> Iterator[pd.DataFrame]:
+    with open_text(path, problems, newline="\n") as text:
+        lines = ((number, line) for number, line in enumerate(text, start=1) if line.strip())
+        while portion := list(islice(lines, size)):
+            yield _read_jsonl(portion, spec, problems)
+
+
+def _read_jsonl(lines: Iterable[tuple[int, str | bytes]], spec: TableSpec, problems: Problems) -> pd.DataFrame:
+    """The objects in numbered lines."""
     rows: list[dict[str, Any]] = []
     columns: dict[str, None] = {}
-    for number, line in enumerate(io.BytesIO(data), start=1):
+    for number, line in lines:
         if not line.strip():
             continue
         try:
@@ -153,8 +193,20 @@ def _read_parquet(path: Path, spec: TableSpec, problems: Problems) -> tuple[pd.D
     except (pa.ArrowException, OSError) as error:
         raise problems.fail("a file that is not readable Parquet", "a whole Parquet file") from error
     codes = {name: found for name in ids if (found := _stored_codes(table, name)) is not None}
+    return _parquet_frame(table, spec, problems), codes
+
+
+def _parquet_frames(path: Path, spec: TableSpec, problems: Problems, size: int) -> Iterator[pd.DataFrame]:
+    try:
+        for batch in pa.parquet.ParquetFile(path).iter_batches(size):
+            yield _parquet_frame(pa.Table.from_batches([batch]), spec, problems)
+    except (pa.ArrowException, OSError) as error:
+        raise problems.fail("a file that is not readable Parquet", "a whole Parquet file") from error
+
+
+def _parquet_frame(table: pa.Table, spec: TableSpec, problems: Problems) -> pd.DataFrame:
     frame = pd.DataFrame({name: _parquet_column(table.column(name)) for name in table.column_names})
-    return decode_cells(frame, spec, problems), codes
+    return decode_cells(frame, spec, problems)
 
 
 def _stored_codes(table: pa.Table, name: str) -> Codes | None:

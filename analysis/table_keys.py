@@ -40,7 +40,7 @@ def check_duplicates(
     first = pd.Series(np.arange(len(codes))).groupby(codes).first()
     for position in again.tolist():
         values = ", ".join(show(frame[name].iloc[position]) for name in key)
-        earlier = int(first.loc[codes.iloc[position]]) + 1
+        earlier = int(first.loc[codes.iloc[position]]) + 1 + problems.before
         found = f"{values} again, already in row {earlier}"
         problems.add(position + 1, ", ".join(key), found, "each of them once")
 

@@ -8,6 +8,7 @@ what is expected.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -23,7 +24,7 @@ from analysis.table_checks import (
     TableSpec,
     check_columns,
 )
-from analysis.table_files import read_frame
+from analysis.table_files import read_frame, read_frames
 from analysis.table_keys import Codes, check_duplicates, key_codes
 from analysis.table_values import check_values
 from analysis.table_writing import write_frame
@@ -42,10 +43,17 @@ __all__ = [
     "check_writable",
     "find_table",
     "key_codes",
+    "read_pieces",
     "read_table",
     "write_atomically",
     "write_table",
 ]
+
+
+WHOLE = 16 * 2**20
+"""Bytes of a file that `read_pieces` reads in one piece."""
+PIECE = 4000
+"""Rows per piece of a larger file."""
 
 
 def _spec(name: str, key: str, required: dict[str, str], optional: dict[str, str]) -> TableSpec:
@@ -117,6 +125,20 @@ def read_table(path: str | Path, kind: str) -> pd.DataFrame:
     problems = Problems(path.name)
     frame, codes = read_frame(path, spec, problems)
     return _checked(frame, spec, problems, codes)
+
+
+def read_pieces(path: str | Path, kind: str, *, fill: Mapping[str, str] | None = None) -> Iterator[pd.DataFrame]:
+    """Read and check a file that may be larger than memory: a small one whole, a large one in pieces.
+
+    Rows that stand there twice are found within a piece only. `fill` gives the cells of a column that isn't there.
+    """
+    spec, path = table_spec(kind), Path(path)
+    problems = Problems(path.name)
+    large = path.is_file() and path.stat().st_size > WHOLE
+    for frame in read_frames(path, spec, problems, PIECE) if large else [read_frame(path, spec, problems)[0]]:
+        missing = {name: cell for name, cell in (fill or {}).items() if name not in frame.columns}
+        yield _checked(frame.assign(**missing), spec, problems, {})
+        problems.before += len(frame)
 
 
 def check_table(frame: pd.DataFrame, kind: str, name: str | None = None) -> pd.DataFrame:

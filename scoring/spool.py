@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from analysis.tables import read_pieces
 from scoring.errors import DoubledSummary, MissingInput
 from scoring.frames import check_documents, missing_documents
-from scoring.pieces import read_pieces
 from scoring.texts import Document, Text, as_text
 from scoring.work import Task
 
@@ -49,10 +49,11 @@ class Spool:
 
     def load(self, summaries: Path, documents: Path) -> None:
         """Read both files, and refuse doubles and summaries without their document."""
-        for frame in read_pieces(documents, "documents", self._path):
+        # Most metrics look at references only; those that need a source refuse the empty one.
+        for frame in read_pieces(documents, "documents", fill={"source": ""}):
             rows = [(one.doc_id, _dump(one.references), _dump(one.source)) for one in _documents(frame)]
             self._insert("documents", rows)
-        for frame in read_pieces(summaries, "summaries", self._path):
+        for frame in read_pieces(summaries, "summaries"):
             self._add_summaries(frame)
         self._index("documents", "doc_id", documents)
         self._index("summaries", "doc_id, system", summaries)

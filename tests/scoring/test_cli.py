@@ -124,8 +124,8 @@ def test_run_tells_what_came_of_it(files: Path, capsys: pytest.CaptureFixture[st
 def test_large_files_are_read_in_pieces(
     tmp_path: Path, summaries: pd.DataFrame, documents: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.pieces.WHOLE", 0)
-    monkeypatch.setattr("scoring.pieces.ROWS", 2)
+    monkeypatch.setattr("analysis.tables.WHOLE", 0)
+    monkeypatch.setattr("analysis.tables.PIECE", 2)
     odd = summaries.assign(summary=['A "quoted"\nline.', "The cat sat.", "One, two.", "Three."])
     expected = scoring.evaluate(odd, documents, "rouge-1-f,length")
     for suffix in (".csv", ".csv.gz", ".jsonl", ".parquet"):
@@ -146,7 +146,7 @@ def test_documents_need_no_source_column_where_no_metric_looks_at_it(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("scoring.pieces.WHOLE", whole)
+    monkeypatch.setattr("analysis.tables.WHOLE", whole)
     documents = documents.drop(columns="source")
     cells = documents.assign(references=[json.dumps(texts) for texts in documents["references"]])
     if ".csv" in suffix:
@@ -167,8 +167,8 @@ def test_errors_in_pieces_name_the_row_of_the_file(
 ) -> None:
     with (files / "s.jsonl").open("a") as file:
         file.write('{"doc_id": "1", "system": "c", "summary": 7}\n')
-    monkeypatch.setattr("scoring.pieces.WHOLE", 0)
-    monkeypatch.setattr("scoring.pieces.ROWS", 2)
+    monkeypatch.setattr("analysis.tables.WHOLE", 0)
+    monkeypatch.setattr("analysis.tables.PIECE", 2)
     assert run(files, "length") == 2
     error = capsys.readouterr().err
     assert "s.jsonl, row 5, column summary" in error
@@ -200,8 +200,8 @@ def test_bad_option(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_doubled_summary(
     files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, whole: int
 ) -> None:
-    monkeypatch.setattr("scoring.pieces.WHOLE", whole)
-    monkeypatch.setattr("scoring.pieces.ROWS", 1)
+    monkeypatch.setattr("analysis.tables.WHOLE", whole)
+    monkeypatch.setattr("analysis.tables.PIECE", 1)
     add_line(files, system="a")
     assert run(files, "rouge-1-f") == 2
     assert "s.jsonl" in refused(capsys)
