@@ -91,7 +91,7 @@ def batch_progress(studies: list[Study]) -> dict[int, list[BatchProgress]]:
                 submitted,
                 held,
                 waiting,
-                is_posted=batch.posted and batch.crowd != Worker.DIRECT,
+                is_posted=batch.posted and not batch.is_direct,
             )
         )
     return found

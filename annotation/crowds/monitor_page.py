@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from annotation import protocols
 from annotation.errors import Refused
 from annotation.jobs import MONEY_KINDS
 from annotation.models import Batch, Job, Submission
@@ -14,7 +15,6 @@ from annotation.numbers import whole
 from . import MARKETS, market_for
 from .base import Market
 from .monitor import Monitor, bars, monitor
-from .mturk_csv import with_forms
 from .topup import TopUp, top_up_of
 from .workers import WorkerRow, price_of_approval, worker_table
 
@@ -77,7 +77,7 @@ def admin_part(batch: Batch, state: Monitor) -> dict[str, Any]:
         "upto": max((one.pk for one in waiting), default=0),
         "top_up": top_up_of(batch) if posted else TopUp([], None),
         "posted": posted,
-        "csv_form": batch.protocol in with_forms(),
+        "csv_form": any(protocol.csv_form for protocol in protocols.among([batch.protocol])),
     }
 
 

@@ -5,8 +5,7 @@ from typing import Any
 from django.db import models
 from django.db.models import F, Q
 
-from annotation.words import Text as Text
-from annotation.words import plain as plain
+from annotation.words import plain
 
 from .study import Study
 

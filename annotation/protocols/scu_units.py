@@ -12,8 +12,7 @@ from django.utils.translation import gettext as _
 from annotation.common.middleware import readable
 from annotation.errors import BadAnswers
 from annotation.models import Assignment, ExtractedUnit
-from annotation.models.texts import Text
-from annotation.words import sentences
+from annotation.words import Text, sentences
 
 LONGEST = 1000  # characters; far above any single fact
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Assignment, Judgment, SecondLook, Summary, Task
-from annotation.models.texts import Text
+from annotation.words import Text
 
 from .base import Answer, Item, Protocol, given_value, named
 from .described import Dimension, title_of

@@ -18,7 +18,7 @@ from annotation.crowds.quoting import quote
 from annotation.crowds.terms import set_terms
 from annotation.errors import Refused
 from annotation.jobs import job_for, start_job
-from annotation.models import Batch, Role, Study, Worker
+from annotation.models import Batch, Role, Study
 from annotation.numbers import whole
 
 from .errors import answers_refusals
@@ -96,7 +96,7 @@ def _launch_page(request: HttpRequest, batch: Batch, context: dict[str, Any]) ->
         **about(request, batch, "launch"),
         **launch_choices(batch),
         "standing": (standing := batch.postings.count()),
-        "by_links": standing and not batch.terms and batch.crowd == Worker.DIRECT,
+        "by_links": standing and not batch.terms and batch.is_direct,
         "preview_url": reverse("crowd-preview", args=[batch.pk]) if batch.tasks.exists() else "",
         **context,
     }

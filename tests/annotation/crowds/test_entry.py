@@ -1,6 +1,7 @@
 """A market lets its workers in by its own rules, in its own file; around it nobody knows a market by name."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,6 +54,8 @@ def test_no_market_is_known_by_name_outside_its_own_files():
         if set(constants(node)) & set(MARKETS)
     }
     assert named == set()
+    deciding = re.compile(rf"{{%[^%]*== *[\"']({'|'.join(MARKETS)})[\"']")
+    assert [path for path in HOUSE.rglob("*.html") if deciding.search(path.read_text(encoding="utf-8"))] == []
 
 
 class Lab(Direct):
