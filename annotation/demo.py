@@ -6,11 +6,11 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
+from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
 from annotation.transfer.bulk import Progress
 from annotation.transfer.importer import import_study
 
 from .batches import create_batch
-from .common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
 from .demo_guidance import add_guidance
 from .errors import Refused
 from .models import Batch, FilterDecision, Membership, Study, User

@@ -9,13 +9,13 @@ from django.db.models import Q
 from django.http import Http404
 from django.utils.translation import gettext
 
-from analysis.disagreement import Scale
+from analysis.correlate.disagreement import Scale
+from annotation.common.translation import from_column
+from annotation.models.work import counted
 
 from . import protocols
-from .common.translation import from_column
 from .explorer import State, Wish, beyond, state_of
 from .models import REFERENCE_GROUP, Document, Dropped, HumanScore, Judgment, Score, Study, Summary, User
-from .models.work import counted
 
 
 @dataclass(frozen=True)

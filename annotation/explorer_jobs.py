@@ -8,9 +8,10 @@ from django.db import connection, transaction
 from django.utils.translation import gettext
 
 from annotation.common import clock
+from annotation.common.translation import to_column
+from annotation.tables.trusted import human_scores, trusted_judgments
 from annotation.words import plain
 
-from .common.translation import to_column
 from .errors import Refused
 from .jobs import Progress, kind
 from .models import (
@@ -26,7 +27,6 @@ from .models import (
     Score,
     Study,
 )
-from .tables.trusted import human_scores, trusted_judgments
 
 PORTION = 2000
 
@@ -114,7 +114,7 @@ def _store_dropped(study: Study, decisions: tuple[Any, ...]) -> None:
 
 def compare(study: Study, measure: str, metric: str) -> Exploration:
     """Store how far a metric and a human measure are apart on each document."""
-    from analysis.disagreement import disagreement
+    from analysis.correlate.disagreement import disagreement
     from analysis.tables import AnalysisError
 
     names = ["doc_id", "system"]

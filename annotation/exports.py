@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from analysis.provenance import file_hash
+from analysis.tables.provenance import file_hash
 from annotation.common import clock
 from annotation.transfer.exporter import export_folder
 from annotation.transfer.manifest import Written

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.utils.translation import gettext
 
+from annotation.tables.records import records
 from annotation.transfer.frames import scores_frame
 
 from .errors import Refused
 from .models import WHOLE_SYSTEM, Job, Study, Summary
-from .tables.records import records
 
 RESAMPLES = 1000
 SORTS = {"system": ("system", True), "mean": ("value", False), "n": ("n", False)}
@@ -86,7 +86,7 @@ class MetricPage:
 def metric_page(study: Study, metric: str, sort: str = "mean") -> MetricPage:
     from analysis.correlate import system_means
     from analysis.plot import score_bars, to_svg
-    from analysis.plot_quality import score_distributions
+    from analysis.plot.quality import score_distributions
 
     scores = scores_frame(study)
     scores = scores[scores["metric"] == metric]

@@ -9,6 +9,8 @@ from django.db import transaction
 from django.utils.translation import gettext, gettext_noop
 
 from annotation.common import clock
+from annotation.tables.records import records
+from annotation.tables.trusted import apply_filter, systems_judgments
 from annotation.transfer.frames import judgments_frame
 
 from . import protocols
@@ -16,8 +18,6 @@ from .downloads import quality_chart
 from .errors import Refused
 from .models import FilterDecision, Study, User
 from .stored import stored
-from .tables.records import records
-from .tables.trusted import apply_filter, systems_judgments
 
 RESAMPLES = 1000
 HERE = "https://here.invalid/"  # stands for the page's own address, which the chart's maker would make absolute
@@ -66,7 +66,7 @@ def _by_protocol(judgments: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def _protocol(name: str, kept: pd.DataFrame, everything: pd.DataFrame) -> dict[str, Any]:
-    from analysis.contested import widest_spread
+    from analysis.agreement.contested import widest_spread
     from analysis.filters.workers import worker_figures
     from analysis.plot import to_svg
 
@@ -94,7 +94,7 @@ def _is_about_scus(protocol: str) -> bool:
 
 def _spread(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """The standard deviation across annotators per dimension, as histograms (SummEval, Figure 1)."""
-    from analysis.agreement_experts import spread_histograms
+    from analysis.agreement.experts import spread_histograms
     from analysis.tables import AnalysisError
 
     try:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from django.utils.translation import gettext
 
+from annotation.tables.trusted import filter_sentence, human_scores, measures_of, of_systems, trusted_judgments
 from annotation.transfer.frames import scores_frame, summaries_frame
 
 from .errors import Refused
 from .models import Study
 from .stored import stored
-from .tables.trusted import filter_sentence, human_scores, measures_of, of_systems, trusted_judgments
 
 if TYPE_CHECKING:
     from analysis.report import Report
@@ -33,7 +33,7 @@ def report_content(study: Study) -> dict[str, Any]:
 def study_report(study: Study, human: str = "") -> "Report | None":
     """The report by one human measure (by default the leading one)."""
     from analysis.report import RESAMPLES, SEED, build_report, judgments_behind
-    from analysis.where import without_checks
+    from analysis.tables.where import without_checks
 
     trusted = trusted_judgments(study)
     if trusted.judgments.empty:

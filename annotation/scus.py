@@ -10,12 +10,12 @@ from django.db.models import Count, Max, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from annotation.common import clock
+from annotation.protocols.scu_units import Coverage, Unit, as_unit, coverage
 
 from . import protocols
 from .advice import similarity
 from .errors import BadAnswers, Refused
 from .models import Assignment, ContentUnit, Document, ExtractedUnit, Judgment, Reference, Study, UnitList, User
-from .protocols.scu_units import Coverage, Unit, as_unit, coverage
 
 MATCH = 0.5  # content words shared by two annotators' SCUs that are taken for the same fact
 MOST_FROZEN = 100  # the annotators' limit is a batch's option; an admin may merge several lists

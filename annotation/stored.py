@@ -8,8 +8,8 @@ from typing import Any
 from django.db.models import Count, Max
 
 from analysis.sentence import Sentence
+from annotation.common.translation import with_sentences
 
-from .common.translation import with_sentences
 from .jobs import Progress, kind, start_job
 from .models import Assignment, Job, Judgment, StoredResult, Study, User
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from analysis.agreement_counts import Floats, count
+from analysis.agreement.counts import Floats, count
 from analysis.filters.base import Decision, Evidence, Setting, rule
 from analysis.sentence import Sentence
 from analysis.tables import AnalysisError

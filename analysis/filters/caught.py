@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.filters import preview
 from analysis.filters.base import Decision
-from analysis.where import without_checks
+from analysis.tables.where import without_checks
 
 
 def caught_by(decisions: Iterable[Decision], judgments: pd.DataFrame) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.agreement import agreement
-from analysis.agreement_counts import codes_of, count
+from analysis.agreement.counts import codes_of, count
 from analysis.filters.base import Decision, Evidence, Setting, rule
 from analysis.sentence import Sentence
 from analysis.tables import AnalysisError

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from analysis.agreement import agreement
-from analysis.agreement_counts import UNIT
+from analysis.agreement.counts import UNIT
 from analysis.filters.behaviour import expected_answers
-from analysis.where import without_checks
+from analysis.tables.where import without_checks
 
 FAST = 1 / 3
 """Below this share of the workers' median time an answer came too fast."""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from analysis.cube import build_cube
+from analysis.correlate.score_cube import build_cube
 from analysis.report import figures as draw
 from analysis.report.parts import Figure, Report, Section, Study
-from analysis.report.words import best_metric, methods, verdict, warnings
+from analysis.report.prose import best_metric, methods, verdict, warnings
 from analysis.sentence import Sentence
 
 RESAMPLES = 1000

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.coefficients import kendall
 from analysis.compare import Comparison, compare
 from analysis.correlate import CorrelationResult, correlate, system_means
-from analysis.cube import ScoreCube
+from analysis.correlate.coefficients import kendall
+from analysis.correlate.score_cube import ScoreCube
 from analysis.experiments.pairwise import PairwiseF1, pairwise_f1
 from analysis.experiments.topk import TopK, top_k
 from analysis.plot import score_bars, system_scatter
-from analysis.plot_metrics import (
+from analysis.plot.metrics import (
     correlation_bars,
     f1_bars,
     frame_of,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.coefficients import UnknownName
-from analysis.cube import ScoreCube
+from analysis.correlate.coefficients import UnknownName
+from analysis.correlate.score_cube import ScoreCube
 from analysis.plot import to_svg
 from analysis.sentence import Sentence
 

@@ -67,7 +67,7 @@ class Criterion:
 
 
 def _contested_ratings(judgments: "pd.DataFrame", **thresholds: float) -> "pd.DataFrame":
-    from analysis.contested import contested_ratings
+    from analysis.agreement.contested import contested_ratings
 
     return contested_ratings(judgments, **thresholds)
 

@@ -78,7 +78,7 @@ A statement that joins two facts is present only if **both** are there.
 
 
 def _contested_units(judgments: "pd.DataFrame", **thresholds: float) -> "pd.DataFrame":
-    from analysis.contested import contested_units
+    from analysis.agreement.contested import contested_units
 
     return contested_units(judgments, **thresholds)
 

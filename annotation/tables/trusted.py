@@ -9,7 +9,7 @@ import pandas as pd
 from django.utils.translation import gettext, gettext_noop
 
 from analysis.sentence import Sentence
-from analysis.table_formulas import defuse
+from analysis.tables.csv_formulas import defuse
 from annotation.errors import Refused
 from annotation.models import REFERENCE_GROUP, Assignment, Batch, FilterDecision, Study, Worker
 from annotation.transfer.frames import judgments_frame, scus_frame

@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from analysis.provenance import file_hash
-from analysis.table_formulas import read_manifest
 from analysis.tables import write_atomically
 from analysis.tables import write_table as write_frame
+from analysis.tables.csv_formulas import read_manifest
+from analysis.tables.provenance import file_hash
 from annotation.models import Study
 from annotation.tables.trusted import Filtered
 from annotation.transfer.shapes.source import Source

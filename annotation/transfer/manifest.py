@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.provenance import PACKAGES as ANALYSIS_PACKAGES
-from analysis.provenance import file_hash, versions
-from analysis.table_formulas import MANIFEST, MARK
+from analysis.tables.csv_formulas import MANIFEST, MARK
+from analysis.tables.provenance import PACKAGES as ANALYSIS_PACKAGES
+from analysis.tables.provenance import file_hash, versions
 from annotation.common import clock
 from annotation.models import REFERENCE_GROUP, Study
 from annotation.tables.trusted import Filtered, filter_sentence, measures_of

@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from analysis.table_cells import encode_cell
-from analysis.table_formulas import STARTS, defuse
+from analysis.tables.cells import encode_cell
+from analysis.tables.csv_formulas import STARTS, defuse
 
 from .streaming import SCHEMA, Column, Row, Table
 

@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from analysis.resample import draw, global_samples, percentile_interval, summary_samples, system_samples
+from analysis.correlate.resample import draw, global_samples, percentile_interval, summary_samples, system_samples
 from benchmarks import Measurement, seconds
 from benchmarks._peers import LEVELS, peer_bootstrap
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.aggregate_models import answers, fit
+from analysis.aggregate.worker_models import answers, fit
 from benchmarks import Measurement, seconds
 
 TASKS, WORKERS, PER_TASK, ITERATIONS = 10_000, 100, 4, 30

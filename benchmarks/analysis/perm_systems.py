@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from analysis.compare_swap import p_values, standardise, swap_masks, swapped_differences, swapped_vectors
+from analysis.compare.permutation import p_values, standardise, swap_masks, swapped_differences, swapped_vectors
 from benchmarks import Measurement, seconds
 from benchmarks._peers import LEVELS, peer_permutation
 from benchmarks.analysis.correlate import COEFFICIENTS, DOCUMENTS, RESAMPLES, SYSTEMS, matrices

@@ -11,8 +11,8 @@ import math
 import numpy as np
 from scipy import stats
 
-from analysis.coefficients import pearson
-from analysis.compare_williams import williams
+from analysis.compare.williams import williams
+from analysis.correlate.coefficients import pearson
 from benchmarks import Measurement, seconds
 
 METRICS, SYSTEMS, PART = 193, 25, 300

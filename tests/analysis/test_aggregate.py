@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.aggregate import SCHEMES, aggregate, combine, wilson, without_bias
-from analysis.aggregate_models import MODELS, answers, fit
+from analysis.aggregate.worker_models import MODELS, answers, fit
 from analysis.cli import main
 from analysis.tables import AnalysisError, check_table
 from tests.analysis.support import cases, table

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis import agreement_coefficients
-from analysis.agreement import agreement
-from analysis.agreement_analytic import analytic
-from analysis.agreement_coefficients import LEVELS, alpha, alpha_of_table
-from analysis.agreement_counts import count_matrix, patterns
-from analysis.agreement_raters import cohens_kappa
+from analysis.agreement import agreement, coefficients
+from analysis.agreement.coefficients import LEVELS, alpha, alpha_of_table
+from analysis.agreement.counts import count_matrix, patterns
+from analysis.agreement.raters import cohens_kappa
+from analysis.agreement.standard_errors import analytic
 from analysis.tables import AnalysisError
 from tests.analysis.support import cases, from_matrix, table
 
@@ -191,7 +190,7 @@ def test_every_printed_alpha_comes_from_the_package(monkeypatch: pytest.MonkeyPa
 def test_a_table_too_large_for_the_package_is_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = agreement(noisy())[0].value
     monkeypatch.setattr(krippendorff, "alpha", None)
-    monkeypatch.setattr(agreement_coefficients, "PACKAGE_CELLS", 80 * 2 * 2 - 1)
+    monkeypatch.setattr(coefficients, "PACKAGE_CELLS", 80 * 2 * 2 - 1)
     assert agreement(noisy())[0].value == pytest.approx(expected, abs=1e-12)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.agreement_experts import crowd_against_experts, spread_histograms
+from analysis.agreement.experts import crowd_against_experts, spread_histograms
 from analysis.tables import AnalysisError
 from tests.analysis.support import table
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from analysis.contested import (
+from analysis.agreement.contested import (
     contested,
     contested_ratings,
     contested_units,

@@ -14,8 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.table_cells import decode_cell, encode_cell
-from analysis.table_keys import _string_numbers
 from analysis.tables import (
     SUFFIXES,
     TABLES,
@@ -27,6 +25,8 @@ from analysis.tables import (
     read_table,
     write_table,
 )
+from analysis.tables.cells import decode_cell, encode_cell
+from analysis.tables.keys import _string_numbers
 
 HEAD = "doc_id,system,unit,worker_id,value\n"
 Read = Callable[[Path, str], pd.DataFrame]

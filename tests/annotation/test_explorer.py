@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from analysis.disagreement import disagreement
+from analysis.correlate.disagreement import disagreement
 from analysis.tables import AnalysisError
 from annotation.explorer import PER_PAGE, Wish, list_page
 from annotation.explorer_document import document_page

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from analysis.table_formulas import MANIFEST
+from analysis.tables.csv_formulas import MANIFEST
 from annotation.models import Study
 from annotation.transfer.exporter import export_folder
 from annotation.transfer.options import ExportOptions

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db.models import Count
 
-from analysis.table_formulas import defuse, is_defused
+from analysis.tables.csv_formulas import defuse, is_defused
 from annotation.models import ContentUnit, Study
 from annotation.protocols import judging_scus
 from annotation.words import plain
