@@ -29,12 +29,12 @@ def choices() -> list[Choice]:
     """Every registered family, ready or not."""
     from scoring import registry
 
-    families = {id(registry.get(name).family.card): registry.get(name) for name in registry.known()}
+    families = {id(registry.get(name).family.description): registry.get(name) for name in registry.known()}
     return [
         Choice(
-            one.family.card.title,
-            one.family.card.names,
-            one.family.card.citation,
+            one.family.description.title,
+            one.family.description.names,
+            one.family.description.citation,
             "" if (ready := one.ready()).ok else ready.missing,
         )
         for one in families.values()

@@ -45,7 +45,7 @@ from pathlib import Path
 import torch, transformers
 from transformers.models.bert import modeling_bert, tokenization_bert
 from scoring import threads
-from scoring.streams import score_files
+from scoring.run.files import score_files
 warnings.simplefilter("ignore")
 threads.use(1)
 folder, metrics, cache = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3]) if len(sys.argv) > 3 else None

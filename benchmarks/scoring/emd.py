@@ -20,9 +20,9 @@ from benchmarks import Measurement
 from benchmarks.scoring.rouge_perl import load
 from scoring import registry
 from scoring.metrics.wms import Bag, content, make_bag
+from scoring.models.word_vectors import WordVectors
+from scoring.models.word_vectors import load as load_vectors
 from scoring.texts import Document, as_references, as_text
-from scoring.vectors import WordVectors
-from scoring.vectors import load as load_vectors
 
 CLAIM = 1.5
 KINDS = ("wms", "sms", "s+wms")

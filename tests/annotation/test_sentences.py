@@ -21,7 +21,10 @@ from annotation.management.commands.makemessages import library_texts, templates
 from annotation.protocols import PROTOCOLS
 from annotation.quality import READINGS
 from annotation.stored import plain
-from scoring import models, questions, registry, vectors, wordnet
+from scoring import models, registry
+from scoring.metrics.meteor import wordnet
+from scoring.metrics.summaqa import questions
+from scoring.models import word_vectors
 from tests.analysis._matrices import table
 from tests.analysis.support import table as rows
 from tests.analysis.test_filters import GOOD, TRUTH, crowd, hit
@@ -53,18 +56,18 @@ def test_what_every_rule_is_for_is_said_in_german():
 
 
 def test_what_every_metric_measures_is_said_in_german():
-    assert unknown(sorted({registry.get(name).family.card.title for name in registry.known()})) == []
+    assert unknown(sorted({registry.get(name).family.description.title for name in registry.known()})) == []
 
 
 def test_what_a_metric_lacks_is_said_in_german(monkeypatch, tmp_path):
     """Here, and on a machine that has nothing of it."""
     here = {registry.get(name).ready().missing for name in registry.known()} - {""}
-    for room in (questions, vectors):
+    for room in (questions, word_vectors):
         monkeypatch.setattr(room, "find_spec", lambda name: None)
     lacking = [
         *here,
         questions.readiness("en_core_web_sm").missing,
-        vectors.ready(vectors.DEFAULT).missing,
+        word_vectors.ready(word_vectors.DEFAULT).missing,
         *(models.how_to_get(name) for name in (models.DEFAULT, str(tmp_path), "some/model")),
         _without_wordnet(monkeypatch, tmp_path),
     ]

@@ -14,7 +14,7 @@ import pytest
 import scoring
 from analysis.tables import read_table, write_table
 from scoring.cli import main
-from scoring.sink import Sink
+from scoring.run.scores_writer import Sink
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPLAIN = ["explain", "--metric", "rouge-1-f", "--summary", "a", "--reference", "a"]
@@ -92,7 +92,7 @@ def test_run_writes_what_the_library_returns(
 def test_bytes_do_not_depend_on_jobs_cache_or_pieces(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     metrics = "rouge-all,bleu,chrf,js-2,cider,density"
     assert run(files, metrics, out="one.csv.gz") == 0
-    monkeypatch.setattr("scoring.streams.ROWS", 50)
+    monkeypatch.setattr("scoring.run.files.ROWS", 50)
     assert run(files, metrics, "--jobs", "2", "--cache", str(files / "cache"), out="two.csv.gz") == 0
     assert run(files, metrics, "--cache", str(files / "cache"), out="three.csv.gz") == 0
     first = (files / "one.csv.gz").read_bytes()
@@ -265,7 +265,7 @@ def test_no_scores_are_written_over_what_is_read(files: Path, target: str, capsy
 def test_a_place_that_cant_be_written_is_refused_before_the_work(
     files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.streams.Run", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("scoring.run.files.Run", lambda *_, **__: pytest.fail("computed"))
     assert run(files, "length", out="/proc/scores.csv") == 2
     assert "can't be written" in refused(capsys)
 

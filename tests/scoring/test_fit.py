@@ -18,10 +18,10 @@ from scoring import registry
 from scoring.base import Family
 from scoring.cli import main
 from scoring.errors import NotReady
-from scoring.examples import Examples
-from scoring.learned_model import read_model, write_model
-from scoring.learning import Settings, report
-from scoring.regression import fit, make_folds, out_of_fold
+from scoring.learned.examples import Examples
+from scoring.learned.model_file import read_model, write_model
+from scoring.learned.ridge import fit, make_folds, out_of_fold
+from scoring.learned.train import Settings, report
 from scoring.texts import Document, Text
 
 WORDS = "cat dog rain sun bird fish tree house river stone wind snow king queen road ship".split()  # noqa: SIM905

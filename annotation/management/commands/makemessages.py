@@ -20,7 +20,7 @@ def library_texts() -> list[str]:
 
     sentences = (str(template.value) for _, template in templates() if isinstance(template, ast.Constant))
     rules = (rule.summary for rule in RULES.values())
-    metrics = (registry.get(name).family.card.title for name in registry.known())
+    metrics = (registry.get(name).family.description.title for name in registry.known())
     return list(dict.fromkeys([*sentences, *rules, *metrics]))
 
 
