@@ -131,7 +131,8 @@ class HeadFamily(Family):
         number = int(sums.get(LONG, 0))
         if not number:
             return ()
+        name = self.description.names[0]
         return [
-            f"{self.description.names[0]}: for {number} of {count} summaries a text is longer than {self.options['model']} "
+            f"{name}: for {number} of {count} summaries a text is longer than {self.options['model']} "
             "reads at once; such texts were cut off."
         ]

@@ -31,7 +31,7 @@ def test_what_was_put_comes_back_and_columns_are_added(tmp_path: Path) -> None:
     assert block.values[1].tolist() == [3.5, 7.0, 2.5]
 
 
-def test_signatures_have_their_own_shelves(tmp_path: Path) -> None:
+def test_signatures_have_scores_of_their_own(tmp_path: Path) -> None:
     with Cache(tmp_path) as cache:
         with cache.writing():
             cache.of_signature("stem:no", ["c"]).put(KEYS[:1], ["c"], [[1.0]])
