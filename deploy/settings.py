@@ -106,6 +106,7 @@ USE_TZ = True
 
 # Static files, by WhiteNoise
 STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "annotation" / "common" / "static"]  # what site and marketplace share
 STATIC_ROOT = Path(env.text("STATIC_ROOT", str(BASE_DIR / "var" / "static")))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
