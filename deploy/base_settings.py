@@ -79,6 +79,7 @@ USE_TZ = True
 
 # Static files, by WhiteNoise
 STATIC_URL = "static/"
+STATICFILES_DIRS = [BASE_DIR / "annotation" / "common" / "static"]  # what site and marketplace share
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
