@@ -12,13 +12,13 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.text import slugify
 
-from annotation.frozen import Frozen, FrozenModels
+from annotation.common.prepared_queries import Frozen, FrozenModels
 
 PSEUDONYM = re.compile(r"w-[a-z2-7]{16}")
 
 
 class User(AbstractUser):
-    """A person who signs in. Demo accounts work in the demo only (annotation/accounts.py)."""
+    """A person who signs in. Demo accounts work in the demo only (annotation/accounts)."""
 
     is_demo = models.BooleanField(default=False)
 

@@ -14,8 +14,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.errors import BadAnswers
-from annotation.frozen import Frozen
+from annotation.common.errors import BadAnswers
+from annotation.common.prepared_queries import Frozen
 from annotation.models import Assignment, Batch, Judgment, Task
 
 from .described import Described

@@ -3,7 +3,7 @@
 import pytest
 from django.db import connection, transaction
 
-from annotation.frozen import Frozen, FrozenModels
+from annotation.common.prepared_queries import Frozen, FrozenModels
 from annotation.models import Batch, Document, Task
 from tests.factories import make_batch, make_study, make_user
 
