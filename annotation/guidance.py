@@ -13,9 +13,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.common import clock
+from annotation.common.prepared_queries import PreparedQuery
 
 from .errors import BadAnswers, Refused
-from .frozen import Frozen
 from .guidance_texts import DEFAULTS
 from .models import (
     Batch,
@@ -87,8 +87,8 @@ FACTS = ("consent", "agreed", "tutorial_asked", "tutorial_done", "test_asked", "
 
 
 @cache
-def _gate(protocol: str) -> Frozen:
-    return Frozen(lambda study, worker: _gate_facts(study, worker, protocol), "study", "worker")
+def _gate(protocol: str) -> PreparedQuery:
+    return PreparedQuery(lambda study, worker: _gate_facts(study, worker, protocol), "study", "worker")
 
 
 def may_work(batch: Batch, worker: Worker) -> None:

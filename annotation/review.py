@@ -6,8 +6,9 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Q
 
+from annotation.common.prepared_queries import PreparedQuery
+
 from . import protocols
-from .frozen import Frozen
 from .leases import DONE
 from .models import Assignment, Batch, User
 from .models.texts import plain
@@ -44,7 +45,7 @@ def receipt_facts(assignment: Assignment) -> ReceiptFacts:
     return ReceiptFacts(assignment, batch, protocols.of(batch).answered(assignment), done)
 
 
-_DONE = Frozen(
+_DONE = PreparedQuery(
     lambda worker, batch: (
         Assignment.objects.filter(worker=worker, task__batch=batch, state__in=DONE)
         .values("worker")

@@ -6,7 +6,7 @@ from django.contrib.sessions.backends import db
 from django.db import connection
 from django.utils import timezone
 
-from .frozen import ask
+from annotation.common.prepared_queries import ask
 
 
 class Row(NamedTuple):

@@ -15,11 +15,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotation.common.prepared_queries import PreparedQuery
 from annotation.errors import BadAnswers
-from annotation.frozen import Frozen
 from annotation.models import Assignment, Batch, Judgment, Task
 
-_STORED = Frozen(
+_STORED = PreparedQuery(
     lambda assignment: Judgment.objects.filter(assignment=assignment, is_current=True).values_list("pk"), "assignment"
 )
 

@@ -13,8 +13,8 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import ngettext
 
+from annotation.common.prepared_queries import PreparedQuery
 from annotation.errors import Refused
-from annotation.frozen import Frozen
 from annotation.models import Assignment, Batch, ContentUnit, Document, Judgment, Summary, Task
 
 from .base import Item, Protocol, given_value, named
@@ -23,7 +23,7 @@ WORD = re.compile(r"\S+")
 ORDERS = ("natural", "random")
 REFERENCE_GROUP = "reference"  # the group of the system that holds references as if they were summaries
 MOST_SPANS = 20
-_UNITS = Frozen(
+_UNITS = PreparedQuery(
     lambda document: ContentUnit.objects.filter(document=document).in_force().values_list("scu_id", "text", "is_check"),
     "document",
 )

@@ -13,9 +13,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import protocols
 from annotation.access import member_of, study_for, user_of
+from annotation.common.prepared_queries import PreparedObjects
 from annotation.drafts import drafted_answers, fresh_answers
 from annotation.errors import BadAnswers, Refused
-from annotation.frozen import FrozenModels
 from annotation.leases import DONE, assignment_of, check_open, release_task
 from annotation.models import Assignment, Batch, Role, Worker
 from annotation.review import my_answers, receipt_facts
@@ -27,7 +27,7 @@ from .straight_on import address_after, is_wanted, way_on
 from .work_page import account_urls, page_config
 
 FIELD = "answer:"
-_BATCH = FrozenModels(lambda batch: Batch.objects.filter(pk=batch).select_related("study"), "batch")
+_BATCH = PreparedObjects(lambda batch: Batch.objects.filter(pk=batch).select_related("study"), "batch")
 
 
 @require_http_methods(["GET", "POST"])
