@@ -27,9 +27,7 @@ else:
     ALLOWED_HOSTS = env.words("ALLOWED_HOSTS")
     DATABASES = {"default": database(env.required("DATABASE_URL", "postgres://user:password@host:5432/pyramidion"))}
 
-PREPARED_STATEMENTS = env.flag(
-    "PREPARED_STATEMENTS", default=True
-)  # of annotation/common/prepared_queries.py, on PostgreSQL
+PREPARED_STATEMENTS = env.flag("PREPARED_STATEMENTS", default=True)  # on PostgreSQL
 SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 ROOT_URLCONF = "deploy.urls"

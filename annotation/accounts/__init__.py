@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.backends import ModelBackend
 
-from annotation.common.prepared_queries import Frozen
+from annotation.common.prepared_queries import PreparedQuery
 
 NAMES = ("id", "password", "is_superuser", "username", "is_staff", "is_active", "is_demo")
 """What every request asks of the person, in the order of the table; the rest is fetched when somebody looks at it."""
@@ -33,4 +33,4 @@ def _people(user: int) -> Any:
     return User.objects.filter(pk=user).values_list(*NAMES)
 
 
-_person = Frozen(_people, "user")
+_person = PreparedQuery(_people, "user")

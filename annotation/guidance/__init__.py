@@ -14,8 +14,18 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.common import clock
 from annotation.common.errors import BadAnswers, Refused
-from annotation.common.prepared_queries import Frozen
-from annotation.models import Batch, Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun, Study, User, Worker
+from annotation.common.prepared_queries import PreparedQuery
+from annotation.models import (
+    Batch,
+    Consent,
+    GuidanceText,
+    PracticeItem,
+    PracticePlan,
+    PracticeRun,
+    Study,
+    User,
+    Worker,
+)
 from annotation.protocols import PROTOCOLS
 
 from .default_texts import CONSENT
@@ -78,8 +88,8 @@ FACTS = ("consent", "agreed", "tutorial_asked", "tutorial_done", "test_asked", "
 
 
 @cache
-def _gate(protocol: str) -> Frozen:
-    return Frozen(lambda study, worker: _gate_facts(study, worker, protocol), "study", "worker")
+def _gate(protocol: str) -> PreparedQuery:
+    return PreparedQuery(lambda study, worker: _gate_facts(study, worker, protocol), "study", "worker")
 
 
 def may_work(batch: Batch, worker: Worker) -> None:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from annotation.common import clock
 from annotation.common.errors import AlreadySubmitted, BatchNotOpen, NoTaskLeft, NotYours
-from annotation.common.prepared_queries import Frozen, FrozenModels
+from annotation.common.prepared_queries import PreparedObjects, PreparedQuery
 from annotation.models import Assignment, Batch, Task, User, Worker
 from annotation.models.work import AssignmentQuerySet, TaskQuerySet
 
@@ -71,10 +71,12 @@ def _free(worker: int, batch: int) -> TaskQuerySet:
     return Task.objects.filter(batch=batch).free_for(worker).order_by("pk")
 
 
-# What every lease asks of the database (frozen.py)
-_LOCK_WORKER = Frozen(lambda worker: Worker.objects.filter(pk=worker).select_for_update().values_list("pk"), "worker")
-_OPEN = Frozen(lambda worker, batch: _mine(worker, batch).values_list("pk"), "worker", "batch")
-_FREE = Frozen(
+# What every lease asks of the database (common/prepared_queries.py)
+_LOCK_WORKER = PreparedQuery(
+    lambda worker: Worker.objects.filter(pk=worker).select_for_update().values_list("pk"), "worker"
+)
+_OPEN = PreparedQuery(lambda worker, batch: _mine(worker, batch).values_list("pk"), "worker", "batch")
+_FREE = PreparedQuery(
     lambda worker, batch: (
         _free(worker, batch).select_for_update(skip_locked=True).values_list("pk", "document_id", "summary_id")[:1]
     ),
@@ -167,13 +169,13 @@ def own_assignment(worker: Worker | None, key: str, *, lock: bool = False, texts
 
 
 @cache
-def _held_by(lock: bool, texts: bool) -> FrozenModels[Assignment]:
+def _held_by(lock: bool, texts: bool) -> PreparedObjects[Assignment]:
     found = Assignment.objects.select_related("task__batch__study")
     if texts:
         found = found.select_related("task__document", "task__summary").defer("task__document__source")
     if lock:
         found = found.select_for_update(of=("self",))
-    return FrozenModels(lambda worker, key: found.filter(key=key, worker=worker), "worker", words=["key"])
+    return PreparedObjects(lambda worker, key: found.filter(key=key, worker=worker), "worker", words=["key"])
 
 
 def assignment_of(user: User, key: str) -> Assignment:
@@ -184,7 +186,7 @@ def assignment_of(user: User, key: str) -> Assignment:
     return found
 
 
-_PAGE = FrozenModels(
+_PAGE = PreparedObjects(
     lambda user, key: Assignment.objects.select_related(
         "task__batch__study", "task__document", "task__summary", "worker"
     ).filter(key=key, worker__user=user),

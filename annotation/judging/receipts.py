@@ -7,7 +7,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, Q
 
 from annotation import protocols
-from annotation.common.prepared_queries import Frozen
+from annotation.common.prepared_queries import PreparedQuery
 from annotation.common.text import plain
 from annotation.models import Assignment, Batch, User
 
@@ -45,7 +45,7 @@ def receipt_facts(assignment: Assignment) -> ReceiptFacts:
     return ReceiptFacts(assignment, batch, protocols.of(batch).answered(assignment), done)
 
 
-_DONE = Frozen(
+_DONE = PreparedQuery(
     lambda worker, batch: (
         Assignment.objects.filter(worker=worker, task__batch=batch, state__in=DONE)
         .values("worker")

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.accounts.access import user_of
 from annotation.common.errors import BadAnswers, NotYours, Refused
 from annotation.common.middleware import readable
-from annotation.common.prepared_queries import FrozenModels
+from annotation.common.prepared_queries import PreparedObjects
 from annotation.judging.drafts import FIELD, Change, save_draft
 from annotation.judging.submit import Receipt, revise_judgments, submit_judgments
 from annotation.models import Worker
@@ -116,7 +116,9 @@ def _worker(request: HttpRequest, key: str) -> Worker | None:
     return _HOLDER.first(user=user_of(request).pk, key=key)
 
 
-_HOLDER = FrozenModels(lambda user, key: Worker.objects.filter(user=user, assignments__key=key), "user", words=["key"])
+_HOLDER = PreparedObjects(
+    lambda user, key: Worker.objects.filter(user=user, assignments__key=key), "user", words=["key"]
+)
 
 
 def read_body(request: HttpRequest) -> dict[str, Any]:

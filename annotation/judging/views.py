@@ -15,7 +15,7 @@ from annotation import protocols
 from annotation.accounts.access import member_of, study_for, user_of
 from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import BadAnswers, Refused
-from annotation.common.prepared_queries import FrozenModels
+from annotation.common.prepared_queries import PreparedObjects
 from annotation.judging.drafts import drafted_answers, fresh_answers
 from annotation.judging.leases import DONE, assignment_of, check_open, release_task
 from annotation.judging.receipts import my_answers, receipt_facts
@@ -27,7 +27,7 @@ from .next_task import address_after, is_wanted, way_on
 from .page_config import account_urls, page_config
 
 FIELD = "answer:"
-_BATCH = FrozenModels(lambda batch: Batch.objects.filter(pk=batch).select_related("study"), "batch")
+_BATCH = PreparedObjects(lambda batch: Batch.objects.filter(pk=batch).select_related("study"), "batch")
 
 
 @require_http_methods(["GET", "POST"])
