@@ -11,10 +11,11 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         # These modules register kinds of jobs.
-        from .crowds.console import jobs as crowd_jobs  # noqa: F401
+        from annotation.crowds.console import jobs as crowd_jobs  # noqa: F401
+        from annotation.results.explorer import index  # noqa: F401
+        from annotation.transfer.exporting import jobs as export_jobs  # noqa: F401
+
         from .results import quality, report, scoring_job  # noqa: F401
-        from .results.explorer import index  # noqa: F401
-        from .transfer.exporting import jobs as export_jobs  # noqa: F401
 
         post_migrate.connect(_after_migrate, sender=self)
 

@@ -4,12 +4,12 @@ from django.utils.translation import gettext as _
 
 from annotation.common.errors import Refused
 from annotation.common.parsing import whole
+from annotation.crowds.markets.direct import Direct
+from annotation.crowds.markets.mturk import MTurk
+from annotation.crowds.markets.prolific import Prolific
 from annotation.models import Batch, Study
 
 from .base import Market
-from .markets.direct import Direct
-from .markets.mturk import MTurk
-from .markets.prolific import Prolific
 
 MARKETS: dict[str, type[Market]] = {market.name: market for market in (Direct, MTurk, Prolific)}
 

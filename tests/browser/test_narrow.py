@@ -91,7 +91,7 @@ def test_a_caption_is_read_without_scrolling_its_table(page: Page, live_server, 
 
 
 def test_every_caption_has_the_part_that_stays_in_view():
-    from tests.annotation.test_translation import ROOM
+    from tests.annotation.common.test_translation import ROOM
 
     pages = [markup(page.read_text()) for page in (ROOM / "templates").rglob("*.html")]
     assert sum(text.count("<caption><span>") for text in pages) == sum(text.count("<caption") for text in pages) > 0

@@ -9,7 +9,7 @@ from annotation.protocols.scu_units import Unit, store_units
 from annotation.scus.lists import freeze_units
 from annotation.studies.batches import create_batch
 from annotation.studies.second_rounds import open_second_round, read_thresholds
-from tests.annotation.test_rounds import rated
+from tests.annotation.studies.test_second_rounds import rated
 from tests.browser.helpers import let_in
 from tests.browser.test_axe import axe, look, page  # noqa: F401  fixtures
 from tests.browser.test_guidance import make_guided_study

@@ -8,7 +8,7 @@ from annotation.judging.drafts import save_draft
 from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment, Posting, Submission, Task
 from annotation.protocols import of
-from tests.annotation.test_leases_postgres import _all_at_once
+from tests.annotation.judging.test_leases_postgres import _all_at_once
 from tests.factories import make_batch, make_study
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite, pytest.mark.django_db(transaction=True)]

@@ -14,7 +14,7 @@ from annotation.marketplace.pages import workers as worker_pages
 from annotation.marketplace.qualifications import qualifications
 from tests.looking import fits
 from tests.marketplace.fixtures import ANSWER, FORM, HTML, KEY, XSD, client_of, make_hit
-from tests.marketplace.visitors import PASSWORD, a_requester, a_worker
+from tests.marketplace.pages.visitors import PASSWORD, a_requester, a_worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
