@@ -20,8 +20,8 @@ from annotation.results.quality import quality_content
 from annotation.studies.batches import create_batch
 from annotation.studies.second_rounds import find_contested, open_second_round, read_thresholds
 from annotation.transfer.datasheet import datasheet
-from annotation.transfer.exporting.study import export_study
 from annotation.transfer.importing.study import import_study
+from tests.annotation.transfer.whole_export import export_study
 from tests.factories import make_member, make_study, make_worker
 
 ROOM = Path(__file__).resolve().parents[3] / "annotation"
