@@ -6,8 +6,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Document, Reference, Study, Summary, System
-from annotation.transfer.aligned import align, sentences_of, words_of
-from annotation.transfer.outputs import read_lines
+from annotation.transfer.importing.aligned_files import align, sentences_of, words_of
+from annotation.transfer.importing.system_outputs import read_lines
 
 pytestmark = pytest.mark.django_db
 

@@ -5,9 +5,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.test import Client
 
+from annotation.accounts.api_tokens import issue_token
 from annotation.api.urls import api
 from annotation.common import clock
-from annotation.leases import lease_task
+from annotation.judging.leases import lease_task
+from annotation.judging.submit import submit_judgments
 from annotation.models import (
     ApiToken,
     Batch,
@@ -23,8 +25,6 @@ from annotation.models import (
 from annotation.protocols import PROTOCOLS
 from annotation.protocols import of as protocol_of
 from annotation.protocols.likert import Likert
-from annotation.submits import submit_judgments
-from annotation.tokens import issue_token
 from tests.factories import make_batch, make_member, make_study, make_user, make_worker
 
 pytestmark = pytest.mark.django_db

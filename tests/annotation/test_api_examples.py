@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from annotation.accounts.api_tokens import issue_token
 from annotation.models import Study, User
-from annotation.tokens import issue_token
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

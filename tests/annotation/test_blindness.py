@@ -7,11 +7,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.batches import create_batch
-from annotation.leases import lease_task
+from annotation.judging.leases import lease_task
+from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment, Batch, ContentUnit, Role, Score, System, Worker
 from annotation.protocols import of as protocol_of
-from annotation.submits import submit_judgments
+from annotation.studies.batches import create_batch
 from tests.factories import make_member, make_study, make_worker
 from tests.looking import markup
 

@@ -6,10 +6,10 @@ from threading import Barrier
 import pytest
 from django.db import connection
 
-from annotation.collecting import remove_member
-from annotation.errors import Refused
+from annotation.common.errors import Refused
 from annotation.models import Batch, Membership, Role
 from annotation.protocols.litepyramid import LitePyramid
+from annotation.studies.members import remove_member
 from tests.factories import make_member, make_study, make_user
 from tests.looking import markup
 

@@ -11,11 +11,11 @@ import pytest
 from annotation.api.judgments import JudgmentOut
 from annotation.models import ContentUnit, FilterDecision, Judgment, Study
 from annotation.models.crowds import Entry
-from annotation.transfer import frames, judgment_rows, ledger_rows, text_rows
-from annotation.transfer.exporter import export_folder
-from annotation.transfer.importer import import_study
-from annotation.transfer.options import ExportOptions
-from annotation.transfer.streaming import Column
+from annotation.tables import frames, judgments, ledger, texts
+from annotation.tables.stream import Column
+from annotation.transfer.exporting.options import ExportOptions
+from annotation.transfer.exporting.study import export_folder
+from annotation.transfer.importing.study import import_study
 from tests.annotation.test_exports import SHORT, THREE
 from tests.annotation.test_import import write_folder
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 # Of the judgment itself, of its summary, of its assignment and of its SCU; a flag, a time and numbers among them.
 NEW = (
-    Column("top", "number", ("scale_max",), broken=judgment_rows._decimals("scale_max")),
+    Column("top", "number", ("scale_max",), broken=judgments._decimals("scale_max")),
     Column("is_newest", "flag", ("is_current",)),
     Column("document_key", "integer", ("summary__document_id",)),
     Column("crowd", paths=("assignment__worker__crowd",), cell=str.upper),
@@ -59,7 +59,7 @@ def export(study: Study, folder: Path, table: str, form: str) -> list[dict[str, 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
 def test_a_new_column_of_judgments_is_one_entry(study, tmp_path, monkeypatch, form, table):
     before = export(study, tmp_path / "before", table, form)
-    monkeypatch.setattr(judgment_rows, "COLUMNS", (*NEW, *judgment_rows.COLUMNS))
+    monkeypatch.setattr(judgments, "COLUMNS", (*NEW, *judgments.COLUMNS))
     after = export(study, tmp_path / "after", table, form)
     assert list(after[0]) == [*(column.name for column in NEW), *before[0]]
     assert [{name: row[name] for name in before[0]} for row in after] == before
@@ -79,7 +79,7 @@ def test_a_new_column_of_judgments_is_one_entry(study, tmp_path, monkeypatch, fo
 
 def test_a_new_column_is_in_the_frame_and_the_manifest(study, tmp_path, monkeypatch):
     before = frames.judgments_frame(study)
-    monkeypatch.setattr(judgment_rows, "COLUMNS", (*NEW, *judgment_rows.COLUMNS))
+    monkeypatch.setattr(judgments, "COLUMNS", (*NEW, *judgments.COLUMNS))
     after = frames.judgments_frame(study)
     pd.testing.assert_frame_equal(after[before.columns], before)
     kinds = {name: str(after[name].dtype) for name in ("top", "is_newest", "document_key", "fact")}
@@ -92,12 +92,12 @@ def test_a_new_column_is_in_the_frame_and_the_manifest(study, tmp_path, monkeypa
 @pytest.mark.parametrize(
     ("table", "module", "columns", "new"),
     [
-        ("documents", text_rows, "DOCUMENTS", Column("pk", "integer", ("pk",))),
-        ("summaries", text_rows, "SUMMARIES", Column("of", paths=("document__study__name",))),
-        ("scus", text_rows, "SCUS", Column("of", paths=("document__study__name",))),
-        ("scores", text_rows, "SCORES", Column("of", paths=("study__name",))),
-        ("assignments", text_rows, "ASSIGNMENTS", Column("quota", "integer", ("task__quota",))),
-        ("ledger", ledger_rows, "COLUMNS", Column("token", paths=("token",))),
+        ("documents", texts, "DOCUMENTS", Column("pk", "integer", ("pk",))),
+        ("summaries", texts, "SUMMARIES", Column("of", paths=("document__study__name",))),
+        ("scus", texts, "SCUS", Column("of", paths=("document__study__name",))),
+        ("scores", texts, "SCORES", Column("of", paths=("study__name",))),
+        ("assignments", texts, "ASSIGNMENTS", Column("quota", "integer", ("task__quota",))),
+        ("ledger", ledger, "COLUMNS", Column("token", paths=("token",))),
     ],
 )
 @pytest.mark.parametrize("form", ["csv", "parquet"])
@@ -114,7 +114,7 @@ def test_so_it_is_in_every_other_table(study, tmp_path, monkeypatch, form, table
 
 
 def test_the_api_shows_what_is_stored_of_a_judgment():
-    stored = [column.name for column in judgment_rows.COLUMNS if not column.derived]
+    stored = [column.name for column in judgments.COLUMNS if not column.derived]
     assert list(JudgmentOut.model_fields) == [*stored, "counts"]
 
 

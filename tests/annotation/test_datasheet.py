@@ -3,14 +3,14 @@
 import pytest
 from django.core.management import call_command
 
-from annotation.datasheet import Datasheet, datasheet
-from annotation.leases import lease_task
+from annotation.jobs.page_cache import StoredResult, plain, study_mark
+from annotation.judging.leases import lease_task
+from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment, FilterDecision, Role, Study
 from annotation.protocols import of as protocol_of
-from annotation.quality import quality_content
-from annotation.stored import StoredResult, plain, study_mark
-from annotation.submits import submit_judgments
-from annotation.transfer.importer import import_study
+from annotation.results.quality import quality_content
+from annotation.transfer.datasheet import Datasheet, datasheet
+from annotation.transfer.importing.study import import_study
 from tests.annotation.test_import import write_folder
 from tests.factories import make_batch, make_member, make_study, make_worker
 

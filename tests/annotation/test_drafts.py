@@ -7,12 +7,12 @@ import pytest
 from django.urls import reverse
 
 from annotation.common import clock
-from annotation.drafts import Change, fresh_answers, save_draft
-from annotation.errors import BadAnswers, NotYours
-from annotation.leases import expire_leases, lease_task, release_task
+from annotation.common.errors import BadAnswers, NotYours
+from annotation.judging.drafts import Change, fresh_answers, save_draft
+from annotation.judging.leases import expire_leases, lease_task, release_task
+from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment
 from annotation.protocols import of as protocol_of
-from annotation.submits import submit_judgments
 from tests.factories import make_batch, make_member, make_study, make_worker
 from tests.looking import markup
 

@@ -9,10 +9,8 @@ from django.test.utils import CaptureQueriesContext
 
 from analysis.correlate.disagreement import disagreement
 from analysis.tables import AnalysisError
-from annotation.explorer import PER_PAGE, Wish, list_page
-from annotation.explorer_document import document_page
-from annotation.explorer_jobs import compare, refresh
-from annotation.leases import lease_task
+from annotation.judging.leases import lease_task
+from annotation.judging.submit import submit_judgments
 from annotation.models import (
     Disagreement,
     Document,
@@ -25,7 +23,9 @@ from annotation.models import (
     Summary,
 )
 from annotation.protocols import of as protocol_of
-from annotation.submits import submit_judgments
+from annotation.results.explorer.document import document_page
+from annotation.results.explorer.index import compare, refresh
+from annotation.results.explorer.lists import PER_PAGE, Wish, list_page
 from tests.factories import make_batch, make_member, make_study, make_user, make_worker
 from tests.looking import markup
 

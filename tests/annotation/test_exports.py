@@ -12,15 +12,15 @@ from django.core.management import CommandError, call_command
 from analysis.cli import main as analysis
 from analysis.report import Report
 from analysis.tables import read_table
-from annotation import reports
+from annotation.common.errors import Refused
 from annotation.demo import STUDY, load_demo
-from annotation.errors import Refused
 from annotation.models import Assignment, FilterDecision, Judgment, Study, Summary
 from annotation.models.crowds import Entry
-from annotation.transfer import streaming
-from annotation.transfer.exporter import export_folder
-from annotation.transfer.importer import import_study
-from annotation.transfer.options import ExportOptions
+from annotation.results import report
+from annotation.tables import stream
+from annotation.transfer.exporting.options import ExportOptions
+from annotation.transfer.exporting.study import export_folder
+from annotation.transfer.importing.study import import_study
 from tests.annotation.test_import import DOCUMENTS, JUDGMENTS, SUMMARIES, write_folder
 
 pytestmark = pytest.mark.django_db
@@ -195,7 +195,7 @@ def test_the_printed_commands_give_the_same_bytes_and_the_sites_numbers(demo, tm
         assert analysis(commands[what][3:]) == 0, capsys.readouterr()
     for name in ("judgments_kept.csv", "judgments_dropped.csv", "human_scores.csv"):
         assert (out / name).read_bytes() == before[name]
-    ours, theirs = reports.study_report(demo), built[0]
+    ours, theirs = report.study_report(demo), built[0]
     assert len(ours.figures) > 5
     assert [figure.name for figure in theirs.figures] == [figure.name for figure in ours.figures]
     for one, other in zip(theirs.figures, ours.figures, strict=True):
@@ -269,7 +269,7 @@ def test_without_texts_no_text_leaves(study, tmp_path):
 def test_the_chunks_leave_no_trace(demo, tmp_path, monkeypatch):
     tables = {"tables": ["documents", "summaries", "scus", "judgments", "judgments_kept", "scores"]}
     whole = export(demo, tmp_path / "whole", **tables)
-    monkeypatch.setattr(streaming, "CHUNK", 50)
+    monkeypatch.setattr(stream, "CHUNK", 50)
     pieces = export(demo, tmp_path / "pieces", **tables)
     for path in whole.iterdir():
         if path.name != "manifest.json":

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from annotation import exports
 from annotation.common import clock
 from annotation.models import Export, Job, Role, Study
-from annotation.transfer.importer import import_study
-from annotation.transfer.options import ExportOptions
+from annotation.transfer.exporting import jobs
+from annotation.transfer.exporting.options import ExportOptions
+from annotation.transfer.importing.study import import_study
 from tests.annotation.test_import import JUDGMENTS, write_folder
 from tests.factories import make_member, make_study
 
@@ -103,7 +103,7 @@ def test_worker_ids_and_money_are_for_admins(client, study):
 
 
 def test_strangers_annotators_and_other_studies_get_nothing(client, study):
-    export = exports.start_export(study, make_member(study, Role.ANALYST), ExportOptions.given(["scores"]))
+    export = jobs.start_export(study, make_member(study, Role.ANALYST), ExportOptions.given(["scores"]))
     other = make_study()
     for user, status in (
         (make_member(other, Role.ADMIN), 404),
@@ -125,9 +125,9 @@ def test_an_expired_export_is_gone_and_says_so(analyst, study):
     page = analyst.get(f"/studies/{study.slug}/exports/").content.decode()
     assert "expired" in page
     assert url not in page
-    assert exports.folder_of(export).is_dir()
+    assert jobs.folder_of(export).is_dir()
     asked(analyst, study, table=["scores"])
-    assert not exports.folder_of(export).exists()  # the next export cleans up; the list keeps its hash
+    assert not jobs.folder_of(export).exists()  # the next export cleans up; the list keeps its hash
     assert export.files.count() == 3
 
 
@@ -143,17 +143,17 @@ def test_a_failed_export_leaves_no_files_and_says_why(analyst, study, monkeypatc
     def broken(*args: object) -> None:
         raise ValueError("The filter would drop everybody.")
 
-    monkeypatch.setattr(exports, "export_folder", broken)
+    monkeypatch.setattr(jobs, "export_folder", broken)
     export = asked(analyst, study, table=["scores"])
     assert (export.job.state, export.files.count()) == (Job.State.FAILED, 0)
-    assert not exports.folder_of(export).exists()
+    assert not jobs.folder_of(export).exists()
     assert "The filter would drop everybody." in analyst.get(f"/studies/{study.slug}/exports/").content.decode()
 
 
 def test_a_job_that_runs_again_makes_the_same_files_once(analyst, study):
     export = asked(analyst, study, table=["scores"])
     before = {one.name: one.sha256 for one in export.files.all() if one.name == "scores.csv"}
-    exports.export_job(export.job, lambda done, total: None)
+    jobs.export_job(export.job, lambda done, total: None)
     assert {one.name: one.sha256 for one in export.files.all() if one.name == "scores.csv"} == before
     assert export.files.count() == 3
 

@@ -7,8 +7,9 @@ from django.db import connection
 from django.urls import reverse
 
 from annotation.common import clock
+from annotation.common.errors import BadAnswers, Refused
+from annotation.common.markdown import render_markdown
 from annotation.demo import load_demo
-from annotation.errors import BadAnswers, Refused
 from annotation.guidance import (
     ConsentMissing,
     NotQualified,
@@ -21,8 +22,7 @@ from annotation.guidance import (
     newest_text,
     write_text,
 )
-from annotation.guidance_texts import CONSENT
-from annotation.markdown import render_markdown
+from annotation.guidance.default_texts import CONSENT
 from annotation.models import (
     Assignment,
     Batch,

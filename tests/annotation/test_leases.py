@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from annotation.common import clock
-from annotation.drafts import Change, save_draft
-from annotation.errors import AlreadySubmitted, BatchNotOpen, NoTaskLeft, NotYours
-from annotation.leases import expire_leases, lease_task, release_task
+from annotation.common.errors import AlreadySubmitted, BatchNotOpen, NoTaskLeft, NotYours
+from annotation.judging.drafts import Change, save_draft
+from annotation.judging.leases import expire_leases, lease_task, release_task
+from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment, Batch
 from annotation.protocols import of as protocol_of
-from annotation.submits import submit_judgments
 from tests.factories import make_batch, make_study, make_worker
 
 pytestmark = pytest.mark.django_db

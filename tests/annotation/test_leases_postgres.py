@@ -6,12 +6,12 @@ from collections import Counter
 import pytest
 from django.db import connection
 
-from annotation.drafts import Change, save_draft
-from annotation.errors import NoTaskLeft
-from annotation.leases import lease_task
+from annotation.common.errors import NoTaskLeft
+from annotation.judging.drafts import Change, save_draft
+from annotation.judging.leases import lease_task
+from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment, Batch, Judgment, Task, Worker
 from annotation.protocols import of as protocol_of
-from annotation.submits import submit_judgments
 from tests.factories import make_batch, make_study
 
 pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]

@@ -5,13 +5,13 @@ from collections import Counter
 import pytest
 from django.urls import reverse
 
-from annotation.batches import create_batch
-from annotation.errors import NoTaskLeft, Refused
-from annotation.leases import lease_task
+from annotation.common.errors import NoTaskLeft, Refused
+from annotation.judging.leases import lease_task
+from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment, Batch, Judgment, Reference, Study, Summary, System
 from annotation.protocols.likert import DIMENSIONS, Likert, paragraphs
-from annotation.submits import submit_judgments
-from annotation.transfer.frames import judgments_frame
+from annotation.studies.batches import create_batch
+from annotation.tables.frames import judgments_frame
 from tests.factories import make_member, make_study, make_worker
 
 pytestmark = pytest.mark.django_db

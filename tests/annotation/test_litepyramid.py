@@ -4,15 +4,15 @@ from collections import Counter
 
 import pytest
 
-from annotation.batches import create_batch
-from annotation.errors import Refused
-from annotation.leases import lease_task
+from annotation.common.errors import Refused
+from annotation.judging.leases import lease_task
+from annotation.judging.submit import revise_judgments, submit_judgments
 from annotation.models import Batch, ContentUnit, Judgment, Study, Summary
 from annotation.protocols.base import Item
 from annotation.protocols.litepyramid import LitePyramid, mixed, words_of
-from annotation.submits import revise_judgments, submit_judgments
-from annotation.transfer.frames import judgments_frame
-from annotation.transfer.importer import import_study
+from annotation.studies.batches import create_batch
+from annotation.tables.frames import judgments_frame
+from annotation.transfer.importing.study import import_study
 from tests.annotation.whole_export import export_study
 from tests.factories import make_study, make_worker
 

@@ -4,7 +4,7 @@ import pytest
 
 from annotation.jobs import run_job, start_job
 from annotation.models import Job, MetricRun, Role, Score
-from annotation.scores import score_study
+from annotation.results.scoring_job import score_study
 from tests.factories import make_member, make_study
 from tests.looking import markup
 

@@ -8,10 +8,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.models import AuditEvent, Judgment, Membership, Role, Study
-from annotation.transfer import uploads
-from annotation.transfer.exporter import export_folder
-from annotation.transfer.importer import import_study, study_counts
-from annotation.transfer.options import ExportOptions
+from annotation.transfer.exporting.options import ExportOptions
+from annotation.transfer.exporting.study import export_folder
+from annotation.transfer.importing import uploads
+from annotation.transfer.importing.study import import_study, study_counts
 from tests.annotation.test_import import write_folder
 from tests.factories import make_member, make_study, make_user
 from tests.looking import markup
@@ -125,7 +125,7 @@ def test_a_name_that_is_taken_changes_nothing_and_lets_nobody_in(client, admin, 
 def test_two_at_once_make_one(client, admin, tmp_path, monkeypatch):
     folder = write_folder(tmp_path / "in")
     other = lambda _: [str(Study.objects.create(name="Mine", fingerprint="other"))]  # noqa: E731
-    monkeypatch.setattr("annotation.transfer.importer.findings", other)  # after the name was found free
+    monkeypatch.setattr("annotation.transfer.importing.study.findings", other)  # after the name was found free
     answer = send(client, files(folder))
     assert answer.status_code == 409
     assert "at the same moment" in answer.content.decode()

@@ -4,8 +4,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.common.parsing import whole
 from annotation.models import Batch, Entry, Job, Role, Study
-from annotation.numbers import whole
 from tests.factories import make_batch, make_member, make_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres, pytest.mark.sqlite]

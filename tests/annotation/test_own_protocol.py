@@ -10,18 +10,18 @@ from django.urls import reverse
 
 from analysis.tables import TableError
 from annotation import protocols
-from annotation.batches import create_batch
-from annotation.datasheet import datasheet
 from annotation.guidance import give_defaults, newest_text
-from annotation.leases import lease_task
+from annotation.judging.leases import lease_task
+from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment, Batch, Judgment, PracticeItem, Role, Study, Summary, Task
 from annotation.protocols import PROTOCOLS, Item, Protocol
 from annotation.protocols.base import named
-from annotation.quality import quality_content
-from annotation.rounds import find_contested, open_second_round, read_thresholds
-from annotation.submits import submit_judgments
-from annotation.transfer.exporter import export_study
-from annotation.transfer.importer import import_study
+from annotation.results.quality import quality_content
+from annotation.studies.batches import create_batch
+from annotation.studies.second_rounds import find_contested, open_second_round, read_thresholds
+from annotation.transfer.datasheet import datasheet
+from annotation.transfer.exporting.study import export_study
+from annotation.transfer.importing.study import import_study
 from tests.factories import make_member, make_study, make_worker
 
 ROOM = Path(__file__).resolve().parents[2] / "annotation"

@@ -17,18 +17,18 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import get_resolver
 
-from annotation.batches import create_batch
-from annotation.exports import start_export
-from annotation.leases import lease_task
+from annotation.accounts.api_tokens import issue_token
+from annotation.judging.leases import lease_task
+from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment, Export, FilterDecision, Job, Role, Score, Study, Worker
 from annotation.protocols import of as protocol_of
-from annotation.scores import store_scores
-from annotation.submits import submit_judgments
-from annotation.tokens import issue_token
-from annotation.transfer.frames import summaries_frame
-from annotation.transfer.options import USUAL, ExportOptions
+from annotation.results.scoring_job import store_scores
+from annotation.studies.batches import create_batch
+from annotation.tables.frames import summaries_frame
+from annotation.transfer.exporting.jobs import start_export
+from annotation.transfer.exporting.options import USUAL, ExportOptions
+from annotation.transfer.exporting.writers import FORMS
 from annotation.transfer.shapes import SHAPES
-from annotation.transfer.writers import FORMS
 from tests.factories import make_batch, make_member, make_study
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -3,13 +3,13 @@
 import pytest
 
 from annotation import protocols
-from annotation.batches import create_batch
 from annotation.demo import STUDY, load_demo
-from annotation.leases import lease_task
+from annotation.judging.leases import lease_task
+from annotation.judging.submit import submit_judgments
 from annotation.models import AuditEvent, FilterDecision, Job, Role, StoredResult, Study, Worker
-from annotation.submits import submit_judgments
+from annotation.studies.batches import create_batch
+from annotation.tables.frames import judgments_frame
 from annotation.tables.trusted import systems_judgments
-from annotation.transfer.frames import judgments_frame
 from tests.factories import make_batch, make_member, make_study, make_worker
 from tests.looking import markup
 
@@ -172,7 +172,7 @@ def test_numbers_are_kept_until_the_data_changes(admin, study):
 
 
 def test_a_spreadsheet_runs_no_formula_from_a_download():
-    from annotation.downloads import table_response
+    from annotation.common.downloads import table_response
 
     text = table_response([{"system": "=cmd()", "value": -1.5}], "x.csv").content.decode()
     assert text == "system,value\n'=cmd(),-1.5\n"

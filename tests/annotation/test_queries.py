@@ -9,10 +9,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.batches import create_batch
-from annotation.leases import lease_task
+from annotation.judging.leases import lease_task
 from annotation.models import Assignment, Batch, ContentUnit, Document, Summary, Task, Worker
 from annotation.protocols import of as protocol_of
+from annotation.studies.batches import create_batch
 from tests.factories import make_batch, make_member, make_study
 
 pytestmark = pytest.mark.django_db

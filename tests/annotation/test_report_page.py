@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from annotation.accounts.api_tokens import issue_token
 from annotation.demo import STUDY, load_demo
 from annotation.models import FilterDecision, Job, Role, StoredResult, Study, User
-from annotation.reports import study_report
-from annotation.tokens import issue_token
+from annotation.results.report import study_report
 from tests.annotation.whole_export import export_study
 from tests.factories import make_member, make_study
 

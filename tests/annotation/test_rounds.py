@@ -4,12 +4,13 @@ import pytest
 from django.urls import reverse
 
 from annotation import protocols
-from annotation.batches import create_batch
 from annotation.common import clock
-from annotation.errors import NoTaskLeft, Refused
-from annotation.leases import lease_task, release_task
+from annotation.common.errors import NoTaskLeft, Refused
+from annotation.judging.leases import lease_task, release_task
+from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment, Batch, Judgment, Role, SecondLook, Summary, Task, Worker
-from annotation.rounds import (
+from annotation.studies.batches import create_batch
+from annotation.studies.second_rounds import (
     NothingContested,
     answers_frame,
     find_contested,
@@ -17,8 +18,7 @@ from annotation.rounds import (
     read_thresholds,
     round_report,
 )
-from annotation.submits import submit_judgments
-from annotation.transfer.frames import judgments_frame
+from annotation.tables.frames import judgments_frame
 from tests.factories import make_member, make_study
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]

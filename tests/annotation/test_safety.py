@@ -11,11 +11,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django_otp.oath import hotp
 
+from annotation.accounts import invitations, second_factor
+from annotation.accounts.second_factor import BadCode
 from annotation.common import clock
-from annotation.errors import Refused
+from annotation.common.errors import Refused
 from annotation.models import AuditEvent, Invitation, Membership, Role, SecondFactor, SignInFailures, User
-from annotation.safety import invitations, second_factor
-from annotation.safety.second_factor import BadCode
 from tests.factories import make_batch, make_member, make_study, make_user
 from tests.looking import markup
 

@@ -17,10 +17,10 @@ from analysis.filters import RULES, apply_rules
 from analysis.report import Report, build_report
 from analysis.sentence import Grouped, Sentence, joined
 from annotation.common.translation import from_column, to_column, translated, with_sentences
+from annotation.jobs.page_cache import plain
 from annotation.management.commands.makemessages import library_texts, templates
 from annotation.protocols import PROTOCOLS
-from annotation.quality import READINGS
-from annotation.stored import plain
+from annotation.results.quality import READINGS
 from scoring import models, registry
 from scoring.metrics.meteor import wordnet
 from scoring.metrics.summaqa import questions

@@ -9,12 +9,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.tables import read_table
-from annotation.crowds.mturk_csv import import_results
 from annotation.models import FilterDecision, Study
-from annotation.transfer.exporter import export_folder
-from annotation.transfer.frames import judgments_frame, scores_frame, scus_frame
-from annotation.transfer.importer import import_study
-from annotation.transfer.options import ExportOptions
+from annotation.tables.frames import judgments_frame, scores_frame, scus_frame
+from annotation.transfer.exporting.options import ExportOptions
+from annotation.transfer.exporting.study import export_folder
+from annotation.transfer.importing.study import import_study
+from annotation.transfer.mturk_csv import import_results
 from annotation.transfer.shapes import SHAPES
 from annotation.transfer.shapes.texts import lines, tagged, unlined, untagged
 

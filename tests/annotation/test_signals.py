@@ -2,14 +2,14 @@
 
 import pytest
 
-from annotation.drafts import save_draft
-from annotation.leases import lease_task
+from annotation.judging.attention import merge_signals
+from annotation.judging.drafts import save_draft
+from annotation.judging.leases import lease_task
+from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment, Judgment
 from annotation.models.attention import totals
 from annotation.protocols import of as protocol_of
-from annotation.signals import merge_signals
-from annotation.submits import submit_judgments
-from annotation.transfer.text_rows import assignments_table
+from annotation.tables.texts import assignments_table
 from tests.factories import make_batch, make_study, make_worker
 
 

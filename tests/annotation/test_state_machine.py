@@ -21,12 +21,12 @@ from hypothesis.stateful import (
 )
 
 from annotation.common import clock
-from annotation.drafts import Change, save_draft
-from annotation.errors import AlreadySubmitted, NoTaskLeft
-from annotation.leases import expire_leases, lease_task, release_task
+from annotation.common.errors import AlreadySubmitted, NoTaskLeft
+from annotation.judging.drafts import Change, save_draft
+from annotation.judging.leases import expire_leases, lease_task, release_task
+from annotation.judging.submit import revise_judgments, submit_judgments
 from annotation.models import Assignment, Batch, Judgment, Study, Task, Worker
 from annotation.protocols import of as protocol_of
-from annotation.submits import revise_judgments, submit_judgments
 from tests.factories import make_batch, make_study
 
 State = Assignment.State

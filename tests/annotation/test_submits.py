@@ -7,12 +7,12 @@ import pytest
 from django.urls import reverse
 
 from annotation.common import clock
-from annotation.drafts import Change, save_draft
-from annotation.errors import AlreadySubmitted, BadAnswers, BatchNotOpen, Refused
-from annotation.leases import expire_leases, lease_task
+from annotation.common.errors import AlreadySubmitted, BadAnswers, BatchNotOpen, Refused
+from annotation.judging.drafts import Change, save_draft
+from annotation.judging.leases import expire_leases, lease_task
+from annotation.judging.submit import revise_judgments, submit_judgments
 from annotation.models import Assignment, Batch, Judgment
 from annotation.protocols import of as protocol_of
-from annotation.submits import revise_judgments, submit_judgments
 from tests.factories import make_batch, make_member, make_study, make_worker
 from tests.looking import markup
 

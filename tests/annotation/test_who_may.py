@@ -18,17 +18,16 @@ from django.http.response import HttpResponseBase
 from django.test import Client
 from django.urls import get_resolver
 
-from annotation.crowds.direct import make_links
-from annotation.crowds.places import hold_place
-from annotation.crowds.tokens import read_token
-from annotation.exports import start_export
-from annotation.leases import lease_task
+from annotation.accounts.api_tokens import issue_token
+from annotation.accounts.audit_log import DEEDS, LOOKS, WORK
+from annotation.accounts.invitations import invite
+from annotation.crowds.markets.direct import make_links
+from annotation.crowds.seats.places import hold_place
+from annotation.crowds.seats.tokens import read_token
+from annotation.judging.leases import lease_task
 from annotation.models import FilterDecision, Job, Posting, PracticeItem, Reference, Role, Study, User, Worker
-from annotation.safety.deeds import DEEDS
-from annotation.safety.invitations import invite
-from annotation.safety.record import LOOKS, WORK
-from annotation.tokens import issue_token
-from annotation.transfer.options import ExportOptions
+from annotation.transfer.exporting.jobs import start_export
+from annotation.transfer.exporting.options import ExportOptions
 from tests.factories import make_batch, make_member, make_study, make_user
 
 pytestmark = pytest.mark.django_db

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from analysis.tables.csv_formulas import MANIFEST
 from annotation.models import Study
-from annotation.transfer.exporter import export_folder
-from annotation.transfer.options import ExportOptions
+from annotation.transfer.exporting.options import ExportOptions
+from annotation.transfer.exporting.study import export_folder
 
 
 def export_study(study: Study, folder: Path) -> None:

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from annotation.explorer_jobs import compare, refresh
 from annotation.models import FilterDecision, Role
+from annotation.results.explorer.index import compare, refresh
 from tests.annotation.test_explorer import judged
 from tests.browser.helpers import let_in
 from tests.browser.test_axe import axe, look  # noqa: F401  fixtures

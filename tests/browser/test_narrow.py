@@ -4,9 +4,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from annotation.batches import create_batch
+from annotation.accounts.invitations import invite
 from annotation.models import Batch, FilterDecision, Reference, Role, Study
-from annotation.safety.invitations import invite
+from annotation.studies.batches import create_batch
 from tests.browser.conftest import NARROW
 from tests.browser.helpers import let_in, open_batch, open_task
 from tests.factories import make_member, make_study

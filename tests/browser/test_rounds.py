@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment, Role
-from annotation.rounds import open_second_round, read_thresholds
+from annotation.studies.second_rounds import open_second_round, read_thresholds
 from tests.annotation.test_rounds import rated
 from tests.browser.conftest import sign_in
 from tests.factories import make_member

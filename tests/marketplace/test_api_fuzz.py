@@ -8,10 +8,11 @@ from django.db import transaction
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from annotation.marketplace import people, work
-from annotation.marketplace.api import contract, door
+from annotation.marketplace import people
+from annotation.marketplace.api import contract, middleware
 from annotation.marketplace.api.operations import HANDLERS
 from annotation.marketplace.errors import Refused
+from annotation.marketplace.hits import work
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, make_hit
 
 ODD = st.one_of(
@@ -72,7 +73,7 @@ def test_no_call_is_a_fault(requester, anna, name):
         mark = transaction.savepoint()
         try:
             answer = HANDLERS[name](requester, contract.check_parameters(name, sent)) or {}
-            response = door._respond(200, answer)
+            response = middleware._respond(200, answer)
             raw = {"body": response.content, "headers": dict(response.headers), "status_code": 200}
             parser.parse(raw, model.output_shape)
         except Refused as refusal:

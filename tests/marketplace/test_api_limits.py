@@ -6,12 +6,15 @@ from datetime import timedelta
 import pytest
 
 from annotation.common import clock
-from annotation.marketplace import assignments, books, keys, people, work
+from annotation.marketplace import people
 from annotation.marketplace.api import contract
 from annotation.marketplace.api.operations import HANDLERS
+from annotation.marketplace.books import books
 from annotation.marketplace.errors import Refused
+from annotation.marketplace.hits import assignments, work
 from annotation.marketplace.models import HIT, HITType, RequestToken, Transfer
-from annotation.marketplace.qualifying import ADULT, LOCALE, MASTERS, NUMBER_APPROVED
+from annotation.marketplace.people import access_keys
+from annotation.marketplace.qualifications.eligibility import ADULT, LOCALE, MASTERS, NUMBER_APPROVED
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, XSD, at, make_hit
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]  # on both databases
@@ -344,8 +347,8 @@ def test_every_list_operation_is_here():
 
 
 def test_lists_take_a_constant_number_of_queries(requester, workers, django_assert_max_num_queries):
-    from annotation.marketplace import exams, qualifications
-    from annotation.marketplace.workers import block_worker
+    from annotation.marketplace.people.workers import block_worker
+    from annotation.marketplace.qualifications import qualifications, requests
 
     hit = make_hit(requester, places=12)
     types = [qualifications.create_type(requester, name=f"type {n}", description="d") for n in range(10)]
@@ -358,7 +361,7 @@ def test_lists_take_a_constant_number_of_queries(requester, workers, django_asse
         work.submit_assignment(mine.assignment_id, ANSWER)
         assignments.send_bonus(requester, workers[n].worker_id, mine.assignment_id, 1, "r")
         qualifications.associate(requester, types[1].qualification_type_id, workers[n].worker_id, 1, False)
-        exams.request_qualification(workers[n], types[2].qualification_type_id)
+        requests.request_qualification(workers[n], types[2].qualification_type_id)
     for worker in workers:
         block_worker(requester, worker.worker_id, "r")
     for name, params in LISTS:
@@ -371,9 +374,9 @@ def test_lists_take_a_constant_number_of_queries(requester, workers, django_asse
 
 
 def test_keys_can_be_made_and_revoked_any_number_of_times(requester):
-    first, second = keys.issue_key(requester), keys.issue_key(requester)
+    first, second = access_keys.issue_key(requester), access_keys.issue_key(requester)
     assert first.secret != second.secret
-    keys.revoke_key(requester, first.key_id)
-    keys.revoke_key(requester, first.key_id)
+    access_keys.revoke_key(requester, first.key_id)
+    access_keys.revoke_key(requester, first.key_id)
     with pytest.raises(Refused):
-        keys.revoke_key(people.make_requester("Stranger"), second.key_id)
+        access_keys.revoke_key(people.make_requester("Stranger"), second.key_id)

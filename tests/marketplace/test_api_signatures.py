@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotation.marketplace import keys, people
+from annotation.marketplace import people
 from annotation.marketplace.models import HITType
+from annotation.marketplace.people import access_keys
 from tests.marketplace.wire import call, send, signed
 
 TYPE = {"Title": "t", "Description": "d", "Reward": "0.01", "AssignmentDurationInSeconds": 60}
@@ -19,7 +20,7 @@ def url(live_server):
 
 @pytest.fixture
 def key(url, requester):
-    return keys.issue_key(requester)
+    return access_keys.issue_key(requester)
 
 
 def kind(answer) -> str:
@@ -64,16 +65,16 @@ def test_an_authorization_that_cannot_be_read(url, key, header):
 
 
 def test_wrong_secret(url, key):
-    assert kind(send(creation(url, keys.IssuedKey(key.key_id, "x" * 40)))) == "InvalidSignatureException"
+    assert kind(send(creation(url, access_keys.IssuedKey(key.key_id, "x" * 40)))) == "InvalidSignatureException"
 
 
 def test_unknown_key(url, key):
-    unknown = keys.IssuedKey("AKIANOBODY", key.secret)
+    unknown = access_keys.IssuedKey("AKIANOBODY", key.secret)
     assert kind(send(creation(url, unknown))) == "UnrecognizedClientException"
 
 
 def test_revoked_key(url, key, requester):
-    keys.revoke_key(requester, key.key_id)
+    access_keys.revoke_key(requester, key.key_id)
     assert kind(send(creation(url, key))) == "UnrecognizedClientException"
 
 
@@ -145,7 +146,7 @@ def test_a_body_that_is_no_json(url, key):
 
 
 def test_another_requesters_things_are_not_there(url, key):
-    stranger = keys.issue_key(people.make_requester("Stranger"))
+    stranger = access_keys.issue_key(people.make_requester("Stranger"))
     made = send(creation(url, key)).body["HITTypeId"]
     answer = call(url, stranger, "UpdateNotificationSettings", HITTypeId=made, Active=True)
     assert (answer.status, answer.body["TurkErrorCode"]) == (400, "AWS.MechanicalTurk.HITTypeDoesNotExist")
@@ -154,10 +155,10 @@ def test_another_requesters_things_are_not_there(url, key):
 def test_secrets_are_shown_once_and_stored_nowhere(key, requester):
     row = requester.access_keys.get()
     assert key.secret not in {str(value) for value in vars(row).values()}
-    assert keys.secret_of(row) == key.secret
+    assert access_keys.secret_of(row) == key.secret
     assert len(key.secret) == 40
 
 
 def test_a_new_secret_key_voids_every_key(key, requester, settings):
     settings.SECRET_KEY = "another"
-    assert keys.secret_of(requester.access_keys.get()) != key.secret
+    assert access_keys.secret_of(requester.access_keys.get()) != key.secret

@@ -11,8 +11,10 @@ from hypothesis.extra.django import TestCase
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from annotation.common import clock
-from annotation.marketplace import assignments, books, hits, lifecycle, people, work
+from annotation.marketplace import people
+from annotation.marketplace.books import books
 from annotation.marketplace.errors import InsufficientFunds, Refused
+from annotation.marketplace.hits import assignments, hits, lifecycle, work
 from annotation.marketplace.models import HIT, Assignment, Requester, Transfer, Worker
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, START
 

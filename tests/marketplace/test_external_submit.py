@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotation.marketplace import work
-from annotation.marketplace.answers import parse_answers
+from annotation.marketplace.hits import work
+from annotation.marketplace.hits.answers import parse_answers
 from annotation.marketplace.models import Assignment
 from tests.marketplace.fixtures import at, make_hit
 

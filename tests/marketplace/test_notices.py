@@ -6,9 +6,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from annotation.marketplace import hits, lifecycle, notices
 from annotation.marketplace.errors import BadParameter, NotSupported
+from annotation.marketplace.hits import hits, lifecycle
 from annotation.marketplace.models import Notice
+from annotation.marketplace.people import notices
 from tests.marketplace.fixtures import at, make_hit
 
 

@@ -8,7 +8,8 @@ from django.test import Client
 from django.urls import URLPattern, reverse
 
 from annotation.common import clock
-from annotation.marketplace import people, work
+from annotation.marketplace import people
+from annotation.marketplace.hits import work
 from annotation.marketplace.models import Account, AuditEntry, MarketSettings, Worker
 from annotation.marketplace.pages.urls import urlpatterns
 from tests.marketplace.fixtures import make_hit

@@ -10,12 +10,13 @@ from django.test import Client
 from django.utils import timezone
 from django.utils.datastructures import MultiValueDict
 
-from annotation.marketplace import keys, work
-from annotation.marketplace.answers import parse_answers
+from annotation.marketplace.hits import work
+from annotation.marketplace.hits.answers import parse_answers
+from annotation.marketplace.hits.questions import parse_question
 from annotation.marketplace.models import AccessKey, Assignment
 from annotation.marketplace.pages.frame import origin_of, with_helper, with_query
 from annotation.marketplace.pages.question_form import _fits, cleaned, media_origins, parts, read
-from annotation.marketplace.questions import parse_question
+from annotation.marketplace.people import access_keys
 from tests.looking import markup
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, HTML, XSD, make_hit
 from tests.marketplace.visitors import a_requester, a_worker, sign_in
@@ -270,9 +271,9 @@ def test_the_receipt_is_only_for_what_was_handed_in(wanda, lab):
 
 def test_each_key_in_force_signs_whom_the_market_sends(wanda, lab):
     hit = make_hit(lab)
-    made = [keys.issue_key(lab) for _ in range(keys.MOST_SIGNATURES + 1)]
-    keys.revoke_key(lab, made[0].key_id)
-    keys.issue_key(a_requester("stranger"))  # a stranger's key signs nothing here
+    made = [access_keys.issue_key(lab) for _ in range(access_keys.MOST_SIGNATURES + 1)]
+    access_keys.revoke_key(lab, made[0].key_id)
+    access_keys.issue_key(a_requester("stranger"))  # a stranger's key signs nothing here
     mine = work.accept_hit(wanda, hit.hit_id)
     text = f"frame\n{mine.assignment_id}\n{hit.hit_id}\n{wanda.worker_id}".encode()
     expected = {hmac.new(one.secret.encode(), text, hashlib.sha256).hexdigest() for one in made[1:]}
@@ -283,20 +284,20 @@ def test_each_key_in_force_signs_whom_the_market_sends(wanda, lab):
 
 def test_of_many_keys_those_used_last_sign(wanda, lab):
     """An address has to end somewhere; the key that a requester's site works with is used every day."""
-    hit, used = make_hit(lab), keys.issue_key(lab)
-    for _ in range(keys.MOST_SIGNATURES):
-        keys.issue_key(lab)
+    hit, used = make_hit(lab), access_keys.issue_key(lab)
+    for _ in range(access_keys.MOST_SIGNATURES):
+        access_keys.issue_key(lab)
     mine = work.accept_hit(wanda, hit.hit_id)
     ids = (mine.assignment_id, hit.hit_id, wanda.worker_id)
     signature = hmac.new(used.secret.encode(), "\n".join(["frame", *ids]).encode(), hashlib.sha256).hexdigest()
-    assert signature not in keys.frame_signatures(lab, *ids)
+    assert signature not in access_keys.frame_signatures(lab, *ids)
     AccessKey.objects.filter(key_id=used.key_id).update(last_used_at=timezone.now())
-    found = keys.frame_signatures(lab, *ids)
-    assert (found[0], len(found)) == (signature, keys.MOST_SIGNATURES)
+    found = access_keys.frame_signatures(lab, *ids)
+    assert (found[0], len(found)) == (signature, access_keys.MOST_SIGNATURES)
 
 
 def test_a_preview_and_a_question_that_the_market_serves_itself_carry_no_signature(wanda, lab):
-    keys.issue_key(lab)
+    access_keys.issue_key(lab)
     hit, form = make_hit(lab), make_hit(lab, question=HTML)
     mine = work.accept_hit(wanda, form.hit_id)
     for page in (f"/hits/{hit.hit_id}/", f"/work/{mine.assignment_id}/"):

@@ -8,12 +8,12 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.marketplace import work
 from annotation.marketplace.api.operations import HANDLERS
-from annotation.marketplace.keys import issue_key
+from annotation.marketplace.hits import work
 from annotation.marketplace.models import HIT
 from annotation.marketplace.pages.operations import ALL, names, parameters
 from annotation.marketplace.pages.render import AREAS
+from annotation.marketplace.people.access_keys import issue_key
 from annotation.marketplace.templatetags.market import money, span
 from tests.marketplace.fixtures import ANSWER
 from tests.marketplace.visitors import a_requester, a_worker

@@ -7,8 +7,11 @@ import re
 import pytest
 from django.test import Client
 
-from annotation.marketplace import assignments, books, people, work, workers
+from annotation.marketplace import people
+from annotation.marketplace.books import books
+from annotation.marketplace.hits import assignments, work
 from annotation.marketplace.models import AuditEntry, Invitation, MarketSettings
+from annotation.marketplace.people import workers
 from tests.marketplace.fixtures import ANSWER, make_hit
 from tests.marketplace.visitors import PASSWORD, a_requester, a_worker, an_operator, sign_in
 

@@ -7,7 +7,7 @@ import re
 import boto3
 import pytest
 
-from annotation.marketplace import assignments, work
+from annotation.marketplace.hits import assignments, work
 from annotation.marketplace.models import AccessKey, Assignment
 from tests.looking import markup
 from tests.marketplace.fixtures import ANSWER, make_hit

@@ -9,9 +9,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.common import clock
-from annotation.marketplace import assignments, qualifications, work, workers
+from annotation.marketplace.hits import assignments, work
 from annotation.marketplace.models import HIT, Assignment
-from annotation.marketplace.qualifying import LOCALE
+from annotation.marketplace.people import workers
+from annotation.marketplace.qualifications import qualifications
+from annotation.marketplace.qualifications.eligibility import LOCALE
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, HTML, KEY, at, make_hit
 from tests.marketplace.visitors import a_requester, a_worker, sign_in
 

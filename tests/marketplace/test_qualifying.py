@@ -2,11 +2,11 @@
 
 import pytest
 
-from annotation.marketplace import exams, qualifications
-from annotation.marketplace.answers import Given, build_answers
 from annotation.marketplace.errors import AlreadySubmitted, QualificationTypeDoesNotExist, TimeIsUp, TooSoon
+from annotation.marketplace.hits.answers import Given, build_answers
 from annotation.marketplace.models import QualificationRequest
-from annotation.marketplace.qualifying import (
+from annotation.marketplace.qualifications import qualifications, requests
+from annotation.marketplace.qualifications.eligibility import (
     ADULT,
     LOCALE,
     MASTERS,
@@ -96,39 +96,39 @@ def paper(colour: str) -> str:
 
 def test_a_test_with_a_key_is_scored_at_once(tested, anna):
     with at():
-        asked = exams.request_qualification(anna, tested.qualification_type_id)
+        asked = requests.request_qualification(anna, tested.qualification_type_id)
         assert asked.state == "Started"
-        assert exams.request_qualification(anna, tested.qualification_type_id) == asked
-        exams.submit_test(anna, asked.request_id, paper("green"))
+        assert requests.request_qualification(anna, tested.qualification_type_id) == asked
+        requests.submit_test(anna, asked.request_id, paper("green"))
         assert standing_of(anna).values[tested.qualification_type_id] == 0
         with pytest.raises(AlreadySubmitted):
-            exams.submit_test(anna, asked.request_id, paper("blue"))
+            requests.submit_test(anna, asked.request_id, paper("blue"))
         with pytest.raises(TooSoon):
-            exams.request_qualification(anna, tested.qualification_type_id)
+            requests.request_qualification(anna, tested.qualification_type_id)
     with at(hours=1):
-        again = exams.request_qualification(anna, tested.qualification_type_id)
-        exams.submit_test(anna, again.request_id, paper("blue"))
+        again = requests.request_qualification(anna, tested.qualification_type_id)
+        requests.submit_test(anna, again.request_id, paper("blue"))
     assert standing_of(anna).values[tested.qualification_type_id] == 100
 
 
 def test_a_test_has_its_time(tested, anna):
     with at():
-        asked = exams.request_qualification(anna, tested.qualification_type_id)
+        asked = requests.request_qualification(anna, tested.qualification_type_id)
     with at(seconds=600), pytest.raises(TimeIsUp):
-        exams.submit_test(anna, asked.request_id, paper("blue"))
+        requests.submit_test(anna, asked.request_id, paper("blue"))
     assert tested.qualification_type_id not in standing_of(anna).values
     with at(hours=2):
-        assert exams.request_qualification(anna, tested.qualification_type_id).pk != asked.pk
+        assert requests.request_qualification(anna, tested.qualification_type_id).pk != asked.pk
 
 
 def test_auto_granted_and_by_hand(requester, anna):
     auto = qualifications.create_type(requester, name="A", description="d", auto_granted=True, auto_granted_value=3)
     hand = qualifications.create_type(requester, name="H", description="d")
-    assert exams.request_qualification(anna, auto.qualification_type_id).state == "Granted"
-    asked = exams.request_qualification(anna, hand.qualification_type_id)
+    assert requests.request_qualification(anna, auto.qualification_type_id).state == "Granted"
+    asked = requests.request_qualification(anna, hand.qualification_type_id)
     assert asked.state == "Pending"
     with pytest.raises(TooSoon):
-        exams.request_qualification(anna, hand.qualification_type_id)
+        requests.request_qualification(anna, hand.qualification_type_id)
     qualifications.accept_request(requester, asked.request_id, 70)
     values = standing_of(anna).values
     assert (values[auto.qualification_type_id], values[hand.qualification_type_id]) == (3, 70)
@@ -138,16 +138,16 @@ def test_auto_granted_and_by_hand(requester, anna):
 
 def test_a_deleted_type_rejects_what_is_open_and_frees_its_name(requester, anna):
     hand = qualifications.create_type(requester, name="H", description="d")
-    asked = exams.request_qualification(anna, hand.qualification_type_id)
+    asked = requests.request_qualification(anna, hand.qualification_type_id)
     qualifications.delete_type(requester, hand.qualification_type_id)
     asked.refresh_from_db()
     assert asked.state == QualificationRequest.State.REJECTED
     with pytest.raises(QualificationTypeDoesNotExist):
-        exams.request_qualification(anna, hand.qualification_type_id)
+        requests.request_qualification(anna, hand.qualification_type_id)
     assert qualifications.create_type(requester, name="H", description="d").pk != hand.pk
 
 
 def test_inactive_types_cannot_be_asked_for(requester, anna):
     sleeping = qualifications.create_type(requester, name="S", description="d", status="Inactive")
     with pytest.raises(QualificationTypeDoesNotExist):
-        exams.request_qualification(anna, sleeping.qualification_type_id)
+        requests.request_qualification(anna, sleeping.qualification_type_id)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from annotation.marketplace.answers import Given, build_answers, check_answer_key, parse_answers, score_answers
 from annotation.marketplace.errors import BadXML, NotSupported
-from annotation.marketplace.questions import (
+from annotation.marketplace.hits.answers import Given, build_answers, check_answer_key, parse_answers, score_answers
+from annotation.marketplace.hits.questions import (
     Choice,
     ExternalQuestion,
     FreeText,

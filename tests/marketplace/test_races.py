@@ -8,9 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connections
 
-from annotation.marketplace import assignments, books, exams, hits, people, qualifications, work
+from annotation.marketplace import people
+from annotation.marketplace.books import books
 from annotation.marketplace.errors import AlreadyDone, Refused, SentBefore
+from annotation.marketplace.hits import assignments, hits, work
 from annotation.marketplace.models import HIT, Assignment, Requester
+from annotation.marketplace.qualifications import qualifications, requests
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, make_hit
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
@@ -149,7 +152,7 @@ def test_one_of_ten_top_ups_by_one_form_counts(db):
 def test_a_test_begun_in_ten_tabs_is_one_test(requester, anna):
     values = {"name": "Colours", "description": "d", "status": "Active", "test": FORM, "test_seconds": 60}
     kind = qualifications.create_type(requester, **values)
-    found = at_once(lambda _: exams.request_qualification(anna, kind.qualification_type_id), list(range(10)))
+    found = at_once(lambda _: requests.request_qualification(anna, kind.qualification_type_id), list(range(10)))
     assert {getattr(one, "request_id", one) for one in found} == {anna.qualification_requests.get().request_id}
 
 

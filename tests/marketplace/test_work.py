@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from annotation.marketplace import assignments, books, hits, lifecycle, work
+from annotation.marketplace.books import books
 from annotation.marketplace.errors import (
     AlreadySubmitted,
     AlreadyTaken,
@@ -19,9 +19,10 @@ from annotation.marketplace.errors import (
     TimeIsUp,
     TooManyAtOnce,
 )
+from annotation.marketplace.hits import assignments, hits, lifecycle, work
 from annotation.marketplace.models import HIT, Assignment
-from annotation.marketplace.qualifying import LOCALE
-from annotation.marketplace.workers import block_worker
+from annotation.marketplace.people.workers import block_worker
+from annotation.marketplace.qualifications.eligibility import LOCALE
 from tests.marketplace.fixtures import ANSWER, START, at, make_hit
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]  # on both databases

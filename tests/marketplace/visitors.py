@@ -2,7 +2,8 @@
 
 from django.test import Client
 
-from annotation.marketplace import books, people
+from annotation.marketplace import people
+from annotation.marketplace.books import books
 from annotation.marketplace.models import Account, Requester, Worker
 
 PASSWORD = "a-long-word-for-tests"

@@ -12,13 +12,12 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.tables import TableError
-from annotation.batches import create_batch
-from annotation.crowds import mturk_csv_sheet
-from annotation.crowds.mturk_csv import export_batch, import_results
-from annotation.crowds.mturk_csv_sheet import read_sheet
-from annotation.errors import Refused
+from annotation.common.errors import Refused
 from annotation.models import Assignment, ContentUnit, Judgment, Study, Summary, Worker
-from annotation.transfer.frames import judgments_frame
+from annotation.studies.batches import create_batch
+from annotation.tables.frames import judgments_frame
+from annotation.transfer.mturk_csv import export_batch, import_results, sheet
+from annotation.transfer.mturk_csv.sheet import read_sheet
 from tests.factories import make_study
 
 pytestmark = pytest.mark.django_db
@@ -248,6 +247,6 @@ def test_a_wrong_header_is_refused_before_the_rows_are_read():
 
 
 def test_there_is_an_end_to_the_rows(monkeypatch):
-    monkeypatch.setattr(mturk_csv_sheet, "MOST_ROWS", 2)
+    monkeypatch.setattr(sheet, "MOST_ROWS", 2)
     with pytest.raises(TableError, match="at most 2"):
         read_sheet(b"Input.a,Answer.b\n" + b"1,2\n" * 3, "results.csv")

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.crowds.mturk import MTurk
-from annotation.errors import Refused
+from annotation.common.errors import Refused
+from annotation.crowds.markets.mturk import MTurk
 from annotation.models import Assignment, Batch, Entry, Judgment, Study, Submission, Worker
-from annotation.simulate.browser import Browser, Unreachable
-from annotation.simulate.characters import CHARACTERS, parse_crowd, people_of
-from annotation.simulate.pages import Page
-from annotation.simulate.rehearsal import rehearse
-from annotation.simulate.report import as_json, markdown, terminal, write_report
-from annotation.simulate.setting import Plan
-from annotation.simulate.truth import Truth
-from annotation.simulate.worker import password_of
+from annotation.rehearsal.browser import Browser, Unreachable
+from annotation.rehearsal.characters import CHARACTERS, parse_crowd, people_of
+from annotation.rehearsal.pages import Page
+from annotation.rehearsal.rehearsal import rehearse
+from annotation.rehearsal.report import as_json, markdown, terminal, write_report
+from annotation.rehearsal.stage import Plan
+from annotation.rehearsal.truth import Truth
+from annotation.rehearsal.worker import password_of
 from tests.factories import make_study
 
 CROWD = "careful=2,always-yes=1,random=1,abandoning=1,double-clicking=1"
