@@ -1,6 +1,6 @@
 """Runs the code blocks of one documentation page, in order, in the folder it is started in.
 
-    python -m tests.runnable PAGE.md
+    python -m tests.docs.runnable PAGE.md
 
 A block counts when the line before it is a comment:
 

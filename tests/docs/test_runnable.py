@@ -1,4 +1,4 @@
-"""What the documentation shows, works: every marked block of every page is executed (tests/runnable.py)."""
+"""What the documentation shows, works: every marked block of every page is executed (tests/docs/runnable.py)."""
 
 import os
 import re
@@ -15,9 +15,9 @@ from django.db import connection
 from analysis.cli import _parser as analysis_parser
 from scoring.cli import _parser as scoring_parser
 from tests.conftest import SHARED_DATA
-from tests.runnable import Failed, Runner, blocks, must_print
+from tests.docs.runnable import Failed, Runner, blocks, must_print
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = [page for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))] if blocks(page.read_text())]
 
 
@@ -65,7 +65,7 @@ def run(page: Path, folder: Path) -> subprocess.CompletedProcess[str]:
         "OMP_NUM_THREADS": "1",
     }
     return subprocess.run(
-        [sys.executable, "-m", "tests.runnable", str(page)],
+        [sys.executable, "-m", "tests.docs.runnable", str(page)],
         cwd=folder,
         env=environment,
         capture_output=True,

@@ -8,7 +8,7 @@ import sys
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 HEAVY = ("torch", "transformers", "ray", "altair")
 
 
