@@ -71,7 +71,7 @@ test: .venv/dev
 check: .venv/dev
 	@echo "== ruff";          .venv/bin/ruff check . && .venv/bin/ruff format --check .
 	@echo "== templates";     .venv/bin/djangofmt --quiet --check annotation
-	@echo "== mypy";          $(PY) -m mypy && $(PY) -m mypy --config-file deploy/marketplace_mypy.ini
+	@echo "== mypy";          $(PY) -m mypy && $(PY) -m mypy --config-file annotation/marketplace/mypy.ini
 	@echo "== import-linter"; .venv/bin/lint-imports --no-cache
 	@echo "== migrations";    DEMO=1 $(PY) manage.py makemigrations --check --dry-run
 	@DEMO=1 DJANGO_SETTINGS_MODULE=deploy.marketplace_settings $(PY) manage.py makemigrations --check --dry-run

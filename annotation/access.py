@@ -6,8 +6,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.utils.translation import gettext
 
+from annotation.common.labels import label
+
 from .models import Role, Study, User
-from .templatetags.words import word
 
 READERS = (Role.ADMIN, Role.ANALYST)
 
@@ -38,6 +39,6 @@ def member_of(request: HttpRequest, study: Study | None, *roles: str) -> Study:
             gettext(
                 "This page is for another role in “%(study)s” (%(roles)s); you are its %(role)s. Nothing was changed."
             )
-            % {"study": study, "roles": ", ".join(word(one) for one in roles), "role": word(role)}
+            % {"study": study, "roles": ", ".join(label(one) for one in roles), "role": label(role)}
         )
     return study

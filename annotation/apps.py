@@ -10,11 +10,10 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from .gates import GATES
-        from .guidance import gate
+        from . import explorer_jobs, exports, quality, reports, scores  # noqa: F401  they register kinds of jobs
+        from .crowds import jobs  # noqa: F401  as above
 
         post_migrate.connect(_after_migrate, sender=self)
-        GATES.append(gate)
 
 
 def _after_migrate(using: str, **_: Any) -> None:

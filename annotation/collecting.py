@@ -3,9 +3,10 @@
 from django.db import transaction
 from django.utils.translation import gettext
 
+from annotation.common.labels import label
+
 from .errors import Refused
 from .models import Batch, Membership, Role, Study, User
-from .templatetags.words import word
 
 NEXT = {
     Batch.State.DRAFT: {Batch.State.OPEN},
@@ -24,7 +25,7 @@ def set_state(study: Study, batch_id: int, state: str) -> None:
         if state not in NEXT[Batch.State(batch.state)]:
             raise Refused(
                 gettext("“%(batch)s” is %(state)s and can't become “%(wanted)s”. Nothing was changed.")
-                % {"batch": batch, "state": word(batch.state), "wanted": word(state[:20])}
+                % {"batch": batch, "state": label(batch.state), "wanted": label(state[:20])}
             )
         batch.state = state
         batch.save(update_fields=["state"])

@@ -6,11 +6,12 @@ from functools import cached_property
 from django.template.loader import render_to_string
 from django.utils.translation import override
 
+from annotation.sheets.card import card, front_matter
+from annotation.sheets.facts import Facts, facts_of
+from annotation.sheets.heds import Section, heds
+
 from .markdown import render_markdown
 from .models import Study
-from .sheets.card import card, front_matter
-from .sheets.facts import Facts, facts_of
-from .sheets.heds import Section, heds
 
 TITLES = {"datasheet": "Human evaluation datasheet", "card": "Dataset card"}
 MARK = "**To be answered:**"

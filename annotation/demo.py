@@ -6,18 +6,18 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
+from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
+from annotation.transfer.bulk import Progress
+from annotation.transfer.importer import import_study
+
 from .batches import create_batch
 from .demo_guidance import add_guidance
 from .errors import Refused
-from .models import Batch, FilterDecision, Membership, Role, Study, User
+from .models import Batch, FilterDecision, Membership, Study, User
 from .scores import score_study
-from .transfer.bulk import Progress
-from .transfer.importer import import_study
 
 STUDY = "Demo: twelve stories, six systems"
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "demo"
-PASSWORD = "demo"  # noqa: S105  public by design; demo accounts are nobody outside the demo
-DEMO_ACCOUNTS = {"annotator": Role.ANNOTATOR, "admin": Role.ADMIN, "analyst": Role.ANALYST}
 QUOTA = 3
 
 
@@ -30,8 +30,8 @@ def load_demo(progress: Progress = lambda *_: None) -> bool:
         if not imported.changed:
             return False
         study = Study.objects.get(name=STUDY)
-        for name, role in DEMO_ACCOUNTS.items():
-            Membership.objects.create(study=study, user=_account(name), role=role)
+        for role in DEMO_ACCOUNTS:
+            Membership.objects.create(study=study, user=_account(role), role=role)
         FilterDecision.objects.create(study=study, rules=["majority-dissent"])
         add_guidance(study)
         open_batch(study, "Judge along", "litepyramid", QUOTA, {"evidence": True})

@@ -31,7 +31,7 @@ def _cell(value: Any) -> Any:
 
 def quality_chart(part: Mapping[str, Any], what: str, link: str = "") -> Any:
     """The chart of that name on the Quality page; `link` is where a worker's point leads."""
-    from analysis.plot_quality import agreement_bars, spread_bars, worker_scatter
+    from analysis.plot.quality import agreement_bars, spread_bars, worker_scatter
 
     if what == "workers":
         return worker_scatter(part["workers"], link)

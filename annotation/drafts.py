@@ -14,7 +14,8 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from . import clock
+from annotation.common import clock
+
 from .errors import BadAnswers
 from .leases import DONE, keep_alive, own_assignment
 from .models import Assignment, Worker

@@ -12,10 +12,11 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
 
-from .explorer_jobs import decision_in_force, words_of
+from annotation.words import plain
+
+from .explorer_jobs import words_of
 from .jobs import start_job
 from .models import Disagreement, Document, Exploration, Job, Reference, Study, User
-from .models.texts import plain
 from .numbers import whole
 
 PER_PAGE = 25
@@ -72,7 +73,7 @@ def state_of(study: Study, wish: Wish, user: User) -> tuple[Wish, State]:
     known = Exploration.objects.filter(study=study)
     rows = {(one.measure, one.metric): one for one in known}
     facts = rows.get(("", ""))
-    decision = decision_in_force(study)
+    decision = study.filter_in_force()
     if facts is None or facts.decision != (decision.pk if decision else 0):
         job = start_once(study, {}, user)
         facts = known.filter(metric="").first()

@@ -9,14 +9,13 @@ from django.db.models import Q
 from django.http import Http404
 from django.utils.translation import gettext
 
-from analysis.disagreement import Scale
+from analysis.correlate.disagreement import Scale
+from annotation.common.translation import from_column
+from annotation.models.work import counted
 
+from . import protocols
 from .explorer import State, Wish, beyond, state_of
-from .models import Document, Dropped, HumanScore, Judgment, Score, Study, Summary, User
-from .protocols.litepyramid import REFERENCE_GROUP
-from .transfer.counting import counted
-
-YES_NO = "litepyramid"
+from .models import REFERENCE_GROUP, Document, Dropped, HumanScore, Judgment, Score, Study, Summary, User
 
 
 @dataclass(frozen=True)
@@ -187,12 +186,12 @@ def _answers(document: Document, texts: dict[str, str]) -> dict[int, list[Answer
         .order_by("assignment_id", "position", "pk")
         .values_list(*fields)
     )
-    dropped = _dropped(document, {row[5] for row in rows})
+    dropped, yes_no = _dropped(document, {row[5] for row in rows}), set(protocols.judging_scus())
     found: dict[int, list[Answer]] = defaultdict(list)
     for summary, unit, value, seconds, is_check, worker, pseudonym, protocol, system in rows:
         rule, reason = dropped.get((worker, "")) or dropped.get((worker, system)) or ("", "")
         found[summary].append(
-            Answer(pseudonym, unit, texts.get(unit, unit), value, protocol == YES_NO, seconds, is_check, rule, reason)
+            Answer(pseudonym, unit, texts.get(unit, unit), value, protocol in yes_no, seconds, is_check, rule, reason)
         )
     return found
 
@@ -200,7 +199,7 @@ def _answers(document: Document, texts: dict[str, str]) -> dict[int, list[Answer
 def _dropped(document: Document, workers: Iterable[int]) -> dict[tuple[int, str], tuple[str, str]]:
     rows = Dropped.objects.filter(Q(document=None) | Q(document=document), worker__in=list(workers))
     return {
-        (worker, system): (rule, reason)
+        (worker, system): (rule, from_column(reason))
         for worker, system, rule, reason in rows.values_list("worker", "system", "rule", "reason")
     }
 

@@ -7,7 +7,11 @@ import pandas as pd
 from django.db import connection, transaction
 from django.utils.translation import gettext
 
-from . import clock
+from annotation.common import clock
+from annotation.common.translation import to_column
+from annotation.tables.trusted import human_scores, trusted_judgments
+from annotation.words import plain
+
 from .errors import Refused
 from .jobs import Progress, kind
 from .models import (
@@ -23,9 +27,6 @@ from .models import (
     Score,
     Study,
 )
-from .models.texts import plain
-from .quality import systems_judgments
-from .reports import human_scores
 
 PORTION = 2000
 
@@ -43,34 +44,23 @@ def explore_job(job: Job, progress: Progress) -> str:
 
 def refresh(study: Study, progress: Progress = lambda *_: None) -> None:
     """Go through the whole study once; the comparisons that people have asked for are made anew."""
-    decision = decision_in_force(study)
-    judgments = systems_judgments(study)
-    dropped: tuple[Any, ...] = ()
-    if decision is not None and not judgments.empty:
-        from analysis.filters import apply_rules
-
-        found = apply_rules(judgments, decision.rules, seed=decision.seed)
-        judgments, dropped = found.kept, found.decisions
-    human = None if judgments.empty else human_scores(study, judgments)
+    trusted = trusted_judgments(study)
+    human = None if trusted.judgments.empty else human_scores(study, trusted.judgments)
     pairs = list(Exploration.objects.filter(study=study).exclude(metric="").values_list("measure", "metric"))
     with transaction.atomic():
         _store_human(study, human)
-        _store_dropped(study, dropped)
+        _store_dropped(study, trusted.drops)
         store_words(study, progress)
         facts = {
             "measures": [] if human is None else sorted(set(human["metric"])),
             "metrics": list(study.scores.values_list("metric", flat=True).distinct().order_by("metric")),
         }
-        _note(study, "", "", facts, decision)
+        _note(study, "", "", facts, trusted.decision)
     for measure, metric in pairs:
         try:
             compare(study, measure, metric)
         except Refused:  # its scores are gone: the next one who asks is told
             Exploration.objects.filter(study=study, measure=measure, metric=metric).delete()
-
-
-def decision_in_force(study: Study) -> FilterDecision | None:
-    return FilterDecision.objects.filter(study=study, undone_at__isnull=True).first()
 
 
 def _note(
@@ -110,13 +100,13 @@ def _store_dropped(study: Study, decisions: tuple[Any, ...]) -> None:
         (
             Dropped(
                 study=study,
-                worker_id=workers[one.worker_id],
-                document_id=documents[one.item["doc_id"]] if "doc_id" in one.item else None,
-                system=one.item.get("system", ""),
-                rule=str(one.rule)[:100],
-                reason=one.reason,
+                worker_id=workers[decision.worker_id],
+                document_id=documents[decision.item["doc_id"]] if "doc_id" in decision.item else None,
+                system=decision.item.get("system", ""),
+                rule=str(decision.rule)[:100],
+                reason=to_column(decision.reason),
             )
-            for one in decisions
+            for decision in decisions
         ),
         batch_size=PORTION,
     )
@@ -124,7 +114,7 @@ def _store_dropped(study: Study, decisions: tuple[Any, ...]) -> None:
 
 def compare(study: Study, measure: str, metric: str) -> Exploration:
     """Store how far a metric and a human measure are apart on each document."""
-    from analysis.disagreement import disagreement
+    from analysis.correlate.disagreement import disagreement
     from analysis.tables import AnalysisError
 
     names = ["doc_id", "system"]
@@ -140,7 +130,7 @@ def compare(study: Study, measure: str, metric: str) -> Exploration:
         raise Refused(str(error)) from None
     scales = {"human": [found.human.mean, found.human.sd], "metric": [found.metric.mean, found.metric.sd]}
     with transaction.atomic():
-        made = _note(study, measure, metric, {**scales, "n": len(found.summaries)}, decision_in_force(study))
+        made = _note(study, measure, metric, {**scales, "n": len(found.summaries)}, study.filter_in_force())
         made.disagreements.all().delete()
         columns = (found.documents[name].tolist() for name in ("doc_id", "value", "n"))
         Disagreement.objects.bulk_create(

@@ -12,15 +12,15 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from analysis.provenance import file_hash
+from analysis.tables.provenance import file_hash
+from annotation.common import clock
+from annotation.transfer.exporter import export_folder
+from annotation.transfer.manifest import Written
+from annotation.transfer.options import ExportOptions, NotForYou
 
-from . import clock
 from .errors import Refused
 from .jobs import Progress, kind, start_job
 from .models import Export, ExportFile, Job, Role, Study, User
-from .transfer.exporter import export_folder
-from .transfer.manifest import Written
-from .transfer.options import ExportOptions, NotForYou
 
 BUNDLE = "everything.zip"
 

@@ -12,10 +12,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from . import clock
+from annotation.common import clock
+
 from .errors import BadAnswers, Refused
 from .frozen import Frozen
-from .guidance_texts import DEFAULTS
+from .guidance_texts import CONSENT
 from .models import (
     Batch,
     Consent,
@@ -27,6 +28,7 @@ from .models import (
     User,
     Worker,
 )
+from .protocols import PROTOCOLS
 
 Kind = GuidanceText.Kind
 TUTORIAL, TEST = PracticeItem.Kind.TUTORIAL, PracticeItem.Kind.TEST
@@ -115,8 +117,6 @@ def newest_text(study: Study, kind: str, protocol: str = "") -> GuidanceText | N
 
 def write_text(study: Study, kind: str, body: str, user: User | None, protocol: str = "") -> GuidanceText:
     """Keep a new version of a text; the same words again change nothing. Raises BadAnswers when it is empty."""
-    from .protocols import PROTOCOLS  # they look up texts here
-
     body = body.replace("\r\n", "\n").strip()
     if kind not in Kind.values or protocol not in {"", *PROTOCOLS}:
         raise BadAnswers(gettext("There is no such kind of text. Nothing was changed."))
@@ -143,9 +143,10 @@ def write_text(study: Study, kind: str, body: str, user: User | None, protocol: 
 def give_defaults(study: Study, user: User | None = None) -> None:
     """The texts a study starts with: instructions for each protocol, and consent that names the signals."""
     there = set(GuidanceText.objects.filter(study=study).values_list("kind", "protocol"))
-    for (kind, protocol), body in DEFAULTS.items():
-        if (kind, protocol) not in there:
-            write_text(study, kind, body, user, protocol)
+    texts = {(Kind.INSTRUCTIONS, name): protocol.instructions for name, protocol in PROTOCOLS.items()}
+    for (kind, name), body in {**texts, (Kind.CONSENT, ""): CONSENT}.items():
+        if body and (kind, name) not in there:
+            write_text(study, kind, body, user, name)
 
 
 def give_consent(worker: Worker, text_id: int) -> Consent:
@@ -234,8 +235,8 @@ def last_test(plan: PracticePlan, worker: Worker) -> PracticeRun | None:
     return runs.order_by("-passed", "-number").first()
 
 
-def gate(batch: Batch, worker: Worker) -> str | None:
-    """For annotation/gates.py: where to go first. NoTriesLeft leads nowhere and is raised."""
+def first_gate(batch: Batch, worker: Worker) -> str | None:
+    """Where the worker must go before a task of this batch; None: the way is free. NoTriesLeft is raised."""
     try:
         may_work(batch, worker)
     except NotReady as missing:

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from . import clock, protocols
+from annotation.common import clock
+
+from . import protocols
 from .errors import BadAnswers, Refused
 from .guidance import Kind, newest_text
 from .models import Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun, Study, Summary
 from .numbers import whole
+from .protocols import Protocol
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,7 @@ class GuidancePage:
     """What the admin's page shows for one protocol."""
 
     protocol: str
+    about: Protocol
     known: list[tuple[str, str]]  # name, title
     instructions: GuidanceText | None
     consent: GuidanceText | None
@@ -33,7 +37,7 @@ def guidance_page(study: Study, protocol: str) -> GuidancePage:
     """One protocol's guidance; without a name, the first one that the study has a batch of."""
     protocol = protocol or study.batches.order_by("pk").values_list("protocol", flat=True).first() or "litepyramid"
     try:
-        protocols.get(protocol)
+        about = protocols.get(protocol)
     except ValueError as error:
         raise Refused(str(error)) from None
     consent = newest_text(study, Kind.CONSENT)
@@ -44,7 +48,8 @@ def guidance_page(study: Study, protocol: str) -> GuidancePage:
     rows = summaries.values_list("pk", "document__doc_id", "system__name")
     return GuidancePage(
         protocol=protocol,
-        known=[(name, str(one.title)) for name, one in protocols.PROTOCOLS.items()],
+        about=about,
+        known=[(name, str(other.title)) for name, other in protocols.PROTOCOLS.items()],
         instructions=newest_text(study, Kind.INSTRUCTIONS, protocol),
         consent=consent,
         agreed=Consent.objects.filter(text=consent).count() if consent else 0,
@@ -87,15 +92,14 @@ def set_rules(study: Study, given: Mapping[str, str]) -> PracticePlan:
 def add_item(study: Study, given: Mapping[str, str]) -> PracticeItem:
     """Append an item to the tutorial or the test. Raises BadAnswers when something is missing."""
     protocol, kind, question = given.get("protocol", ""), given.get("kind", ""), given.get("question", "").strip()
-    _known(protocol)
+    about = _known(protocol)
     key = given.get("summary", "")
     summary = Summary.objects.filter(document__study=study, pk=whole(key)).first()
     if kind not in PracticeItem.Kind.values or not question or summary is None:
         raise BadAnswers(_("An item needs a summary of this study and a question. Nothing was added."))
     expected = _number(given.get("expected"), _("expected answer"))
     tolerance = max(0.0, _number(given.get("tolerance") or "0", _("tolerance")))
-    if protocol != "likert" and expected not in (0, 1):
-        raise BadAnswers(_("The expected answer must be 1 or 0: nobody could give another. Nothing was added."))
+    _check_expected(about, expected)
     plan, _made = PracticePlan.objects.get_or_create(study=study, protocol=protocol)
     last = plan.items.filter(kind=kind).aggregate(n=Max("order"))["n"]
     return PracticeItem.objects.create(
@@ -120,9 +124,23 @@ def retire_item(study: Study, item_id: int) -> PracticeItem:
     return item
 
 
-def _known(protocol: str) -> None:
+def _check_expected(protocol: Protocol, expected: float) -> None:
+    values = protocol.expected_values()
+    if values and expected not in map(float, values):
+        raise BadAnswers(
+            _("The expected answer must be %(choices)s: nobody could give another. Nothing was added.")
+            % {"choices": _either(values)}
+        )
+
+
+def _either(values: list[str]) -> str:
+    *first, last = values
+    return _("%(first)s or %(last)s") % {"first": ", ".join(first), "last": last} if first else last
+
+
+def _known(protocol: str) -> Protocol:
     try:
-        protocols.get(protocol)
+        return protocols.get(protocol)
     except ValueError as error:
         raise BadAnswers(f"{error} " + _("Nothing was changed.")) from None
 

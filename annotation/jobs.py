@@ -8,15 +8,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.db.models import F
+from django.utils.translation import gettext as _
 from django_tasks import task
 
-from . import clock
+from annotation.common import clock
+
 from .errors import Refused
 from .models import Job, Study, User
 
@@ -25,33 +28,40 @@ logger = logging.getLogger(__name__)
 Progress = Callable[[int, int], None]
 Kind = Callable[[Job, Progress], str]
 KINDS: dict[str, Kind] = {}
+"""Every kind of job; `AnnotationConfig.ready` imports the modules that register them."""
+MONEY_KINDS: set[str] = set()
+"""Kinds whose sentences speak of money and people, so that only admins read them."""
 BEAT, LOST, TRIES = 10, timedelta(seconds=60), 3
 PAUSE = 0.5  # seconds between two notes of progress: enough for the eye, little for the database
 
 
-def kind(name: str) -> Callable[[Kind], Kind]:
-    """Register a function as a kind of job."""
+def kind(name: str, *, money: bool = False) -> Callable[[Kind], Kind]:
+    """Register a function as a kind of job; `money`: only admins may read what it says."""
 
     def register(function: Kind) -> Kind:
         KINDS[name] = function
+        if money:
+            MONEY_KINDS.add(name)
         return function
 
     return register
 
 
-def known_kinds() -> dict[str, Kind]:
-    """Every kind of job. A worker process has not imported the modules that register them, so it is done here."""
-    from . import explorer_jobs, exports, quality, reports, scores  # noqa: F401
-    from .crowds import console_jobs, jobs  # noqa: F401
-
-    return KINDS
+def job_for(job: Job | None, *, is_admin: bool) -> Job | None:
+    """A job as a page shows it: without the sentence, where it is for admins alone."""
+    if job is None or is_admin or job.kind not in MONEY_KINDS:
+        return job
+    shown = copy(job)
+    shown.message = (
+        _("An admin of the study sees why.") if job.state == Job.State.FAILED else _("The last run is done.")
+    )
+    return shown
 
 
 def start_job(study: Study, name: str, options: dict[str, Any], asked_by: User | None) -> Job:
     """Write the job down and hand it to the queue once that is committed."""
-    kinds = known_kinds()
-    if name not in kinds:
-        raise ValueError(f"There is no kind of job {name!r}. Known: {', '.join(sorted(kinds))}.")
+    if name not in KINDS:
+        raise ValueError(f"There is no kind of job {name!r}. Known: {', '.join(sorted(KINDS))}.")
     job = Job.objects.create(study=study, kind=name, options=options, asked_by=asked_by)
     transaction.on_commit(lambda: run_job.enqueue(job.pk))
     return job
@@ -66,7 +76,7 @@ def run_job(job_id: int) -> None:
     job = Job.objects.select_related("study").get(pk=job_id)
     try:
         with _signs_of_life(job_id):
-            message, state = known_kinds()[job.kind](job, _progress(job_id)), Job.State.DONE
+            message, state = KINDS[job.kind](job, _progress(job_id)), Job.State.DONE
     except (Refused, ValueError) as refusal:  # the person's to mend: the sentence says how
         message, state = str(refusal), Job.State.FAILED
     except Exception:

@@ -14,11 +14,12 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
-from . import clock
+from annotation.common import clock
+from annotation.models.work import AssignmentQuerySet, TaskQuerySet
+
 from .errors import AlreadySubmitted, BatchNotOpen, NoTaskLeft, NotYours
 from .frozen import Frozen, FrozenModels
 from .models import Assignment, Batch, Task, User, Worker
-from .models.work import AssignmentQuerySet, TaskQuerySet
 
 State = Assignment.State
 DONE = (State.SUBMITTED, State.SURPLUS)

@@ -5,9 +5,11 @@ from typing import Any
 
 from django.utils.translation import gettext
 
+from annotation.tables.records import records
+from annotation.transfer.frames import scores_frame
+
 from .errors import Refused
-from .models import Job, Study, Summary
-from .transfer.frames import scores_frame
+from .models import WHOLE_SYSTEM, Job, Study, Summary
 
 RESAMPLES = 1000
 SORTS = {"system": ("system", True), "mean": ("value", False), "n": ("n", False)}
@@ -27,12 +29,12 @@ def choices() -> list[Choice]:
     """Every registered family, ready or not."""
     from scoring import registry
 
-    families = {id(registry.get(name).family.card): registry.get(name) for name in registry.known()}
+    families = {id(registry.get(name).family.description): registry.get(name) for name in registry.known()}
     return [
         Choice(
-            one.family.card.title,
-            one.family.card.names,
-            one.family.card.citation,
+            one.family.description.title,
+            one.family.description.names,
+            one.family.description.citation,
             "" if (ready := one.ready()).ok else ready.missing,
         )
         for one in families.values()
@@ -84,7 +86,7 @@ class MetricPage:
 def metric_page(study: Study, metric: str, sort: str = "mean") -> MetricPage:
     from analysis.correlate import system_means
     from analysis.plot import score_bars, to_svg
-    from analysis.plot_quality import score_distributions
+    from analysis.plot.quality import score_distributions
 
     scores = scores_frame(study)
     scores = scores[scores["metric"] == metric]
@@ -98,12 +100,11 @@ def metric_page(study: Study, metric: str, sort: str = "mean") -> MetricPage:
         )
     means = system_means(scores, metric, ci=RESAMPLES)
     column, ascending = SORTS.get(sort, SORTS["mean"])
-    rows = means.sort_values(column, ascending=ascending, kind="stable").to_dict("records")
-    documents = sorted(set(scores["doc_id"]) - {"*"})
+    documents = sorted(set(scores["doc_id"]) - {WHOLE_SYSTEM})
     return MetricPage(
         metric=metric,
         run=study.metric_runs.filter(metric=metric).first(),
-        rows=[{str(name): cell for name, cell in row.items()} for row in rows],
+        rows=records(means.sort_values(column, ascending=ascending, kind="stable")),
         chart=to_svg(score_bars(means, title=metric)),
         spread=to_svg(score_distributions(scores, metric)) if documents else "",
         documents=documents,

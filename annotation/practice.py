@@ -3,39 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from django.utils.translation import gettext as _
-
+from . import protocols
 from .errors import BadAnswers
 from .guidance import Marked, mark
-from .models import Batch, PracticeItem
-from .models.texts import plain
+from .models import PracticeItem
 from .numbers import whole
-
-
-@dataclass(frozen=True)
-class Choice:
-    value: str
-    label: str
-    key: str  # on the keyboard
-    style: str = ""
-
-
-def choices(batch: Batch) -> list[Choice]:
-    """The answers that an item of this batch's protocol has."""
-    if batch.protocol == "likert":
-        low, high = int(batch.scale_min), int(batch.scale_max)
-        return [Choice(str(value), str(value), str(value)) for value in range(low, high + 1)]
-    if batch.protocol == "scu":
-        return [Choice("1", _("Good SCU"), "p", "yes"), Choice("0", _("Not a good SCU"), "n", "no")]
-    return [Choice("1", _("Present"), "p", "yes"), Choice("0", _("Not present"), "n", "no")]
-
-
-def shown_text(item: PracticeItem, protocol: str) -> str:
-    """What the question is about: the summary, or for SCU extraction the reference."""
-    if protocol == "scu":
-        reference = item.summary.document.references.order_by("index").first()
-        return plain(reference.text) if reference else ""
-    return item.summary.text_shown
 
 
 @dataclass(frozen=True)
@@ -48,7 +20,10 @@ class Question:
 
 
 def practice_page(items: Sequence[PracticeItem], given: Mapping[str, str]) -> list[Question]:
-    return [Question(item, given.get(str(item.pk), ""), shown_text(item, item.plan.protocol)) for item in items]
+    return [
+        Question(item, given.get(str(item.pk), ""), protocols.get(item.plan.protocol).practice_text(item.summary))
+        for item in items
+    ]
 
 
 @dataclass(frozen=True)

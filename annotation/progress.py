@@ -4,7 +4,10 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q, Sum
 
+from annotation.models.work import counted
+
 from .models import (
+    REFERENCE_GROUP,
     Assignment,
     Batch,
     ContentUnit,
@@ -17,8 +20,6 @@ from .models import (
     User,
     Worker,
 )
-from .models.work import counted
-from .protocols.litepyramid import REFERENCE_GROUP
 
 State = Assignment.State
 
@@ -90,7 +91,7 @@ def batch_progress(studies: list[Study]) -> dict[int, list[BatchProgress]]:
                 submitted,
                 held,
                 waiting,
-                is_posted=batch.posted and batch.crowd != Worker.DIRECT,
+                is_posted=batch.posted and not batch.is_direct,
             )
         )
     return found

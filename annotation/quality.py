@@ -6,58 +6,50 @@ from typing import Any
 
 import pandas as pd
 from django.db import transaction
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_noop
 
-from . import clock
+from annotation.common import clock
+from annotation.tables.records import records
+from annotation.tables.trusted import apply_filter, systems_judgments
+from annotation.transfer.frames import judgments_frame
+
+from . import protocols
 from .downloads import quality_chart
 from .errors import Refused
 from .models import FilterDecision, Study, User
-from .protocols.litepyramid import REFERENCE_GROUP
 from .stored import stored
-from .transfer.frames import judgments_frame
 
 RESAMPLES = 1000
 HERE = "https://here.invalid/"  # stands for the page's own address, which the chart's maker would make absolute
 SEED = 0
-LEVELS = {"litepyramid": "nominal", "likert": "interval"}
 _ITEM = ["doc_id", "system"]
 _ALPHA: list[tuple[str, dict[str, Any]]] = [
-    ("Krippendorff's alpha, pooled over all units", {}),
-    ("Krippendorff's alpha, mean over summaries, undefined counts as 1", {"per": _ITEM, "undefined": "one"}),
-    ("Krippendorff's alpha, mean over summaries, undefined left out", {"per": _ITEM, "undefined": "drop"}),
+    (gettext_noop("Krippendorff's alpha, pooled over all units"), {}),
+    (
+        gettext_noop("Krippendorff's alpha, mean over summaries, undefined counts as 1"),
+        {"per": _ITEM, "undefined": "one"},
+    ),
+    (
+        gettext_noop("Krippendorff's alpha, mean over summaries, undefined left out"),
+        {"per": _ITEM, "undefined": "drop"},
+    ),
 ]
-_RAW: list[tuple[str, dict[str, Any]]] = [("Raw agreement", {"coefficient": "raw"})]
+_RAW: list[tuple[str, dict[str, Any]]] = [(gettext_noop("Raw agreement"), {"coefficient": "raw"})]
 # What the page shows at each level, by name.
 READINGS: dict[str, list[tuple[str, dict[str, Any]]]] = {
-    "nominal": [
+    gettext_noop("nominal"): [
         *_ALPHA,
-        ("Gwet's AC1", {"coefficient": "ac1"}),
-        ("Fleiss' kappa", {"coefficient": "fleiss"}),
+        (gettext_noop("Gwet's AC1"), {"coefficient": "ac1"}),
+        (gettext_noop("Fleiss' kappa"), {"coefficient": "fleiss"}),
         *_RAW,
     ],
-    "interval": [*_ALPHA, ("Gwet's AC2", {"coefficient": "ac2"}), ("ICC", {"coefficient": "icc"}), *_RAW],
+    gettext_noop("interval"): [
+        *_ALPHA,
+        (gettext_noop("Gwet's AC2"), {"coefficient": "ac2"}),
+        (gettext_noop("ICC"), {"coefficient": "icc"}),
+        *_RAW,
+    ],
 }
-
-
-def systems_judgments(study: Study) -> pd.DataFrame:
-    """The judgments of the systems' summaries. Rated references are left out: a worker rates them in every group."""
-    return of_systems(judgments_frame(study))
-
-
-def of_systems(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table without the rows about rated references."""
-    return frame[frame["group"] != REFERENCE_GROUP] if "group" in frame else frame
-
-
-def kept_judgments(study: Study) -> tuple[pd.DataFrame, FilterDecision | None]:
-    """The judgments that count under the decision in force."""
-    judgments = systems_judgments(study)
-    decision = FilterDecision.objects.filter(study=study, undone_at__isnull=True).first()
-    if decision is None or judgments.empty:
-        return judgments, decision
-    from analysis.filters import apply_rules
-
-    return apply_rules(judgments, decision.rules, seed=decision.seed).kept, decision
 
 
 @stored("quality")
@@ -65,8 +57,8 @@ def quality_content(study: Study) -> dict[str, Any]:
     judgments = systems_judgments(study)
     if judgments.empty:
         return {"protocols": []}
-    kept, _ = kept_judgments(study)
-    return {"protocols": [_protocol(name, rows, judgments) for name, rows in _by_protocol(kept)]}
+    trusted = apply_filter(study.filter_in_force(), judgments).judgments
+    return {"protocols": [_protocol(name, rows, judgments) for name, rows in _by_protocol(trusted)]}
 
 
 def _by_protocol(judgments: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -74,9 +66,11 @@ def _by_protocol(judgments: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 
 def _protocol(name: str, kept: pd.DataFrame, everything: pd.DataFrame) -> dict[str, Any]:
+    from analysis.agreement.contested import widest_spread
+    from analysis.filters.workers import worker_figures
     from analysis.plot import to_svg
 
-    level = LEVELS.get(name, "nominal")
+    level = protocols.level_of(name)
     before = everything[everything["protocol"] == name]
     part = {
         "name": name,
@@ -84,18 +78,23 @@ def _protocol(name: str, kept: pd.DataFrame, everything: pd.DataFrame) -> dict[s
         "agreement": _agreement(kept, level),
         "before": _rows(_alpha(before, level)),
         "by": {column: _rows(_alpha(kept, level, by=column)) for column in _columns(kept, name)},
-        "workers": worker_rows(before, level),
-        "contested": _contested(kept),
-        "spread": _spread(kept) if name == "likert" else [],
+        "workers": records(worker_figures(before, level)),
+        "contested": records(widest_spread(kept)),
+        "spread": _spread(kept) if not _is_about_scus(name) else [],
     }
     charts = ["workers", "systems", *(["spread"] if part["spread"] else [])]
     link = f"{HERE}workers/{{}}/"
     return {**part, "charts": {what: to_svg(quality_chart(part, what, link)).replace(HERE, "") for what in charts}}
 
 
+def _is_about_scus(protocol: str) -> bool:
+    """Then units are a document's own, and nothing to compare across documents."""
+    return protocol in protocols.judging_scus()
+
+
 def _spread(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """The standard deviation across annotators per dimension, as histograms (SummEval, Figure 1)."""
-    from analysis.agreement_experts import spread_histograms
+    from analysis.agreement.experts import spread_histograms
     from analysis.tables import AnalysisError
 
     try:
@@ -110,7 +109,7 @@ def _spread(rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _columns(rows: pd.DataFrame, protocol: str) -> list[str]:
-    columns = ["system", *(["group"] if "group" in rows else []), *(["unit"] if protocol == "likert" else [])]
+    columns = ["system", *(["group"] if "group" in rows else []), *([] if _is_about_scus(protocol) else ["unit"])]
     return [*columns, *(["round"] if rows["round"].nunique() > 1 else [])]
 
 
@@ -131,44 +130,15 @@ def _rows(results: Sequence[Any]) -> list[dict[str, Any]]:
     return [asdict(result) for result in results]
 
 
-def worker_rows(judgments: pd.DataFrame, level: str) -> list[dict[str, Any]]:
-    """Each worker: answers, time per answer, agreement with the others, failed checks. Worst agreement first."""
-    checks = judgments[judgments["is_check"].astype(bool)]
-    real = judgments[~judgments["is_check"].astype(bool)]
-    table = pd.DataFrame({"answers": real.groupby("worker_id").size()})
-    table["seconds"] = real.groupby("worker_id")["seconds"].median() if "seconds" in real else float("nan")
-    table["checks"] = checks.groupby("worker_id").size()
-    expected = checks["expected"].fillna(0) if "expected" in checks else 0.0
-    failed = pd.Series(checks["value"].to_numpy() != expected, index=checks.index)
-    table["failed"] = failed.groupby(checks["worker_id"]).sum()
-    found = {row.group: row.value for row in _alpha(judgments, level, by="worker_id")}
-    table["agreement"] = pd.Series(found, dtype=float)
-    table[["checks", "failed"]] = table[["checks", "failed"]].fillna(0).astype(int)
-    rows = table.rename_axis("worker_id").reset_index().sort_values(["agreement", "worker_id"])
-    return [{str(key): cell for key, cell in row.items()} for row in rows.to_dict("records")]
-
-
-def _contested(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """The items on which the judges differ most: at most 50."""
-    real = rows[~rows["is_check"].astype(bool)]
-    spread = real.groupby(["doc_id", "system", "unit"])["value"].agg(["std", "count", "mean"]).reset_index()
-    order = ["std", "count", "doc_id", "system", "unit"]
-    worst = spread[spread["std"] > 0].sort_values(order, ascending=[False, False, True, True, True])
-    return [{str(key): cell for key, cell in row.items()} for row in worst.head(50).to_dict("records")]
-
-
 def worker_answers(study: Study, pseudonym: str) -> list[dict[str, Any]]:
     """What one worker answered, beside the mean of the others."""
-    judgments = judgments_frame(study)
-    mine = judgments[judgments["worker_id"] == pseudonym]
-    if mine.empty:
+    from analysis.filters.workers import beside_others
+
+    rows = beside_others(judgments_frame(study), pseudonym)
+    if rows.empty:
         raise Refused(gettext("There is no such worker in this study, or no answer of theirs counts."))
-    others = judgments[judgments["worker_id"] != pseudonym]
-    means = others.groupby(["doc_id", "system", "unit"])["value"].agg(["mean", "count"]).reset_index()
-    rows = mine.merge(means, how="left", on=["doc_id", "system", "unit"])
-    wanted = ("doc_id", "system", "unit", "value", "mean", "count", "seconds", "is_check")
-    columns = [name for name in wanted if name in rows]
-    return [{str(key): cell for key, cell in row.items()} for row in rows[columns].to_dict("records")]
+    columns = ("doc_id", "system", "unit", "value", "mean", "count", "seconds", "is_check")
+    return records(rows[[name for name in columns if name in rows]])
 
 
 # Decisions
@@ -186,7 +156,7 @@ def preview_rules(study: Study, rules: str, seed: int, price: float = 0.0) -> di
         chosen = parse_rules(rules)
         if not chosen:
             raise Refused(gettext("Choose at least one rule. Nothing was changed."))
-        level = LEVELS.get(str(judgments["protocol"].iloc[0]), "nominal")
+        level = protocols.level_of(str(judgments["protocol"].iloc[0]))
         found = preview(judgments, chosen, seed=seed, level=level, price=price)
     except AnalysisError as error:
         raise Refused(gettext("%(error)s Nothing was changed.") % {"error": error}) from None
@@ -216,6 +186,4 @@ def undo_filter(study: Study, user: User) -> None:
 
 
 def _undo(study: Study, user: User) -> int:
-    return FilterDecision.objects.filter(study=study, undone_at__isnull=True).update(
-        undone_at=clock.now(), undone_by=user
-    )
+    return study.filter_decisions.in_force().update(undone_at=clock.now(), undone_by=user)

@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from django.utils.translation import gettext
 
+from annotation.tables.trusted import filter_sentence, human_scores, measures_of, of_systems, trusted_judgments
+from annotation.transfer.frames import scores_frame, summaries_frame
+
 from .errors import Refused
-from .models import FilterDecision, Study
-from .quality import kept_judgments, of_systems
+from .models import Study
 from .stored import stored
-from .transfer.frames import scores_frame, scus_frame, summaries_frame
 
 if TYPE_CHECKING:
     from analysis.report import Report
     from analysis.report.parts import Figure
-
-RESAMPLES = 1000
-SEED = 0
-MEASURES = ("litepyramid_recall", "relevance", "coherence")  # which human measure leads, when there are several
 
 
 @stored("report")
@@ -34,14 +31,14 @@ def report_content(study: Study) -> dict[str, Any]:
 
 
 def study_report(study: Study, human: str = "") -> "Report | None":
-    """The report by one human measure (by default the first of MEASURES that is there)."""
-    from analysis.report import build_report, judgments_behind
-    from analysis.where import without_checks
+    """The report by one human measure (by default the leading one)."""
+    from analysis.report import RESAMPLES, SEED, build_report, judgments_behind
+    from analysis.tables.where import without_checks
 
-    judgments, decision = kept_judgments(study)
-    if judgments.empty:
+    trusted = trusted_judgments(study)
+    if trusted.judgments.empty:
         return None
-    measured = human_scores(study, judgments)
+    measured = human_scores(study, trusted.judgments)
     measures = measures_of(measured)
     human = human or measures[0]
     if human not in measures:
@@ -54,35 +51,17 @@ def study_report(study: Study, human: str = "") -> "Report | None":
         scores,
         human=human,
         metrics=sorted(set(scores["metric"]) - set(measures)),
-        judgments=without_checks(judgments_behind(judgments, human)),
+        judgments=without_checks(judgments_behind(trusted.judgments, human)),
         summaries=of_systems(summaries_frame(study)),
         title=study.name,
         seed=SEED,
         resamples=RESAMPLES,
-        filtered=filter_sentence(decision),
+        filtered=filter_sentence(trusted.decision),
         # As the files of an export in the folder STUDY are called.
         source=("STUDY/human_scores.csv", "STUDY/scores.csv"),
         judgments_source="STUDY/judgments_kept.csv",
         command=f"python -m analysis report STUDY --human {human} --ci {RESAMPLES} --seed {SEED} --out report",
     )
-
-
-def filter_sentence(decision: FilterDecision | None) -> str:
-    return f"The judgments were filtered by {decision}, seed {decision.seed}." if decision else ""
-
-
-def measures_of(human: pd.DataFrame) -> list[str]:
-    """The human measures of a scores table, the leading one first."""
-    return sorted(set(human["metric"]), key=lambda name: (MEASURES.index(name) if name in MEASURES else 99, name))
-
-
-def human_scores(study: Study, judgments: pd.DataFrame) -> pd.DataFrame:
-    """What these judgments give every summary, a row per measure."""
-    from analysis.aggregate import aggregate
-
-    # SCUs that a later version of the list left out keep their judgments, but no longer make the score.
-    in_force = judgments[judgments["retired"] != 1] if "retired" in judgments else judgments
-    return aggregate(in_force, scus=scus_frame(study))
 
 
 def _together(human: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:

@@ -6,11 +6,12 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Q
 
+from annotation.words import plain
+
 from . import protocols
 from .frozen import Frozen
 from .leases import DONE
 from .models import Assignment, Batch, User
-from .models.texts import plain
 
 PER_PAGE = 25
 GLIMPSE = 90  # characters of a text, enough to know it again

@@ -7,15 +7,14 @@ from typing import Any
 
 import pandas as pd
 from django.db import transaction
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
-from .contested import contested_ratings, contested_units
+from . import protocols
 from .errors import Refused
 from .models import Batch, Judgment, SecondLook, Study, Task, Worker
 
 ROUND_OF = "round_of"
-RATINGS = {"gap": 2.0, "near": 1.0}  # SummEval's thresholds
-UNITS = {"majority": 0.5}  # a strict majority
 
 
 class NothingContested(Refused):
@@ -38,13 +37,9 @@ class Contested:
         return len(self.rows)
 
 
-def default_thresholds(protocol: str) -> dict[str, float]:
-    return dict(UNITS if protocol == "litepyramid" else RATINGS)
-
-
 def read_thresholds(batch: Batch, given: Mapping[str, Any]) -> dict[str, float]:
     """The rule's thresholds: as given, else the batch's option `second_round`, else the default. Raises Refused."""
-    known = {**default_thresholds(batch.protocol), **batch.options.get("second_round", {})}
+    known = {**protocols.get(batch.protocol).contested_rule.thresholds, **batch.options.get("second_round", {})}
     for name in known:
         text = given.get(name, "")
         try:
@@ -59,8 +54,7 @@ def read_thresholds(batch: Batch, given: Mapping[str, Any]) -> dict[str, float]:
 def find_contested(batch: Batch, thresholds: Mapping[str, float]) -> Contested:
     """Apply the rule to the batch's counted answers."""
     frame = answers_frame([batch])
-    rule = contested_units if batch.protocol == "litepyramid" else contested_ratings
-    rows = rule(frame, **thresholds)
+    rows = protocols.get(batch.protocol).contested_rule.apply(frame, **thresholds)
     return Contested(
         rows=rows,
         answers=len(frame),
@@ -223,10 +217,10 @@ def round_report(first: Batch, second: Batch, *, resamples: int = 1000, seed: in
 def _agreements(batch: Batch, frame: pd.DataFrame, resamples: int, seed: int) -> list[dict[str, Any]]:
     from analysis.agreement import agreement
 
-    level = "nominal" if batch.protocol == "litepyramid" else "interval"
-    pooled = agreement(frame, level=level, ci=resamples, cluster="doc_id", seed=seed)
-    if batch.protocol != "litepyramid":
-        pooled += agreement(frame, level=level, by="unit", ci=resamples, cluster="doc_id", seed=seed)
+    protocol = protocols.get(batch.protocol)
+    pooled = agreement(frame, level=protocol.level, ci=resamples, cluster="doc_id", seed=seed)
+    if not protocol.judges_scus:
+        pooled += agreement(frame, level=protocol.level, by="unit", ci=resamples, cluster="doc_id", seed=seed)
     return [asdict(result) for result in pooled]
 
 
@@ -257,7 +251,7 @@ class RoundLine:
 
 def first_rounds(study: Study) -> list[RoundLine]:
     """The batches that a second round can follow: two queries."""
-    batches = list(study.batches.exclude(protocol="scu").order_by("pk"))
+    batches = list(study.batches.filter(protocol__in=protocols.judging()).order_by("pk"))
     seconds = {batch.options.get(ROUND_OF): batch for batch in batches if ROUND_OF in batch.options}
     return [RoundLine(batch, seconds.get(batch.pk)) for batch in batches if ROUND_OF not in batch.options]
 
@@ -266,6 +260,7 @@ def first_rounds(study: Study) -> list[RoundLine]:
 class RoundPage:
     """What the page of one batch shows."""
 
+    rule: str | Promise
     found: Contested
     second: Batch | None
     report: RoundReport | None
@@ -277,6 +272,7 @@ def round_page(batch: Batch, thresholds: Mapping[str, float]) -> RoundPage:
     found, second = find_contested(batch, thresholds), second_round_of(batch)
     frame = answers_frame([batch])
     return RoundPage(
+        rule=protocols.get(batch.protocol).contested_rule.explanation,
         found=found,
         second=second,
         report=round_report(batch, second) if second else None,

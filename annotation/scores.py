@@ -7,11 +7,11 @@ import pandas as pd
 from django.conf import settings
 from django.db import transaction
 
+from annotation.tables.trusted import of_systems
+from annotation.transfer.frames import documents_frame, summaries_frame
+
 from .jobs import Progress, kind
-from .models import Job, MetricRun, Score, Study
-from .quality import of_systems
-from .transfer.folder import WHOLE_SYSTEM
-from .transfer.frames import documents_frame, summaries_frame
+from .models import WHOLE_SYSTEM, Job, MetricRun, Score, Study
 
 CACHE = Path(settings.BASE_DIR) / "var" / "scores"
 

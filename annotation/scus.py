@@ -9,10 +9,12 @@ from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from . import clock
+from annotation.common import clock
+from annotation.protocols.scu_units import Coverage, Unit, as_unit, coverage
+
+from . import protocols
 from .advice import similarity
 from .errors import BadAnswers, Refused
-from .extraction import Coverage, Unit, as_unit, coverage
 from .models import Assignment, ContentUnit, Document, ExtractedUnit, Judgment, Reference, Study, UnitList, User
 
 MATCH = 0.5  # content words shared by two annotators' SCUs that are taken for the same fact
@@ -183,7 +185,7 @@ def current_version(document: Document) -> int:
 
 def _judged(document: Document) -> QuerySet[Judgment]:
     return Judgment.objects.filter(
-        summary__document=document, assignment__task__batch__protocol="litepyramid", is_check=False
+        summary__document=document, assignment__task__batch__protocol__in=protocols.judging_scus(), is_check=False
     )
 
 
@@ -276,7 +278,7 @@ def reference_states(study: Study) -> list[ReferenceState]:
     done = {
         (document, part): n
         for document, part, n in Assignment.objects.filter(
-            task__batch__study=study, task__batch__protocol="scu", state__in=SUBMITTED
+            task__batch__study=study, task__batch__protocol__in=protocols.extracting_scus(), state__in=SUBMITTED
         )
         .values_list("task__document", "task__part")
         .annotate(n=Count("pk"))
@@ -290,7 +292,9 @@ def reference_states(study: Study) -> list[ReferenceState]:
         counts[document, index or 0] = counts.get((document, index or 0), 0) + n
     versions = dict(UnitList.objects.filter(document__study=study).values_list("document").annotate(n=Max("version")))
     judged = set(
-        Judgment.objects.filter(summary__document__study=study, assignment__task__batch__protocol="litepyramid")
+        Judgment.objects.filter(
+            summary__document__study=study, assignment__task__batch__protocol__in=protocols.judging_scus()
+        )
         .values_list("summary__document", flat=True)
         .distinct()
     )

@@ -1,14 +1,13 @@
 """Signals for quality: time and attention while a task was open. Told to workers in the consent text.
 
 A page counts for itself, from when it was loaded, and sends its totals again and again: the largest ones stand, so a
-lost or repeated message changes nothing. `Assignment.signals` keeps them per load; `totals` adds them up.
-They are stored with the assignment, exported, and shown to no other annotator.
+lost or repeated message changes nothing. `Assignment.signals` keeps them per load; annotation/models/attention.py adds
+them up. They are stored with the assignment, exported, and shown to no other annotator.
 """
 
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from .models import Assignment
@@ -17,17 +16,6 @@ LOAD = re.compile(r"[a-z0-9]{4,32}")
 MOST_LOADS = 100
 MOST_ITEMS = 500
 NUMBERS = ("active", "focus_lost", "pastes")
-
-
-@dataclass(frozen=True)
-class Totals:
-    """All loads of a page together."""
-
-    active_seconds: float
-    focus_lost: int
-    pastes: int
-    changes: int
-    loads: int
 
 
 def merge_signals(assignment: Assignment, sent: Mapping[str, Any]) -> bool:
@@ -65,15 +53,3 @@ def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return 0
     return min(max(round(value, 1), 0), 10**7)
-
-
-def totals(signals: Mapping[str, Any] | None) -> Totals:
-    loads = list((signals or {}).get("loads", {}).values())
-    changes = sum(item.get("changes", 0) for load in loads for item in load.get("items", {}).values())
-    return Totals(
-        active_seconds=round(sum(load.get("active", 0) for load in loads), 1),
-        focus_lost=int(sum(load.get("focus_lost", 0) for load in loads)),
-        pastes=int(sum(load.get("pastes", 0) for load in loads)),
-        changes=int(changes),
-        loads=len(loads),
-    )

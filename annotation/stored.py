@@ -7,10 +7,13 @@ from typing import Any
 
 from django.db.models import Count, Max
 
-from .jobs import Progress, kind, start_job
-from .models import Assignment, FilterDecision, Job, Judgment, StoredResult, Study, User
+from analysis.sentence import Sentence
+from annotation.common.translation import with_sentences
 
-VERSION = 1  # of all contents: raise it, and they are made anew
+from .jobs import Progress, kind, start_job
+from .models import Assignment, Job, Judgment, StoredResult, Study, User
+
+VERSION = 2  # of all contents: raise it, and they are made anew
 Maker = Callable[[Study], dict[str, Any]]
 MAKERS: dict[str, Maker] = {}
 
@@ -39,7 +42,9 @@ def current(name: str, study: Study, asked_by: User) -> tuple[dict[str, Any] | N
 
 
 def _found(study: Study, name: str, mark: str) -> dict[str, Any] | None:
-    return StoredResult.objects.filter(study=study, name=name, mark=mark).values_list("content", flat=True).first()
+    rows = StoredResult.objects.filter(study=study, name=name, mark=mark)
+    content: dict[str, Any] | None = with_sentences(rows.values_list("content", flat=True).first())
+    return content
 
 
 def study_mark(study: Study) -> str:
@@ -47,8 +52,9 @@ def study_mark(study: Study) -> str:
     judgments = Judgment.objects.filter(assignment__task__batch__study=study).aggregate(n=Count("pk"), last=Max("pk"))
     work = Assignment.objects.counted().filter(task__batch__study=study).count()
     scores = study.scores.aggregate(n=Count("pk"), last=Max("pk"))
-    decision = FilterDecision.objects.filter(study=study, undone_at__isnull=True).values_list("pk", flat=True).first()
-    return hashlib.sha256(repr((VERSION, judgments, work, scores, decision)).encode()).hexdigest()
+    decision = study.filter_in_force()
+    marks = (VERSION, judgments, work, scores, decision and decision.pk)
+    return hashlib.sha256(repr(marks).encode()).hexdigest()
 
 
 @kind("page")
@@ -62,7 +68,9 @@ def make_page(job: Job, progress: Progress) -> str:
 
 
 def plain(value: Any) -> Any:
-    """As JSON keeps it: undefined numbers become null."""
+    """As JSON keeps it: undefined numbers become null, sentences their template and values."""
+    if isinstance(value, Sentence):
+        return value.as_json()
     if isinstance(value, dict):
         return {str(name): plain(cell) for name, cell in value.items()}
     if isinstance(value, list | tuple):

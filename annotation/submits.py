@@ -8,7 +8,9 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from . import clock, protocols
+from annotation.common import clock
+
+from . import protocols
 from .drafts import drafted_answers, now_ms
 from .errors import AlreadySubmitted, NotYours, Refused
 from .leases import DONE, check_open, own_assignment

@@ -9,11 +9,12 @@ from datetime import timedelta
 from django.db.models import QuerySet
 from django.utils.translation import gettext
 
-from . import clock
+from annotation.common import clock
+from annotation.models.tokens import ApiToken, Scope
+
 from .accounts import AccountBackend
 from .errors import Refused
 from .models import Study, User
-from .models.tokens import ApiToken, Scope
 
 PREFIX = "pyr_"
 DAYS = (7, 30, 90, 365)

@@ -2,6 +2,9 @@
 
 from django.urls import include, path
 
+from annotation.views.crowd_door import BARE
+from annotation.views.errors import Route, answer_wrong_methods
+
 from .views import (
     account,
     collect,
@@ -9,16 +12,16 @@ from .views import (
     exports,
     home,
     metrics,
+    mturk_csv,
     new_study,
     quality,
     record,
+    report,
     study,
     tokens,
     work,
     work_api,
 )
-from .views.crowd_door import BARE
-from .views.errors import Route, answer_wrong_methods
 
 handler400 = "annotation.views.errors.bad_request"
 handler403 = "annotation.views.errors.denied"
@@ -56,15 +59,16 @@ pages: list[Route] = [
     path("studies/<slug:slug>/explorer/", explorer.explorer, name="explorer"),
     path("studies/<slug:slug>/explorer/refresh/", explorer.refresh, name="explorer-refresh"),
     path("studies/<slug:slug>/explorer/<int:document_id>/", explorer.document, name="explorer-document"),
-    path("studies/<slug:slug>/collect/invitations/", account.invite, name="invite"),
+    path("studies/<slug:slug>/collect/invitations/", collect.invite, name="invite"),
     path("studies/<slug:slug>/record/", record.record, name="record"),
     path("studies/<slug:slug>/quality/", quality.quality, name="quality"),
     path("studies/<slug:slug>/quality/decide/", quality.decide, name="quality-decide"),
     path("studies/<slug:slug>/quality/workers/<str:pseudonym>/", quality.worker, name="quality-worker"),
     path("studies/<slug:slug>/quality/<str:protocol>/<str:name>", quality.download, name="quality-download"),
-    path("studies/<slug:slug>/report/", study.report, name="report"),
-    path("studies/<slug:slug>/report/folder/", study.report_folder, name="report-folder"),
-    path("studies/<slug:slug>/report/<str:name>", study.report_file, name="report-file"),
+    path("studies/<slug:slug>/report/", report.report, name="report"),
+    path("studies/<slug:slug>/report/folder/", report.report_folder, name="report-folder"),
+    path("studies/<slug:slug>/report/<str:name>", report.report_file, name="report-file"),
+    path("studies/<slug:slug>/collect/<int:batch_id>/batch.csv", mturk_csv.batch_csv, name="batch-csv"),
     path("studies/<slug:slug>/exports/", exports.exports, name="exports"),
     path("studies/<slug:slug>/exports/<str:key>/<str:name>", exports.export_file, name="export-file"),
     path("studies/<slug:slug>/datasheet/", exports.datasheet_page, name="datasheet"),

@@ -11,7 +11,6 @@ urlpatterns = [
     path("collect/<int:batch_id>/workers/", crowd_people.workers, name="crowd-workers"),
     path("collect/<int:batch_id>/workers/do/", crowd_people.workers_do, name="crowd-workers-do"),
     path("collect/<int:batch_id>/links/", crowd_people.links, name="crowd-links"),
-    path("collect/<int:batch_id>/batch.csv", ledger.batch_csv, name="batch-csv"),
     path("ledger/", ledger.ledger, name="ledger"),
     path("ledger/ledger.csv", ledger.ledger_csv, name="ledger-csv"),
 ]

@@ -5,8 +5,8 @@ from django.urls import path
 from .views import crowd_work as work
 
 urlpatterns = [
-    path("mturk/<str:token>/", work.mturk, name="crowd-mturk"),
-    path("prolific/<str:token>/", work.prolific, name="crowd-prolific"),
+    path("mturk/<str:token>/", work.come_in, {"crowd": "mturk"}, name="crowd-mturk"),
+    path("prolific/<str:token>/", work.come_in, {"crowd": "prolific"}, name="crowd-prolific"),
     path("link/<str:token>/", work.link, name="crowd-link"),
     path("about/<str:token>/", work.about, name="crowd-about"),
     path("preview/<int:batch_id>/", work.preview, name="crowd-preview"),
@@ -22,4 +22,5 @@ urlpatterns = [
     path("t/<str:token>/<str:key>/submit/", work.submit, name="crowd-submit"),
     path("t/<str:token>/<str:key>/advice/", work.advice, name="crowd-advice"),
     path("t/<str:token>/<str:key>/done/", work.done, name="crowd-done"),
+    path("<slug:crowd>/<str:token>/", work.come_in, name="crowd-entry"),  # any other market
 ]

@@ -2,13 +2,13 @@
 
 from django.urls import path
 
-from .views import guidance, guidance_admin, rounds, scus
+from .views import guidance_admin, rounds, scus, work_guidance
 
 urlpatterns = [
-    path("work/batch/<int:batch_id>/consent/", guidance.consent, name="consent"),
-    path("work/batch/<int:batch_id>/instructions/", guidance.instructions, name="instructions"),
-    path("work/batch/<int:batch_id>/tutorial/", guidance.tutorial, name="tutorial"),
-    path("work/batch/<int:batch_id>/test/", guidance.test, name="test"),
+    path("work/batch/<int:batch_id>/consent/", work_guidance.consent, name="consent"),
+    path("work/batch/<int:batch_id>/instructions/", work_guidance.instructions, name="instructions"),
+    path("work/batch/<int:batch_id>/tutorial/", work_guidance.tutorial, name="tutorial"),
+    path("work/batch/<int:batch_id>/test/", work_guidance.test, name="test"),
     path("work/<str:key>/advice/", scus.advice, name="advice"),
     path("studies/<slug:slug>/scus/", scus.scus, name="scus"),
     path("studies/<slug:slug>/scus/<int:reference_id>/", scus.scu_list, name="scu-list"),

@@ -4,10 +4,16 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .models.texts import Text, plain
+# A text is a string, or a list of sentences: given sentence splits are kept (JSON holds both).
+Text = str | list[str]
 
 # Writing without spaces is taken sign by sign; elsewhere a word keeps its inner marks: don't, 6–1, 210,000, 11.40.
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W_]+(?:[-–'’.,:/&][^\W_]+)*")
+
+
+def plain(text: Text) -> str:
+    """A text as one string."""
+    return text if isinstance(text, str) else " ".join(text)
 
 
 def word_set(text: str) -> frozenset[str]:

@@ -1,0 +1,1 @@
+"""How the program runs, as a Django app of both products: settings, serving, watching, backup, restore, doctor."""

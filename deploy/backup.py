@@ -28,7 +28,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 FORM = 1
-SQLITE, POSTGRES = "sqlite", "postgresql"
+SQLITE = "sqlite"
 _PLAIN = "SET TIME ZONE 'UTC'; SET extra_float_digits = 1; SET bytea_output = 'hex'; SET datestyle = 'ISO, YMD'"
 # What an extension brought stays, and so do the schema, its owner and its grants.
 _EMPTY = """

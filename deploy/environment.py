@@ -110,8 +110,12 @@ def _sqlite(path: str) -> dict[str, Any]:
 def logging_settings(form: str, level: str) -> dict[str, Any]:
     """Python's logging: lines for people (plain) or one JSON object a line (json), without secrets either way."""
     forms = {
-        "plain": {"()": "deploy.logs.PlainFormatter", "fmt": "{asctime} {levelname} {name}: {message}", "style": "{"},
-        "json": {"()": "deploy.logs.JsonFormatter"},
+        "plain": {
+            "()": "deploy.monitoring.logs.PlainFormatter",
+            "fmt": "{asctime} {levelname} {name}: {message}",
+            "style": "{",
+        },
+        "json": {"()": "deploy.monitoring.logs.JsonFormatter"},
     }
     if form not in forms:
         raise ImproperlyConfigured(f"LOG_FORM is {form!r}, but must be plain or json.")

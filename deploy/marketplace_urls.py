@@ -5,11 +5,12 @@ from django.urls import include, path
 from annotation.marketplace.urls import handler400, handler403, handler404
 from annotation.marketplace.urls import handler500 as own_page
 
-from . import failures, health
+from . import last_error_page
+from .monitoring import health
 
 __all__ = ["handler400", "handler403", "handler404", "handler500", "urlpatterns"]
 
-handler500 = failures.or_last_page(own_page)
+handler500 = last_error_page.or_last_page(own_page)
 
 urlpatterns = [
     path("healthz", health.alive, name="alive"),

@@ -2,16 +2,20 @@
 
 from pathlib import Path
 
-from csp.constants import NONE, SELF
+from csp.constants import SELF
 
-from deploy.environment import Environment, database, demo_secret, logging_settings
-
-BASE_DIR = Path(__file__).resolve().parent.parent
-env = Environment.here()
-
-# The demo runs on this machine only, with accounts whose passwords everybody knows.
-DEMO = env.flag("DEMO")
-DEBUG = env.flag("DEBUG") and DEMO
+from deploy.base_settings import *  # noqa: F403
+from deploy.base_settings import (
+    BASE_DIR,
+    DEMO,
+    common_apps,
+    content_security,
+    env,
+    outer_middleware,
+    people_middleware,
+    templates,
+)
+from deploy.environment import database, demo_secret
 
 if DEMO:
     SECRET_KEY = env.text("SECRET_KEY") or demo_secret(BASE_DIR / "var" / "secret")
@@ -26,92 +30,30 @@ else:
 PREPARED_STATEMENTS = env.flag("PREPARED_STATEMENTS", default=True)  # of annotation/frozen.py, on PostgreSQL
 SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
-DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 ROOT_URLCONF = "deploy.urls"
 WSGI_APPLICATION = "deploy.wsgi.application"
-
-INSTALLED_APPS = [
-    "annotation",
-    "deploy",
-    "django.contrib.auth",
-    "django.contrib.contenttypes",
-    "django.contrib.humanize",
-    "django.contrib.messages",
-    "django.contrib.sessions",
-    "django.contrib.staticfiles",
-    "csp",
-    "django_htmx",
-    "django_tasks",
-    "django_tasks_db",
-]
-
+INSTALLED_APPS = ["annotation", *common_apps, "django_htmx", "django_tasks", "django_tasks_db"]
 MIDDLEWARE = [
-    "deploy.logs.RequestLog",
-    "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
-    "annotation.safety.private.Private",
-    "django.contrib.sessions.middleware.SessionMiddleware",
-    "django.middleware.locale.LocaleMiddleware",
-    "django.middleware.common.CommonMiddleware",
-    "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "annotation.safety.letters.Letters",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    *outer_middleware,
+    *people_middleware,
     "annotation.safety.record.Record",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "csp.middleware.CSPMiddleware",
 ]
-
-TEMPLATES = [
-    {
-        "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "APP_DIRS": True,
-        "OPTIONS": {
-            "context_processors": [
-                "django.template.context_processors.request",
-                "django.template.context_processors.i18n",
-                "django.contrib.auth.context_processors.auth",
-                "django.contrib.messages.context_processors.messages",
-                "annotation.context.site",
-            ],
-        },
-    }
-]
+TEMPLATES = templates("annotation.context.site")
 
 # People
 AUTH_USER_MODEL = "annotation.User"
 AUTHENTICATION_BACKENDS = ["annotation.accounts.AccountBackend"]
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
-]
-LOGIN_URL = "sign-in"
-LOGIN_REDIRECT_URL = "home"
-LOGOUT_REDIRECT_URL = "home"
+SESSION_ENGINE = "annotation.sessions"
+CSRF_FAILURE_VIEW = "annotation.views.errors.csrf_failure"
 
-# Language and time
-LANGUAGE_CODE = "en"
+# Language and static files
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
 LOCALE_PATHS = [BASE_DIR / "annotation" / "locale"]
-USE_I18N = True
-TIME_ZONE = env.text("TIME_ZONE", "UTC")
-USE_TZ = True
-
-# Static files, by WhiteNoise
-STATIC_URL = "static/"
-STATICFILES_DIRS = [BASE_DIR / "annotation" / "common" / "static"]  # what site and marketplace share
 STATIC_ROOT = Path(env.text("STATIC_ROOT", str(BASE_DIR / "var" / "static")))
-STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
-}
 
 # Background work: at once in this process, or by `manage.py worker`
 BACKGROUND = env.text("BACKGROUND", "immediate")
@@ -157,37 +99,7 @@ PROLIFIC_PROJECT = env.text("PROLIFIC_PROJECT")
 PROLIFIC_FEE_PERCENT = env.number("PROLIFIC_FEE_PERCENT", 43)
 PROLIFIC_TIMEOUT_SECONDS = env.number("PROLIFIC_TIMEOUT_SECONDS", 20, least=1)
 
-# Safety
-HTTPS = env.flag("HTTPS", default=not DEMO)
-SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$"]  # a balancer asks from inside, in plain HTTP
-SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
-SECURE_HSTS_PRELOAD = HTTPS
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("BEHIND_PROXY") else None
-SESSION_COOKIE_SECURE = HTTPS
-CSRF_COOKIE_SECURE = HTTPS
-SESSION_ENGINE = "annotation.sessions"
-SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
-X_FRAME_OPTIONS = "DENY"
-CSRF_FAILURE_VIEW = "annotation.views.errors.csrf_failure"
-DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
-CONTENT_SECURITY_POLICY = {
-    "DIRECTIVES": {
-        "default-src": [SELF],
-        "img-src": [SELF, "data:"],
-        # Charts are inline SVG whose elements carry style attributes; scripts are never inline.
-        "style-src": [SELF, "'unsafe-inline'"],
-        "object-src": [NONE],
-        "base-uri": [SELF],
-        "form-action": [SELF],
-        "frame-ancestors": [NONE],
-    }
-}
+# Charts are inline SVG whose elements carry style attributes; scripts are never inline.
+CONTENT_SECURITY_POLICY = {"DIRECTIVES": {**content_security, "style-src": [SELF, "'unsafe-inline'"]}}
 
-# Looking after it: /metrics, the log, backups, `manage.py doctor`
-METRICS_TOKEN = env.text("METRICS_TOKEN")
 METERS_DIR = env.text("METERS_DIR")
-BACKUP_DIR = env.text("BACKUP_DIR")
-DOCTOR_FREE_MB = env.number("DOCTOR_FREE_MB", 1000)
-LOGGING = logging_settings(env.text("LOG_FORM", "plain" if DEMO else "json"), env.text("LOG_LEVEL", "INFO"))

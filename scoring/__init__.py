@@ -9,7 +9,7 @@ from __future__ import annotations
 from scoring import registry
 from scoring.base import VERSION as __version__
 from scoring.errors import ScoringError
-from scoring.explaining import explain
-from scoring.frames import evaluate
+from scoring.explain import explain
+from scoring.run.evaluate import evaluate
 
 __all__ = ["ScoringError", "__version__", "evaluate", "explain", "registry"]

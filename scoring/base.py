@@ -25,8 +25,8 @@ from scoring.options import Option, Options, render
 from scoring.texts import Document, Text, as_references, as_text
 
 if TYPE_CHECKING:
-    from scoring.encoder import Ask
-    from scoring.marks import Explanation
+    from scoring.explain.explanation import Explanation
+    from scoring.models.encoder import Ask
 
 library_version = lru_cache(maxsize=64)(importlib.metadata.version)
 """The installed version of a package; looking it up once is enough."""
@@ -35,7 +35,7 @@ INPUTS = ("references", "source")
 
 
 @dataclass(frozen=True)
-class Card:
+class Description:
     """What a family says about itself; `list` and the documentation print it."""
 
     names: tuple[str, ...]
@@ -79,16 +79,16 @@ class Need:
 class Family(ABC):
     """A way of scoring, made with its options. Objects are never changed after they are made."""
 
-    card: ClassVar[Card]
+    description: ClassVar[Description]
     pooled: ClassVar[bool] = False
     """Whether it also scores a whole system (`doc_id` `*`) from sums of its hidden columns."""
-    fits: ClassVar[bool] = False
+    needs_corpus: ClassVar[bool] = False
     """Whether it must see all documents before it scores one (document frequencies)."""
-    sees: ClassVar[bool] = False
+    needs_summaries: ClassVar[bool] = False
     """Whether it must see all summaries of the run as well (frequencies in summaries)."""
     encodes: ClassVar[bool] = False
     """Whether it asks for encoded texts."""
-    tells: ClassVar[bool] = False
+    reports: ClassVar[bool] = False
     """Whether a run reports its `remarks` and the summaries for which its scores are undefined."""
 
     def __init__(self, options: Options) -> None:
@@ -122,23 +122,23 @@ class Family(ABC):
         """Scores of a whole system from the sums of the hidden columns over its summaries."""
         return {}
 
-    def fitted(self, documents: Iterable[Document]) -> Family:
+    def fit_corpus(self, documents: Iterable[Document]) -> Family:
         """The same family after it has seen all documents."""
         return self
 
-    def seen(self, summaries: Iterable[Text]) -> Family:
+    def fit_summaries(self, summaries: Iterable[Text]) -> Family:
         """The same family after it has seen all summaries."""
         return self
 
-    def kept(self, folder: Path) -> Family:
+    def with_cache(self, folder: Path) -> Family:
         """The same family, with what is costly to make (embeddings) kept below this folder."""
         return self
 
-    def asks(self, document: Document, summaries: Sequence[Text]) -> Iterable[Ask]:
+    def texts_to_encode(self, document: Document, summaries: Sequence[Text]) -> Iterable[Ask]:
         """The encoded texts that `score` is going to need, so that a batch is encoded once for all families."""
         return ()
 
-    def remarks(self, sums: Mapping[str, float], count: int) -> Sequence[str]:
+    def warnings(self, sums: Mapping[str, float], count: int) -> Sequence[str]:
         """What a run of so many summaries should say, from the sums of the hidden columns."""
         return ()
 
@@ -149,13 +149,13 @@ class Family(ABC):
     @property
     def needs(self) -> tuple[str, ...]:
         """What it must be given or find on the machine."""
-        return self.card.needs
+        return self.description.needs
 
     def ingredients(self) -> tuple[Metric, ...]:
         """Scores of other families that it is made of; a run computes each of them once and combines them."""
         return ()
 
-    def made_of(self, families: Mapping[str, Family]) -> Family:
+    def with_ingredients(self, families: Mapping[str, Family]) -> Family:
         """The same family with its ingredients, by their names, as a run has fitted them."""
         return self
 
@@ -165,7 +165,7 @@ class Family(ABC):
 
     def signature(self, name: str) -> str:
         """How a score was made: options, word lists, libraries, models, our version."""
-        facts = {option.name: self.options[option.name] for option in self.card.options if option.keyed}
+        facts = {option.name: self.options[option.name] for option in self.description.options if option.keyed}
         facts |= self.versions()
         return "|".join([name, *(f"{key}:{value}" for key, value in facts.items()), f"version:{VERSION}"])
 
@@ -181,7 +181,7 @@ class Metric:
     """The canonical name with options, as it stands in scores tables."""
 
     def __post_init__(self) -> None:
-        canonical = render(self.base, self.family.options, self.family.card.options)
+        canonical = render(self.base, self.family.options, self.family.description.options)
         object.__setattr__(self, "name", canonical)
 
     @property
@@ -228,7 +228,9 @@ class Metric:
         none: list[object] = [None] * len(summaries)
         rows = zip(summaries, references or none, sources or none, strict=True)
         pairs = [(as_text(summary), self.document(refs, source)) for summary, refs, source in rows]
-        family = self.family.fitted([document for _, document in pairs]).seen([summary for summary, _ in pairs])
+        family = self.family.fit_corpus([document for _, document in pairs]).fit_summaries(
+            [summary for summary, _ in pairs]
+        )
         wanted = family.columns([self.base])
         table = [family.score(document, [summary], wanted)[0] for summary, document in pairs]
         if not aggregate:

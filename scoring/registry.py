@@ -7,7 +7,7 @@ import pkgutil
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
-from scoring.base import Card, Family, Metric
+from scoring.base import Description, Family, Metric
 from scoring.errors import BadOption, ScoringError, UnknownMetric
 from scoring.options import Option, read_options, read_spec, split_list
 
@@ -28,7 +28,7 @@ def metric(
     """Register a family of metrics under the names of its scores."""
 
     def register(family: type[Family]) -> type[Family]:
-        family.card = Card(
+        family.description = Description(
             names, title, tuple(needs), citation, reference, tuple(options), higher_is_better, tuple(hidden)
         )
         for name in names:
@@ -74,7 +74,7 @@ def get(spec: str) -> Metric:
     if found.name not in _FAMILIES:
         raise UnknownMetric(found.name, [*_FAMILIES, *_GROUPS])
     family = _FAMILIES[found.name]
-    values = read_options(found.words, family.card.options, found.name)
+    values = read_options(found.words, family.description.options, found.name)
     return Metric(found.name, _family(family, tuple(values.items())))
 
 

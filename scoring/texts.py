@@ -73,6 +73,11 @@ def joined(text: Text) -> str:
     return text if isinstance(text, str) else " ".join(text)
 
 
+def in_lines(text: Text) -> str:
+    """The whole text as one string, sentences on lines of their own."""
+    return text if isinstance(text, str) else "\n".join(text)
+
+
 def is_empty(text: Text) -> bool:
     """Whether a text has not a single letter or digit."""
     if isinstance(text, str):

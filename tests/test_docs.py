@@ -34,7 +34,9 @@ def test_every_make_target_is_documented():
 
 
 def test_every_setting_is_documented():
-    code = "".join((ROOT / "deploy" / name).read_text() for name in ("settings.py", "gunicorn.py"))
+    code = "".join(
+        path.read_text() for path in (ROOT / "deploy").glob("*.py") if path.stem.endswith(("settings", "gunicorn"))
+    )
     read = set(re.findall(r'(?:env\.\w+|environ\.get)\(\s*"([A-Z_]+)"', code))
     assert {"SECRET_KEY", "DATABASE_URL", "BIND"} <= read
     example = (ROOT / "deploy" / "env.example").read_text()
@@ -48,8 +50,24 @@ def test_every_metric_is_documented():
     assert {name for name in known() if f"`{name}`" not in pages} == set()
 
 
+def test_every_column_is_documented():
+    from annotation.transfer import judgment_rows, ledger_rows, text_rows
+
+    lists = [judgment_rows.COLUMNS, ledger_rows.COLUMNS, text_rows.DOCUMENTS, text_rows.SUMMARIES, text_rows.SCUS]
+    columns = [column for columns in (*lists, text_rows.SCORES, text_rows.ASSIGNMENTS) for column in columns]
+    pages = "".join((ROOT / "docs" / name).read_text() for name in ("tables.md", "exports.md"))
+    assert {column.name for column in columns if column.in_files and f"`{column.name}`" not in pages} == set()
+
+
 @pytest.mark.parametrize("page", DOCS, ids=lambda page: str(page.relative_to(ROOT)))
 def test_no_link_is_dead(page):
     links = re.findall(r"\]\(([^)\s]+)\)", page.read_text())
     dead = [link for link in links if "://" not in link and not (page.parent / link.split("#")[0]).exists()]
     assert dead == []
+
+
+def test_every_picture_is_shown():
+    shown = {
+        (page.parent / link).resolve() for page in DOCS for link in re.findall(r"!\[.*?\]\((\S+)\)", page.read_text())
+    }
+    assert set(ROOT.glob("docs/screens/*.png")) <= shown

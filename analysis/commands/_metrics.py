@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.arguments import chart_file
 from analysis.cli import select
-from analysis.cube import fill_groups
-from analysis.exported import Exported
-from analysis.resample import LEVELS
+from analysis.cli.arguments import chart_file
+from analysis.correlate.resample import LEVELS
+from analysis.correlate.score_cube import fill_groups
 from analysis.tables import read_table
+from analysis.tables.manifest import Exported
 
 
 def add_scores(parser: argparse.ArgumentParser) -> None:

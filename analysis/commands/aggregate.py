@@ -9,8 +9,8 @@ import pandas as pd
 
 from analysis.aggregate import SCHEMES, TIES, aggregate, combine
 from analysis.cli import CommandResult, UsageError, load
-from analysis.provenance import provenance, write_provenance
 from analysis.tables import read_table, write_table
+from analysis.tables.provenance import provenance, write_provenance
 
 HELP = "One human score per summary: LitePyramid recall, means of dimensions, or a model of the workers."
 

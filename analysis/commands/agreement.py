@@ -6,10 +6,10 @@ import argparse
 from dataclasses import asdict
 
 from analysis.agreement import CLUSTERS, UNDEFINED, AgreementResult, agreement
-from analysis.agreement_coefficients import KERNELS, LEVELS
-from analysis.agreement_raters import RATER_COEFFICIENTS
-from analysis.arguments import draws, too_few
+from analysis.agreement.coefficients import KERNELS, LEVELS
+from analysis.agreement.raters import RATER_COEFFICIENTS
 from analysis.cli import CommandResult, load, progress
+from analysis.cli.arguments import draws, too_few
 
 HELP = "How far the workers agree: Krippendorff's alpha and its kin, pooled or per item, with intervals."
 FIELDS = ("coefficient", "level", "value", "n_units", "n_undefined", "low", "high")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 
 from analysis import cli
-from analysis.arguments import positive, resamples
 from analysis.cli import CommandResult
-from analysis.coefficients import COEFFICIENTS
+from analysis.cli.arguments import positive, resamples
 from analysis.commands._metrics import (
     add_level_and_coefficient,
     add_plot,
@@ -16,9 +15,10 @@ from analysis.commands._metrics import (
     load_scores,
 )
 from analysis.compare import TESTS, Comparison, compare
-from analysis.compare_adjust import CORRECTIONS
-from analysis.compare_williams import ALTERNATIVES
-from analysis.resample import SCHEMES
+from analysis.compare.adjust import CORRECTIONS
+from analysis.compare.williams import ALTERNATIVES
+from analysis.correlate.coefficients import COEFFICIENTS
+from analysis.correlate.resample import SCHEMES
 
 HELP = "Test, for every pair of metrics, whether one follows the human measure better than the other."
 PAIRS = ["better", "worse", "difference", "statistic", "p", "p_adjusted"]
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     )
     if args.plot:
         from analysis.plot import save
-        from analysis.plot_metrics import significance_matrix
+        from analysis.plot.metrics import significance_matrix
 
         save(significance_matrix(found), args.plot)
     if args.optimal:

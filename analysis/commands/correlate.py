@@ -6,9 +6,8 @@ import argparse
 
 import pandas as pd
 
-from analysis.arguments import draws, too_few
 from analysis.cli import CommandResult, UsageError
-from analysis.coefficients import COEFFICIENTS
+from analysis.cli.arguments import draws, too_few
 from analysis.commands._metrics import (
     add_level_and_coefficient,
     add_plot,
@@ -17,8 +16,9 @@ from analysis.commands._metrics import (
     load_scores,
 )
 from analysis.correlate import INTERVALS, UNDEFINED, CorrelationResult, correlate
-from analysis.cube import ScoreCube, build_cube
-from analysis.resample import SCHEMES
+from analysis.correlate.coefficients import COEFFICIENTS
+from analysis.correlate.resample import SCHEMES
+from analysis.correlate.score_cube import ScoreCube, build_cube
 
 HELP = "Correlate metrics with a human measure, at system, summary or global level."
 FIGURES = ("bars", "levels", "scatter")
@@ -82,7 +82,7 @@ def _correlate(args: argparse.Namespace, cube: ScoreCube, level: str) -> list[Co
 
 def _draw(args: argparse.Namespace, scores: pd.DataFrame, cube: ScoreCube, results: list[CorrelationResult]) -> None:
     from analysis.plot import save, system_scatter
-    from analysis.plot_metrics import correlation_bars, level_difference
+    from analysis.plot.metrics import correlation_bars, level_difference
 
     if args.figure == "scatter":
         best = results[0].metric

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from analysis.arguments import positive
 from analysis.cli import CommandResult, UsageError
-from analysis.coefficients import COEFFICIENTS
+from analysis.cli.arguments import positive
 from analysis.commands._metrics import (
     add_metrics,
     add_plot,
@@ -16,7 +15,8 @@ from analysis.commands._metrics import (
     load_scores,
     split_names,
 )
-from analysis.cube import build_cube
+from analysis.correlate.coefficients import COEFFICIENTS
+from analysis.correlate.score_cube import build_cube
 from analysis.experiments.dimensions import metrics_by_dimension, metrics_by_metric, systems_by_measure
 
 HELP = "Correlate metrics with several human dimensions; tables of systems by dimension and by metric."
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> CommandResult:
 
 def _draw(args: argparse.Namespace, rows: list[Any], shape: tuple[str, str]) -> None:
     from analysis.plot import save
-    from analysis.plot_metrics import frame_of, value_matrix
+    from analysis.plot.metrics import frame_of, value_matrix
 
     frame = frame_of(rows)
     if args.table in ("systems", "scores"):

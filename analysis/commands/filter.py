@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from analysis.arguments import amount, positive
 from analysis.cli import CommandResult, UsageError
+from analysis.cli.arguments import amount, positive
 from analysis.filters import RULES, TIES, FilterPreview, preview
-from analysis.provenance import provenance, write_provenance
 from analysis.tables import read_table, write_table
-from analysis.where import keep_where, without_checks
+from analysis.tables.provenance import provenance, write_provenance
+from analysis.tables.where import keep_where, without_checks
 
 HELP = "Drop workers by named rules; every dropped judgment keeps its reason, its evidence and the rule's settings."
 COLUMNS = ["rule", "worker_id", "doc_id", "system", "n_rows", "reason"]

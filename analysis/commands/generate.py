@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 
 from analysis import cli
-from analysis.arguments import positive
 from analysis.cli import CommandResult, UsageError
+from analysis.cli.arguments import positive
 from analysis.experiments.generate import ENGINES, Fitness, Job, Search, collect, generate
 from analysis.tables import read_table, write_table
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from analysis.arguments import resamples
 from analysis.cli import CommandResult
+from analysis.cli.arguments import resamples
 from analysis.commands._metrics import add_plot, add_scores_and_human, chosen_metrics, load_scores
 from analysis.experiments.pairwise import pairwise_f1
 
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     )
     if args.plot:
         from analysis.plot import save
-        from analysis.plot_metrics import f1_bars
+        from analysis.plot.metrics import f1_bars
 
         save(f1_bars(results, args.human), args.plot)
     notes = [

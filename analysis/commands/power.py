@@ -6,8 +6,8 @@ import argparse
 import math
 from dataclasses import asdict
 
-from analysis.arguments import amount, chart_file, positive
 from analysis.cli import CommandResult, UsageError, load
+from analysis.cli.arguments import amount, chart_file, positive
 from analysis.planning import CROWDS, Variances, metric_power, pilot_variances, plan
 
 HELP = "How many documents, workers and check items tell two systems (or two metrics) apart, and what that costs."
@@ -57,7 +57,7 @@ def _systems(args: argparse.Namespace) -> CommandResult:
         crowd=args.crowd,
     )
     if args.chart:
-        from analysis.planning_chart import power_curve, system_power_chart
+        from analysis.planning.chart import power_curve, system_power_chart
         from analysis.plot import save
 
         most = max((found.documents or 0) for found in plans)
@@ -88,7 +88,7 @@ def _metrics(args: argparse.Namespace) -> CommandResult:
         raise UsageError("--metrics needs three correlations: human and metric 2, human and metric 3, 2 and 3.")
     points = metric_power(given[0], given[1], given[2], alpha=args.alpha, seed=args.seed)
     if args.chart:
-        from analysis.planning_chart import metric_power_chart
+        from analysis.planning.chart import metric_power_chart
         from analysis.plot import save
 
         save(metric_power_chart(points, args.power), args.chart)

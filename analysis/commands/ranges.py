@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from analysis import cli
-from analysis.arguments import positive
 from analysis.cli import CommandResult
+from analysis.cli.arguments import positive
 from analysis.commands._metrics import add_metrics, add_plot, add_scores, chosen_metrics, load_scores
 from analysis.experiments.ranges import TOP_RULES, RangeTau, range_correlations
 from analysis.tables import read_table
@@ -73,8 +73,8 @@ def _rule_sentence(rule: str, args: argparse.Namespace) -> str:
 
 
 def _draw(args: argparse.Namespace, scores: pd.DataFrame, results: list[RangeTau]) -> None:
-    from analysis import plot_ranges as charts
     from analysis.experiments.curves import consistency, disagreement
+    from analysis.plot import ranges as charts
     from analysis.plot import save
 
     metrics = chosen_metrics(args) or list(dict.fromkeys(found for pair in results for found in (pair.a, pair.b)))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from analysis.arguments import resamples
 from analysis.cli import CommandResult
+from analysis.cli.arguments import resamples
 from analysis.commands._metrics import add_plot, add_scores, load_scores
-from analysis.compare_adjust import CORRECTIONS
+from analysis.compare.adjust import CORRECTIONS
 from analysis.experiments.ranking import TESTS, Ranking, rank_systems
 
 HELP = "Rank systems by one metric and test every pair of them."
@@ -50,6 +50,6 @@ def _short(value: float) -> str:
 
 def _draw(args: argparse.Namespace, found: Ranking) -> None:
     from analysis.plot import save
-    from analysis.plot_metrics import system_matrix
+    from analysis.plot.metrics import system_matrix
 
     save(system_matrix(found, args.metric), args.plot)

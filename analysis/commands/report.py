@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.arguments import resamples
 from analysis.cli import CommandResult, UsageError, select
+from analysis.cli.arguments import resamples
 from analysis.commands._metrics import add_metrics, chosen_metrics, join_scores
-from analysis.exported import Exported
-from analysis.provenance import provenance
 from analysis.report import build_report, judgments_behind, write_report
 from analysis.report.write import write_figure
 from analysis.tables import check_writable, find_table, read_table
+from analysis.tables.manifest import Exported
+from analysis.tables.provenance import provenance
 
 HELP = "Turn a study's tables into a report: a page with charts, figures, tables, methods and a verdict."
 COLUMNS = ["file"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 
 from analysis.cli import CommandResult
-from analysis.coefficients import COEFFICIENTS
 from analysis.commands._metrics import add_plot, add_scores_and_human, load_scores, split_names
+from analysis.correlate.coefficients import COEFFICIENTS
+from analysis.correlate.resample import LEVELS
 from analysis.experiments.robustness import by_option
-from analysis.resample import LEVELS
 
 HELP = "Correlations of a metric's variants by the setting of one option, such as the number of references."
 
@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     )
     if args.plot:
         from analysis.plot import save
-        from analysis.plot_metrics import option_lines
+        from analysis.plot.metrics import option_lines
 
         save(option_lines(points, args.human), args.plot)
     note = f"{args.level} level; where several variants share a setting, their correlations are averaged."

@@ -6,11 +6,11 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from analysis.arguments import positive
 from analysis.cli import CommandResult, load
-from analysis.planning_sample import sample_documents
-from analysis.provenance import provenance, write_provenance
+from analysis.cli.arguments import positive
+from analysis.planning.sample import sample_documents
 from analysis.tables import write_atomically
+from analysis.tables.provenance import provenance, write_provenance
 
 HELP = "Choose documents to judge so that easy, hard, clear and contested ones are all there (REALSumm, Algorithm 1)."
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from analysis.arguments import resamples, share
 from analysis.cli import CommandResult, load, progress
-from analysis.systems import CORRECTIONS, RESAMPLE, TESTS, compare_systems
+from analysis.cli.arguments import resamples, share
+from analysis.compare.systems import CORRECTIONS, RESAMPLE, TESTS, compare_systems
 
 HELP = "Which systems the judgments can tell apart, by a test that knows documents and workers."
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from analysis.arguments import positive
 from analysis.cli import CommandResult, UsageError
-from analysis.coefficients import COEFFICIENTS
+from analysis.cli.arguments import positive
 from analysis.commands._metrics import add_plot, add_scores_and_human, chosen_metrics, load_scores
+from analysis.correlate.coefficients import COEFFICIENTS
 from analysis.experiments.topk import SMALLEST, top_k
 
 HELP = "Correlate metrics with a human measure among the k best systems, for every k."
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         raise UsageError(f"There is no metric beside {args.human} to correlate with it; add a table of scores.")
     if args.plot:
         from analysis.plot import save
-        from analysis.plot_metrics import topk_lines
+        from analysis.plot.metrics import topk_lines
 
         save(topk_lines(results, args.human), args.plot)
     notes = [f"Top k by mean {args.human}; with few systems a correlation is little more than chance."]

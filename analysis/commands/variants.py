@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from analysis.cli import CommandResult, UsageError
-from analysis.coefficients import COEFFICIENTS
 from analysis.commands._metrics import add_metrics, add_plot, add_scores, chosen_metrics, load_scores
-from analysis.compare_adjust import CORRECTIONS
+from analysis.compare.adjust import CORRECTIONS
+from analysis.correlate.coefficients import COEFFICIENTS
 from analysis.experiments.variants import compare_combinations, compare_variants, option_shares
 
 HELP = "Compare all variants of metrics (options, mean or median): correlation, optimal marks, shares of options."
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     )
     if args.plot:
         from analysis.plot import save
-        from analysis.plot_metrics import significance_matrix
+        from analysis.plot.metrics import significance_matrix
 
         save(significance_matrix(comparison), args.plot)
     if args.table == "options":

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from analysis.coefficients import Floats
+from analysis.correlate.coefficients import Floats
 from analysis.experiments.ranges import Topic, topics
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.correlate import correlate, system_value
-from analysis.cube import ScoreCube, build_cube
-from analysis.resample import snap
+from analysis.correlate.resample import snap
+from analysis.correlate.score_cube import ScoreCube, build_cube
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.coefficients import Floats, UnknownName
+from analysis.correlate.coefficients import Floats, UnknownName
 from analysis.tables import AnalysisError, write_atomically
 
 Fitness = Callable[[Sequence[str]], float]

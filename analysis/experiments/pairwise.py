@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from analysis.coefficients import Floats
 from analysis.correlate import TooFewSystems
-from analysis.cube import ScoreCube, build_cube
-from analysis.resample import draw_weights
+from analysis.correlate.coefficients import Floats
+from analysis.correlate.resample import draw_weights
+from analysis.correlate.score_cube import ScoreCube, build_cube
 from analysis.tables import AnalysisError
 
 Labels = npt.NDArray[np.int64]

@@ -14,8 +14,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from analysis.coefficients import Floats, UnknownName, kendall
-from analysis.cube import WHOLE, MissingMeasure
+from analysis.correlate.coefficients import Floats, UnknownName, kendall
+from analysis.correlate.score_cube import WHOLE, MissingMeasure
 from analysis.tables import AnalysisError
 
 TOP_RULES = ("baseline", "topk", "union")

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from analysis.coefficients import Floats, UnknownName
-from analysis.compare_adjust import adjust
-from analysis.cube import ScoreCube, build_cube
+from analysis.compare.adjust import adjust
+from analysis.correlate.coefficients import Floats, UnknownName
+from analysis.correlate.score_cube import ScoreCube, build_cube
 from analysis.tables import AnalysisError
 
 SLACK = 1e-12

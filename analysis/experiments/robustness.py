@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.correlate import correlate
-from analysis.cube import ScoreCube, build_cube
+from analysis.correlate.score_cube import ScoreCube, build_cube
 from analysis.tables import AnalysisError
 
 _BRACKETS = re.compile(r"^([^\[\]]+)\[([^\]]*)\]$")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.coefficients import Floats, accuracy, complete, pearson
+from analysis.correlate.coefficients import Floats, accuracy, complete, pearson
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.correlate import TooFewSystems, correlate
-from analysis.cube import ScoreCube, build_cube
-from analysis.resample import snap
+from analysis.correlate.resample import snap
+from analysis.correlate.score_cube import ScoreCube, build_cube
 from analysis.tables import AnalysisError
 
 SMALLEST = 4

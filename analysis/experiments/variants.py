@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.compare import Comparison, compare
-from analysis.cube import MissingMeasure, ScoreCube, build_cube
+from analysis.correlate.score_cube import MissingMeasure, ScoreCube, build_cube
 from analysis.tables import AnalysisError
 
 COMBINATIONS = ("mean", "geometric", "harmonic", "coverage", "quality")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.agreement import agreement
-from analysis.agreement_counts import is_mixed
+from analysis.agreement.counts import is_mixed
 from analysis.filters import behaviour, dissent, references
 from analysis.filters.base import (
     RULES,
@@ -23,7 +23,7 @@ from analysis.filters.base import (
 )
 from analysis.filters.dissent import TIES
 from analysis.tables import AnalysisError
-from analysis.where import without_checks
+from analysis.tables.where import without_checks
 
 __all__ = [
     "RULES",

@@ -34,7 +34,7 @@ class Decision:
     rule: str
     worker_id: str
     reason: str
-    """A sentence for the person who reads the log."""
+    """A sentence for the person who reads the log; pages translate it if it is an `analysis.sentence.Sentence`."""
     evidence: Mapping[str, object]
     """The numbers behind the reason."""
     settings: Mapping[str, object]

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from analysis.agreement_counts import Floats, count
+from analysis.agreement.counts import Floats, count
 from analysis.filters.base import Decision, Evidence, Setting, rule
+from analysis.sentence import Sentence
 from analysis.tables import AnalysisError
 
 MAD = 1.4826
@@ -24,17 +25,21 @@ def checks(evidence: Evidence, settings: dict[str, Setting]) -> list[Decision]:
     rows = evidence.checks
     if rows.empty:
         raise AnalysisError("The rule checks needs check items (rows with is_check); there are none.")
-    failed = rows["value"].to_numpy() != _expected(rows, str(settings["expected"]))
+    failed = rows["value"].to_numpy() != expected_answers(rows, str(settings["expected"]))
     table = pd.DataFrame({"worker_id": rows["worker_id"], "failed": failed}).groupby("worker_id")["failed"]
     decisions = []
     for worker, wrong, size in zip(table.sum().index, table.sum(), table.size(), strict=True):
         if size >= int(settings["minimum"]) and wrong / size > float(settings["max_failed"]):
-            reason = f"Failed {wrong} of {size} check items, more than {float(settings['max_failed']):.0%}."
+            reason = Sentence(
+                "Failed %(wrong)s of %(size)s check items, more than %(share)s%%.",
+                {"wrong": wrong, "size": size, "share": f"{100 * float(settings['max_failed']):.0f}"},
+            )
             decisions.append(Decision("checks", str(worker), reason, {"failed": wrong, "checks": size}, settings))
     return decisions
 
 
-def _expected(rows: pd.DataFrame, expected: str) -> Floats:
+def expected_answers(rows: pd.DataFrame, expected: str = "expected") -> Floats:
+    """The right answers to check items: from the column of that name, or a number for all; 0 where nothing is said."""
     if expected in rows.columns:
         return np.nan_to_num(numbers(rows, expected), nan=0.0)
     try:
@@ -77,9 +82,15 @@ def time(evidence: Evidence, settings: dict[str, Setting]) -> list[Decision]:
             continue
         evidence_of = {"median_seconds": float(typical), "z": float(z), "answers": int(size)}
         if typical < float(settings["floor"]):
-            reason = f"Took {typical:.2f} s per answer (median), below the floor of {float(settings['floor']):g} s."
+            reason = Sentence(
+                "Took %(typical)s s per answer (median), below the floor of %(floor)s s.",
+                {"typical": f"{typical:.2f}", "floor": f"{float(settings['floor']):g}"},
+            )
         elif z < -float(settings["z"]):
-            reason = f"Took {typical:.2f} s per answer (median), {-z:.1f} robust deviations faster than the others."
+            reason = Sentence(
+                "Took %(typical)s s per answer (median), %(z)s robust deviations faster than the others.",
+                {"typical": f"{typical:.2f}", "z": f"{-z:.1f}"},
+            )
         else:
             continue
         decisions.append(Decision("time", str(worker), reason, evidence_of, settings))
@@ -129,14 +140,20 @@ def _straight(
     if answers[most] / size >= float(settings["share"]) and variance > 0:
         p = float(stats.norm.sf((answers[most] - 0.5 - mean) / np.sqrt(variance)))
         if p < alpha:
-            reason = f"Answered {values[most]:g} to {answers[most]} of {size} units (p = {p:.1g} given the others)."
+            reason = Sentence(
+                "Answered %(value)s to %(same)s of %(size)s units (p = %(p)s given the others).",
+                {"value": f"{values[most]:g}", "same": int(answers[most]), "size": size, "p": f"{p:.1g}"},
+            )
             return reason, {"value": float(values[most]), "same": int(answers[most]), "answers": size, "p": p}
     chance = float(((answers / size) ** 2).sum())
     for lag in range(2, int(settings["period"]) + 1):
         same = int((own[lag:] == own[:-lag]).sum())
         p = float(stats.binom.sf(same - 1, size - lag, chance)) * (int(settings["period"]) - 1)
         if same / (size - lag) >= float(settings["share"]) and p < alpha and answers[most] / size < 0.9:
-            reason = f"Answers repeat every {lag} units in {same} of {size - lag} places (p = {p:.1g} by chance)."
+            reason = Sentence(
+                "Answers repeat every %(lag)s units in %(same)s of %(size)s places (p = %(p)s by chance).",
+                {"lag": lag, "same": same, "size": size - lag, "p": f"{p:.1g}"},
+            )
             return reason, {"period": lag, "same": same, "answers": size, "p": p}
     return None
 
@@ -162,24 +179,27 @@ def signals(evidence: Evidence, settings: dict[str, Setting]) -> list[Decision]:
 
 def _pastes(rows: pd.DataFrame, task: list[str], settings: dict[str, Setting]) -> dict[str, Decision]:
     pasted = rows.groupby(task)["count"].max().gt(0).groupby("worker_id").agg(["sum", "size"])
-    found = {}
+    decisions = {}
     for worker, pasted_in, size in zip(pasted.index, pasted["sum"], pasted["size"], strict=True):
         if size >= int(settings["minimum"]) and pasted_in / size > float(settings["max_paste_share"]):
-            reason = f"Pasted text in {pasted_in} of {size} assignments."
+            reason = Sentence("Pasted text in %(pasted)s of %(size)s assignments.", {"pasted": pasted_in, "size": size})
             numbers_of = {"pasted": int(pasted_in), "assignments": int(size)}
-            found[str(worker)] = Decision("signals", str(worker), reason, numbers_of, settings)
-    return found
+            decisions[str(worker)] = Decision("signals", str(worker), reason, numbers_of, settings)
+    return decisions
 
 
 def _focus(rows: pd.DataFrame, task: list[str], settings: dict[str, Setting]) -> dict[str, Decision]:
     losses = np.log1p(rows.groupby(task)["count"].max().fillna(0)).groupby("worker_id").agg(["mean", "size"])
     spread = MAD * float((losses["mean"] - losses["mean"].median()).abs().median())
-    found = {}
+    decisions = {}
     for worker, mean, size in zip(losses.index, losses["mean"], losses["size"], strict=True):
         z = (mean - float(losses["mean"].median())) / spread if spread > 0 else 0.0
         if size >= int(settings["minimum"]) and z > float(settings["z"]):
             times = float(np.expm1(mean))
-            reason = f"Left the page {times:.1f} times per assignment, {z:.1f} robust deviations above the others."
+            reason = Sentence(
+                "Left the page %(times)s times per assignment, %(z)s robust deviations above the others.",
+                {"times": f"{times:.1f}", "z": f"{z:.1f}"},
+            )
             numbers_of = {"losses": times, "z": float(z), "assignments": int(size)}
-            found[str(worker)] = Decision("signals", str(worker), reason, numbers_of, settings)
-    return found
+            decisions[str(worker)] = Decision("signals", str(worker), reason, numbers_of, settings)
+    return decisions

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from analysis.agreement import agreement
-from analysis.agreement_counts import codes_of, count
+from analysis.agreement.counts import codes_of, count
 from analysis.filters.base import Decision, Evidence, Setting, rule
+from analysis.sentence import Sentence
 from analysis.tables import AnalysisError
 
 TIES = ("first", "random", "all", "none")
@@ -60,11 +61,17 @@ def _choose(tied: int, evidence: Evidence) -> list[int]:
 def _dissenter(row: pd.Series, tied: int, place: dict[str, str], ties: str, settings: dict[str, Setting]) -> Decision:
     dissent, units = int(row["dissent"]), int(row["units"])
     where = ", ".join(f"{name} {value}" for name, value in place.items())
-    reason = f"Outvoted on {dissent} of {units} units of {where}, more than anybody else there."
+    reason = Sentence(
+        "Outvoted on %(dissent)s of %(units)s units of %(where)s, more than anybody else there.",
+        {"dissent": dissent, "units": units, "where": where},
+    )
     if tied > 1:
-        reason = f"Outvoted on {dissent} of {units} units of {where}, like {tied - 1} other(s) (ties: {ties})."
-    found = {"dissent": dissent, "units": units, "tied": tied}
-    return Decision("majority-dissent", str(row["worker_id"]), reason, found, {**settings, "ties": ties}, place)
+        reason = Sentence(
+            "Outvoted on %(dissent)s of %(units)s units of %(where)s, like %(others)s other(s) (ties: %(ties)s).",
+            {"dissent": dissent, "units": units, "where": where, "others": tied - 1, "ties": ties},
+        )
+    numbers = {"dissent": dissent, "units": units, "tied": tied}
+    return Decision("majority-dissent", str(row["worker_id"]), reason, numbers, {**settings, "ties": ties}, place)
 
 
 @rule("worker-agreement", threshold=0.35, measure="alpha", level="nominal", minimum=10)
@@ -82,9 +89,14 @@ def worker_agreement(evidence: Evidence, settings: dict[str, Setting]) -> list[D
     for result in found:
         # An undefined agreement (everybody gave one value only) is below nothing.
         if result.n_units >= int(settings["minimum"]) and result.value < float(settings["threshold"]):
-            reason = (
-                f"Agreement with the others is {result.value:.3f} ({measure}) over {result.n_units} answers, "
-                f"below {float(settings['threshold']):g}."
+            reason = Sentence(
+                "Agreement with the others is %(value)s (%(measure)s) over %(n)s answers, below %(threshold)s.",
+                {
+                    "value": f"{result.value:.3f}",
+                    "measure": measure,
+                    "n": result.n_units,
+                    "threshold": f"{float(settings['threshold']):g}",
+                },
             )
             numbers = {"agreement": result.value, "answers": result.n_units}
             decisions.append(Decision("worker-agreement", str(result.group), reason, numbers, settings))

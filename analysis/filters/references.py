@@ -6,6 +6,7 @@ import pandas as pd
 from scipy import stats
 
 from analysis.filters.base import Decision, Evidence, Setting, rule
+from analysis.sentence import Sentence
 from analysis.tables import AnalysisError
 
 
@@ -34,9 +35,16 @@ def bad_reference(evidence: Evidence, settings: dict[str, Setting]) -> list[Deci
             continue
         p = float(stats.mannwhitneyu(good, bad, alternative="greater").pvalue)
         if p > float(settings["alpha"]):
-            reason = (
-                f"Scores {len(bad)} planted bad summaries {bad.mean():.2f} and {len(good)} others {good.mean():.2f} "
-                f"on average: not clearly lower (Mann–Whitney p = {p:.2g})."
+            reason = Sentence(
+                "Scores %(n_bad)s planted bad summaries %(bad)s and %(n_good)s others %(good)s on average: not clearly "
+                "lower (Mann–Whitney p = %(p)s).",
+                {
+                    "n_bad": len(bad),
+                    "bad": f"{bad.mean():.2f}",
+                    "n_good": len(good),
+                    "good": f"{good.mean():.2f}",
+                    "p": f"{p:.2g}",
+                },
             )
             numbers = {"bad": float(bad.mean()), "others": float(good.mean()), "n_bad": len(bad), "p": p}
             decisions.append(Decision("bad-reference", str(worker), reason, numbers, settings))

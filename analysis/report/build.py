@@ -6,10 +6,14 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from analysis.cube import build_cube
+from analysis.correlate.score_cube import build_cube
 from analysis.report import figures as draw
 from analysis.report.parts import Figure, Report, Section, Study
-from analysis.report.words import best_metric, methods, verdict, warnings
+from analysis.report.prose import best_metric, methods, verdict, warnings
+from analysis.sentence import Sentence
+
+RESAMPLES = 1000
+SEED = 0
 
 
 def build_report(
@@ -20,8 +24,8 @@ def build_report(
     judgments: pd.DataFrame | None = None,
     summaries: pd.DataFrame | None = None,
     title: str = "",
-    seed: int = 0,
-    resamples: int = 1000,
+    seed: int = SEED,
+    resamples: int = RESAMPLES,
     where: Sequence[str] = (),
     source: str | Sequence[str] = "scores.csv",
     judgments_source: str = "judgments.csv",
@@ -79,27 +83,31 @@ def _sections(study: Study, found: draw.Findings) -> list[Section]:
     return [
         Section(
             "judges",
-            "Can we trust the judges?",
-            "Scores are worth no more than the judgments behind them.",
+            Sentence("Can we trust the judges?"),
+            Sentence("Scores are worth no more than the judgments behind them."),
             _present(draw.agreement_figure(study)),
         ),
         Section(
             "systems",
-            "How good are the systems?",
-            "What people said, with its doubt.",
+            Sentence("How good are the systems?"),
+            Sentence("What people said, with its doubt."),
             (draw.human_figure(study, found),),
         ),
         Section(
             "metrics",
-            "Which metric follows them?",
-            "A metric deserves trust when it orders the systems as people do, and more so than other metrics.",
+            Sentence("Which metric follows them?"),
+            Sentence(
+                "A metric deserves trust when it orders the systems as people do, and more so than other metrics."
+            ),
             _metric_figures(study, found),
         ),
         Section(
             "limits",
-            "Where does it break?",
-            "A metric that ranks all systems well may fail on single summaries, among the best systems, or within one "
-            "kind of system.",
+            Sentence("Where does it break?"),
+            Sentence(
+                "A metric that ranks all systems well may fail on single summaries, among the best systems, or within "
+                "one kind of system."
+            ),
             _limit_figures(study, found),
         ),
     ]

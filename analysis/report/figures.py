@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.coefficients import kendall
 from analysis.compare import Comparison, compare
 from analysis.correlate import CorrelationResult, correlate, system_means
-from analysis.cube import ScoreCube
+from analysis.correlate.coefficients import kendall
+from analysis.correlate.score_cube import ScoreCube
 from analysis.experiments.pairwise import PairwiseF1, pairwise_f1
 from analysis.experiments.topk import TopK, top_k
 from analysis.plot import score_bars, system_scatter
-from analysis.plot_metrics import (
+from analysis.plot.metrics import (
     correlation_bars,
     f1_bars,
     frame_of,
@@ -26,6 +26,7 @@ from analysis.plot_metrics import (
     value_matrix,
 )
 from analysis.report.parts import Figure, Study
+from analysis.sentence import Sentence
 
 SHOWN = ["metric", "level", "coefficient", "value", "n_used", "n_undefined", "low", "high"]
 MOST_IN_LINES = 8
@@ -123,9 +124,11 @@ def agreement_figure(study: Study) -> Figure | None:
     line += ["--ci", "300", "--cluster", "doc_id", "--seed", str(study.seed)]
     return Figure(
         "agreement",
-        "Do the judges agree?",
-        "Krippendorff's alpha, and Gwet's AC1 for yes/no answers: 1 is full agreement, 0 what chance would give. "
-        "The readings answer different questions and may lie far apart.",
+        Sentence("Do the judges agree?"),
+        Sentence(
+            "Krippendorff's alpha, and Gwet's AC1 for yes/no answers: 1 is full agreement, 0 what chance would give. "
+            "The readings answer different questions and may lie far apart."
+        ),
         themed(alt.layer(rule, dots).properties(width=240, height=alt.Step(24), title=title)),
         table,
         shlex.join(line),
@@ -139,8 +142,11 @@ def human_figure(study: Study, found: Findings) -> Figure:
     """The systems by human score."""
     return Figure(
         "human-scores",
-        "Human score per system",
-        f"Mean {study.human} over documents. Overlapping intervals: don't read the order as a ranking.",
+        Sentence("Human score per system"),
+        Sentence(
+            "Mean %(human)s over documents. Overlapping intervals: don't read the order as a ranking.",
+            {"human": study.human},
+        ),
         score_bars(found.means, f"{study.human} per system"),
         found.means,
         command(study, "report", "--figure", "human-scores", "--out", "report"),
@@ -152,8 +158,8 @@ def correlation_figure(study: Study, found: Findings) -> Figure:
     table = frame_of(found.system)[SHOWN].sort_values("value", ascending=False)
     return Figure(
         "system-correlation",
-        "Which metric ranks the systems as people do?",
-        "Correlation of the systems' mean scores with their human scores.",
+        Sentence("Which metric ranks the systems as people do?"),
+        Sentence("Correlation of the systems' mean scores with their human scores."),
         correlation_bars(found.system, study.human),
         table,
         command(
@@ -167,7 +173,7 @@ def significance_figure(study: Study, comparison: Comparison) -> Figure:
     table = frame_of(comparison.pairs).drop(columns="n")
     return Figure(
         "significance",
-        "Is one metric really better than another?",
+        Sentence("Is one metric really better than another?"),
         comparison.population,
         significance_matrix(comparison),
         table,
@@ -187,8 +193,8 @@ def scatter_figure(study: Study, metric: str) -> Figure:
     )
     return Figure(
         "best-metric",
-        f"{metric}, system by system",
-        "One point per system. Points far from the line are systems that the metric over- or underrates.",
+        Sentence("%(metric)s, system by system", {"metric": metric}),
+        Sentence("One point per system. Points far from the line are systems that the metric over- or underrates."),
         system_scatter(study.scores, study.human, metric, ci=study.resamples, seed=study.seed),
         table,
         command(study, "correlate", "--metrics", metric, "--figure", "scatter", "--plot", "best-metric.svg"),
@@ -211,8 +217,10 @@ def level_figure(study: Study, found: Findings) -> Figure:
     wide["difference"] = wide["system"] - wide["summary"]
     return Figure(
         "levels",
-        "Does it hold for single summaries?",
-        "The same metrics at both levels. A metric may be trusted with systems and not with single summaries.",
+        Sentence("Does it hold for single summaries?"),
+        Sentence(
+            "The same metrics at both levels. A metric may be trusted with systems and not with single summaries."
+        ),
         level_difference(found.system, found.summary, study.human),
         wide.sort_values("summary", ascending=False),
         command(
@@ -229,9 +237,11 @@ def pairwise_figure(study: Study, found: Findings) -> Figure:
     """Verdicts on pairs of systems (Exp-III)."""
     return Figure(
         "pairwise",
-        "Can a metric tell which of two systems is better?",
-        "Weighted F1 of the metric's verdicts against the human ones; the dashed line is what the human measure "
-        "reaches against itself.",
+        Sentence("Can a metric tell which of two systems is better?"),
+        Sentence(
+            "Weighted F1 of the metric's verdicts against the human ones; the dashed line is what the human measure "
+            "reaches against itself."
+        ),
         f1_bars(found.pairs, study.human),
         frame_of(found.pairs).drop(columns="is_ceiling"),
         command(study, "pairwise", *of_metrics(study), "--plot", "pairwise.svg"),
@@ -244,9 +254,12 @@ def topk_figure(study: Study, found: Findings) -> Figure:
     shown = {result.metric for result in best}
     return Figure(
         "top-k",
-        "Does it hold among the best systems?",
-        f"Correlation among the k systems with the highest human score; the {len(shown)} best metrics are drawn, the "
-        "table has all.",
+        Sentence("Does it hold among the best systems?"),
+        Sentence(
+            "Correlation among the k systems with the highest human score; the %(n)s best metrics are drawn, the "
+            "table has all.",
+            {"n": len(shown)},
+        ),
         topk_lines([result for result in found.top if result.metric in shown], study.human),
         frame_of(found.top).drop(columns="tied"),
         command(study, "topk", *of_metrics(study), "--plot", "top-k.svg"),
@@ -270,9 +283,11 @@ def group_figure(study: Study) -> Figure | None:
     table = table.sort_values("metric", key=lambda names: names.map(order.index), kind="stable")
     return Figure(
         "groups",
-        "Does it hold for every kind of system?",
-        "System-level Pearson correlation within each group and over all systems. All systems together can look "
-        "better or worse than each of their groups.",
+        Sentence("Does it hold for every kind of system?"),
+        Sentence(
+            "System-level Pearson correlation within each group and over all systems. All systems together can look "
+            "better or worse than each of their groups."
+        ),
         value_matrix(table, "metric", "group", "value", "Correlation by group of systems", "system level, Pearson"),
         table,
         command(study, "report", "--figure", "groups", "--out", "report"),
@@ -291,8 +306,8 @@ def agreement_of_metrics_figure(study: Study) -> Figure:
     table = pd.DataFrame(rows)
     return Figure(
         "metrics-among-themselves",
-        "Which metrics say the same?",
-        "Kendall's tau-b between the metrics over the systems. Metrics that agree share their mistakes too.",
+        Sentence("Which metrics say the same?"),
+        Sentence("Kendall's tau-b between the metrics over the systems. Metrics that agree share their mistakes too."),
         value_matrix(table, "a", "b", "tau", "Agreement between metrics", "system level, Kendall τ-b"),
         table,
         command(study, "report", "--figure", "metrics-among-themselves", "--out", "report"),

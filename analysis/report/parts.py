@@ -8,9 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.coefficients import UnknownName
-from analysis.cube import ScoreCube
+from analysis.correlate.coefficients import UnknownName
+from analysis.correlate.score_cube import ScoreCube
 from analysis.plot import to_svg
+from analysis.sentence import Sentence
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ class Figure:
     """A chart, the table of its numbers, and the command that makes it again."""
 
     name: str
-    title: str
-    caption: str
+    title: Sentence
+    caption: Sentence
     chart: Any
     table: pd.DataFrame
     command: str
@@ -56,8 +57,8 @@ class Section:
     """One step of the argument."""
 
     name: str
-    heading: str
-    text: str
+    heading: Sentence
+    text: Sentence
     figures: tuple[Figure, ...]
 
 
@@ -66,10 +67,10 @@ class Report:
     """A whole report, ready to be shown or written."""
 
     title: str
-    verdict: str
+    verdict: Sentence
     warnings: tuple[str, ...]
     sections: tuple[Section, ...]
-    methods: str
+    methods: Sentence
     command: str
     provenance: dict[str, object] = field(default_factory=dict)
 

@@ -11,8 +11,8 @@ from analysis.plot import to_pdf
 from analysis.report.page import render_page
 from analysis.report.parts import Figure, Report
 from analysis.report.tables import latex_table
-from analysis.table_formulas import defuse
 from analysis.tables import write_atomically
+from analysis.tables.csv_formulas import defuse
 
 
 def write_report(report: Report, folder: str | Path) -> list[Path]:

@@ -9,7 +9,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from annotation.models import Assignment, Study, Task, Worker
-from annotation.signals import totals
+from annotation.models.attention import totals
 
 from .access import EVERYBODY, READ, only_own, study_for, token_of
 from .paging import BIGGEST, Paging, answer, page_by, within

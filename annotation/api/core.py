@@ -8,7 +8,7 @@ from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 from ninja.parser import Parser
 
-from annotation.safety.letters import readable
+from annotation.common.middleware import readable
 
 from .problems import MEDIA_TYPE, ProblemOut, answer_problems
 

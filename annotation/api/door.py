@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 
-from annotation.safety.letters import Unreadable, address_is_text
+from annotation.common.middleware import Unreadable, address_is_text
 
 from .problems import Problem, problem_response
 

@@ -80,7 +80,7 @@ def list_rules(request: HttpRequest, study: Slug) -> list[Any]:
 @router.get("/filters", response=DecisionPage, auth=READ)
 def list_filters(request: HttpRequest, response: HttpResponse, study: Slug, place: Paging) -> dict[str, Any]:
     """Every decision, the oldest first; none is ever deleted. For admins and analysts."""
-    rows = FilterDecision.objects.filter(study=study_for(request, study, *READERS))
+    rows = study_for(request, study, *READERS).filter_decisions.all()
     return answer(request, response, page_by(rows.values(*FIELDS), ["id"], place), _shaped)
 
 
@@ -128,7 +128,7 @@ def delete_filter(request: HttpRequest, study: Slug) -> dict[str, Any]:
 
 
 def _in_force(study: Study) -> dict[str, Any]:
-    row = FilterDecision.objects.filter(study=study, undone_at=None).values(*FIELDS).first()
+    row = study.filter_decisions.in_force().values(*FIELDS).first()
     if row is None:
         raise Http404(gettext("No filter is in force: every answer counts."))
     return _shaped(row)

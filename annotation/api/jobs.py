@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 from ninja import Router, Schema
 from pydantic import Field
 
-from annotation.crowds.monitor_page import KINDS
+from annotation.jobs import MONEY_KINDS
 from annotation.models import Job, Role, Study
 
 from .access import READ, READERS, role_in, study_for
@@ -52,7 +52,7 @@ def get_job(request: HttpRequest, study: Slug, id: Id) -> dict[str, Any]:
 
 def _told(request: HttpRequest, study: Study, row: dict[str, Any]) -> dict[str, Any]:
     """Crowd work speaks of money and people, as on the Monitor page."""
-    hidden = row["kind"] in KINDS and role_in(request, study) != Role.ADMIN
+    hidden = row["kind"] in MONEY_KINDS and role_in(request, study) != Role.ADMIN
     return {**row, "message": "" if hidden else row["message"]}
 
 

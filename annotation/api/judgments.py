@@ -6,10 +6,12 @@ from typing import Annotated, Any
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema
-from pydantic import Field
+from pydantic import Field, create_model
 
 from annotation.models import Assignment, Judgment
 from annotation.models.crowds import Submission
+from annotation.transfer.judgment_rows import COLUMNS as ALL_COLUMNS
+from annotation.transfer.streaming import Column, names_of, paths_of
 
 from .access import EVERYBODY, READ, only_own, study_for, token_of
 from .assignments import OfBatch, OfWorker, assignments_of
@@ -20,46 +22,20 @@ from .summaries import OfDocument
 router = Router()
 PAST = 10**18 - 1  # in a cursor: beyond every judgment of this assignment
 COUNTED = (Assignment.State.SUBMITTED, Assignment.State.SURPLUS)
-FIELDS = {
-    "doc_id": "summary__document__doc_id",
-    "system": "summary__system__name",
-    "group": "summary__system__group",
-    "unit": "unit",
-    "worker_id": "assignment__worker__pseudonym",
-    "value": "value",
-    "assignment_id": "assignment__key",
-    "batch": "assignment__task__batch_id",
-    "protocol": "assignment__task__batch__protocol",
-    "role": "assignment__task__batch__role",
-    "round": "assignment__task__batch__round",
-    "seconds": "seconds",
-    "position": "position",
-    "is_check": "is_check",
-    "submitted_at": "submitted_at",
-    "revision": "revision",
-    "state": "assignment__state",
-}
+TYPES = {"string": str, "number": float, "integer": int, "flag": bool, "time": datetime}
+COLUMNS = [column for column in ALL_COLUMNS if not column.derived]
 
 
-class JudgmentOut(Schema):
-    doc_id: str
-    system: str | None = Field(description="null for annotators")
-    group: str | None
-    unit: str = Field(description="An scu_id, or a dimension such as coherence")
-    worker_id: str = Field(description="A pseudonym")
-    value: float
-    assignment_id: str
-    batch: int
-    protocol: str
-    role: str
-    round: int
-    seconds: float | None
-    position: int | None
-    is_check: bool | None = Field(description="null for annotators")
-    submitted_at: datetime | None
-    revision: int
-    state: str = Field(description="submitted, or surplus: it came too late")
-    counts: bool = Field(description="Submitted, and confirmed where a market brokered it")
+def _field(column: Column) -> Any:
+    """A column's type, with null where the cell may be empty or is kept from annotators."""
+    kind: Any = TYPES[column.type]
+    hidden = "null for annotators" if column.hidden_from_annotators else ""
+    return kind | None if hidden or column.filled else kind, Field(description=column.description or hidden or None)
+
+
+FIELDS: dict[str, Any] = {column.name: _field(column) for column in COLUMNS}
+FIELDS["counts"] = bool, Field(description="Submitted, and confirmed where a market brokered it")
+JudgmentOut: Any = create_model("JudgmentOut", __base__=Schema, **FIELDS)
 
 
 class JudgmentPage(Schema):
@@ -95,7 +71,8 @@ def list_judgments(
 
 
 def _values(rows: QuerySet[Judgment]) -> Any:
-    return rows.values("id", "assignment_id", "assignment__task_id", "assignment__submission__state", *FIELDS.values())
+    keys = ("id", "assignment_id", "assignment__task_id", "assignment__submission__state")
+    return rows.values(*keys, *paths_of(COLUMNS))
 
 
 def _by_assignment(rows: QuerySet[Judgment], assignments: QuerySet[Assignment], place: Position) -> Found:
@@ -111,7 +88,8 @@ def _by_assignment(rows: QuerySet[Judgment], assignments: QuerySet[Assignment], 
 
 
 def _shaped(row: dict[str, Any], blind: bool) -> dict[str, Any]:
-    hidden = {"system": None, "group": None, "is_check": None} if blind else {}
+    shown = [column for column in COLUMNS if not (blind and column.hidden_from_annotators)]
     brokered = row["assignment__submission__state"]
     counts = row["assignment__state"] == Assignment.State.SUBMITTED and brokered in (None, *Submission.CONFIRMED)
-    return {**{name: row[field] for name, field in FIELDS.items()}, "counts": counts, **hidden}
+    cells = {column.name: row[column.paths[0]] for column in shown}
+    return dict.fromkeys(names_of(COLUMNS)) | cells | {"counts": counts}

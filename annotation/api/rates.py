@@ -8,9 +8,9 @@ from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext
 
-from annotation import clock
+from annotation.common import clock
+from annotation.common.client_address import address_of
 from annotation.models.tokens import ApiToken, RateCount
-from annotation.safety.throttle import address_of
 
 from .problems import Problem
 

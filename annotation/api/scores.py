@@ -9,8 +9,7 @@ from pydantic import ConfigDict, Field
 
 from annotation.jobs import start_job
 from annotation.metrics import checked_metrics, scored_metrics
-from annotation.models import Job, Score
-from annotation.transfer.folder import WHOLE_SYSTEM
+from annotation.models import WHOLE_SYSTEM, Job, Score
 
 from .access import READ, READERS, WRITE, study_for, token_of
 from .jobs import JobOut, job_row

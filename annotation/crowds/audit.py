@@ -4,11 +4,12 @@ from collections import Counter
 
 from django.utils.translation import gettext as _
 
+from annotation.common.money import money
 from annotation.models import Batch, Posting, Submission
 
 from .base import Market, PaidBonus, Posted
 from .calls import ask
-from .ledger import Kind, State, money
+from .ledger import Kind, State
 
 GONE = (Posting.State.OPEN, Posting.State.PAUSED, Posting.State.EXPIRED)
 

@@ -10,7 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
+from django.conf import settings
+from django.http import QueryDict
+from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.errors import Refused
@@ -31,6 +35,22 @@ class MarketUnreachable(Refused):
 
     status = 503
     sentence = _("The market does not answer. Nothing here was changed; try again later.")
+
+
+class NoSuchPosting(Refused):
+    status = 404
+    sentence = _("There is no such task here. It may have been taken down; please return it on the market.")
+
+
+@dataclass(frozen=True)
+class Comer:
+    """Whom a market sends, by its own ids: `enter` (entry.py) refuses one that is empty."""
+
+    market_id: str
+    """Of the worker's turn: `listed` names the same once it is handed in."""
+    worker_id: str
+    submit_to: str | None = None
+    """Where a page inside the market's frame hands in, which must be one of `origins`; None outside a frame."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +114,10 @@ class Market(ABC):
     repeats_bonus_safely: ClassVar[bool] = False
     """Whether the same bonus asked for twice is paid once; where not, a doubtful one waits for a person."""
     undoes_rejection: ClassVar[bool] = False
+    least_reason: ClassVar[int] = 0
+    """Characters that it asks of a rejection's reason."""
+    recruited: ClassVar[str] = ""
+    """Where its workers were found, for the datasheet; empty: its name says it."""
     confirms: ClassVar[bool] = True
     """Whether work counts only once the market confirms it."""
     calls_at_once: ClassVar[int] = 1
@@ -172,6 +196,27 @@ class Market(ABC):
         """Every bonus the market lists as paid for a posting."""
         yield from ()
 
+    # A worker's way in and out
+
+    def address(self, posting: Posting) -> str:
+        """Where a worker of this posting comes in; the market adds who they are, and `entry` reads it."""
+        return settings.SITE_URL + reverse("crowd-entry", args=[self.name, posting.token])
+
+    def entry(self, posting: Posting, query: QueryDict) -> Comer | None:
+        """Who comes to `address` with this query; None: they only look at the task. Refused says what is wrong.
+
+        A market calls with GET, and repeats it at will: the same query must give the same comer.
+        """
+        raise NoSuchPosting
+
+    def origins(self) -> list[str]:
+        """Addresses of the sites that may frame its workers' pages."""
+        return []
+
+    def hand_in(self, origin: str) -> str:
+        """Where a page in its frame posts `assignmentId` and `receipt` when a sitting is over."""
+        return origin
+
     def way_out(self, submission: Submission, outcome: str) -> WayOut | None:
         """Where a browser goes at the end of a sitting, by its outcome (OUTCOMES); None: our page is the end."""
         return None
@@ -187,3 +232,9 @@ class Market(ABC):
     def message(self, workers: Sequence[Worker], subject: str, text: str) -> Iterable[str]:
         """Write to workers; the ids of those whom it could not reach."""
         raise MarketRefused
+
+
+def check_posting(posting: Posting, market_id: str) -> None:
+    """The HIT or study that a market names, where it does, must be the one we posted."""
+    if posting.market_id and market_id and market_id != posting.market_id:
+        raise NoSuchPosting(gettext("This task belongs to another posting of the market. Nothing was done."))

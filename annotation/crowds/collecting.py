@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils.translation import gettext as _
 
-from annotation import clock
+from annotation.common import clock
 from annotation.leases import DONE
 from annotation.models import Assignment, Batch, Posting, Submission, Worker
 

@@ -2,9 +2,9 @@
 
 from django.utils.translation import gettext as _
 
+from annotation.common.labels import label
 from annotation.errors import Refused
 from annotation.models import Entry, Study, User
-from annotation.templatetags.words import word
 
 from .ledger import State, fail_entry, settle_entry
 
@@ -13,7 +13,7 @@ def decide(entry: Entry, paid: bool, asked_by: User | None, note: str = "") -> E
     """A person's word on a doubtful line: it was paid, or it was not."""
     fresh = Entry.objects.get(pk=entry.pk)
     if fresh.state != State.DOUBTFUL:
-        raise Refused(_("This line is %(state)s, not doubtful. Nothing was changed.") % {"state": word(fresh.state)})
+        raise Refused(_("This line is %(state)s, not doubtful. Nothing was changed.") % {"state": label(fresh.state)})
     who = asked_by.get_username() if asked_by else _("somebody")
     words = f"{who}: {'paid' if paid else 'not paid'}. {note}".strip()
     if paid:

@@ -17,7 +17,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation import clock
+from annotation.common import clock
 from annotation.errors import BadAnswers, Refused
 from annotation.leases import DONE
 from annotation.models import Batch, Posting, Submission, Worker
@@ -40,6 +40,7 @@ class Direct(Market):
     pays = False
     one_posting = True
     confirms = False
+    recruited = "by invitation to this site"
 
     def check(self) -> None:
         if not settings.SITE_URL:

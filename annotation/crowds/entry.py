@@ -10,24 +10,19 @@ from django.urls import Resolver404, resolve
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation import clock
+from annotation.common import clock
 from annotation.errors import NotYours, Refused
-from annotation.gates import first_gate
+from annotation.guidance import first_gate
 from annotation.leases import DONE, check_open, lease_task
 from annotation.models import Assignment, Batch, ContentUnit, Judgment, Posting, Submission
 
-from . import market_for
+from . import MARKETS, market_for
+from .base import Comer, NoSuchPosting
 from .places import Blocked, hold_place, next_place, open_turn, tasks_of, worker_of
 from .tokens import AnotherStudysToken, AnotherWorkersToken, TokenRevoked, Visit, make_token, read_token
 
-PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"  # of a receipt code: none that look alike
 LONGEST_ID = 100
-
-
-class NoSuchPosting(Refused):
-    status = 404
-    sentence = gettext_lazy("There is no such task here. It may have been taken down; please return it on the market.")
 
 
 class StrangeMarket(Refused):
@@ -49,48 +44,43 @@ class TurnReturned(Refused):
 
 def market_origins() -> list[str]:
     """The origins that may frame worker pages and take finished work."""
-    if settings.MARKET_ORIGINS:
-        return [origin_of(one) for one in settings.MARKET_ORIGINS]
-    return [origin_of(settings.MTURK_ENDPOINT_URL)] if settings.MTURK_ENDPOINT_URL else []
+    addresses = settings.MARKET_ORIGINS or [address for market in MARKETS.values() for address in market().origins()]
+    return [origin_of(address) for address in addresses]
 
 
 def origin_of(url: str) -> str:
     """Scheme, host and port of an address."""
-    found = urlsplit(url)
-    return f"{found.scheme}://{found.netloc}".lower()
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}".lower()
 
 
 def posting_at(token: str, crowd: str) -> Posting:
     """The posting behind the address that a market shows. Raises NoSuchPosting."""
-    found = Posting.objects.select_related("batch__study", "task__document", "task__summary")
-    posting = found.filter(token=token, batch__crowd=crowd).first()
+    postings = Posting.objects.select_related("batch__study", "task__document", "task__summary")
+    posting = postings.filter(token=token, batch__crowd=crowd).first()
     if posting is None:
         raise NoSuchPosting
     return posting
 
 
-def submit_origin(given: str) -> str:
+def submit_origin(address: str) -> str:
     """Where finished work goes, from what the market said. Raises StrangeMarket for any origin not on the list."""
-    origin = origin_of(given)
+    origin = origin_of(address)
     if origin not in market_origins():
-        raise StrangeMarket(given)
+        raise StrangeMarket(address)
     return origin
 
 
-def check_market_id(posting: Posting, given: str) -> None:
-    """The HIT or study that the market names must be the one we posted."""
-    if posting.market_id and given and given != posting.market_id:
-        raise NoSuchPosting(_("This task belongs to another posting of the market. Nothing was done."))
-
-
-def enter(posting: Posting, market_id: str, external_id: str, *, origin: str = "") -> str:
+def enter(posting: Posting, comer: Comer) -> str:
     """A worker whom the market sent: their turn is opened, and the token for it returned. Safe to repeat."""
-    if not market_id or not external_id or max(len(market_id), len(external_id)) > LONGEST_ID:
+    origin = "" if comer.submit_to is None else submit_origin(comer.submit_to)
+    ids = (comer.market_id, comer.worker_id)
+    if not all(ids) or max(map(len, ids)) > LONGEST_ID:
         raise Refused(
             _("The market did not say who you are, so you can't start. Open the task again from the market's own page.")
         )
-    turn = open_turn(posting, market_id, worker_of(posting, external_id))
-    return make_token(turn, origin=origin)
+    submission = open_turn(posting, comer.market_id, worker_of(posting, comer.worker_id))
+    return make_token(submission, origin=origin)
 
 
 def visit_of(token: str) -> Visit:

@@ -9,38 +9,6 @@ from collections import Counter
 
 from django.conf import settings
 
-POINTS = (
-    "publish:begin",
-    "publish:planned",
-    "publish:called",
-    "publish:answered",
-    "publish:half-kept",
-    "publish:kept",
-    "publish:end",
-    "collect:begin",
-    "collect:listed",
-    "collect:workers",
-    "collect:half-kept",
-    "collect:kept",
-    "collect:end",
-    "approve:written",
-    "approve:called",
-    "approve:answered",
-    "approve:half-kept",
-    "approve:kept",
-    "bonus:written",
-    "bonus:called",
-    "bonus:answered",
-    "bonus:kept",
-    "reject:begin",
-    "reject:answered",
-    "reject:kept",
-    "undo:written",
-    "extend:written",
-    "extend:answered",
-    "expire:answered",
-    "expire:kept",
-)
 _passed: Counter[str] = Counter()
 
 

@@ -2,11 +2,11 @@
 
 from django.db import transaction
 
-from annotation import clock, protocols
+from annotation import protocols
+from annotation.common import clock
 from annotation.errors import BadAnswers
+from annotation.judging.html_form import form_answers, form_seed
 from annotation.models import Assignment, Submission, Task
-
-from .questions import form_answers, form_seed
 
 State = Assignment.State
 

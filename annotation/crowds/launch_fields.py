@@ -7,8 +7,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from .ledger import money
-from .terms import LENGTHS, RANGES, to_cents
+from annotation.common.money import money, to_cents
+
+from .terms import LENGTHS, RANGES
 
 
 class Time(NamedTuple):

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from annotation.common.money import money, to_cents
 from annotation.models import Batch
 
-from .ledger import money
 from .naming import batch_named
 from .quoting import Quote
-from .terms import Terms, to_cents
+from .terms import Terms
 
 TIMES = {"duration": ("duration_seconds", 60), "lifetime": ("lifetime_seconds", 3600)}
 TIMES["auto_approve"] = ("auto_approve_seconds", 24 * 3600)

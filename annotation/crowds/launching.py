@@ -9,14 +9,13 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from annotation.common.money import money
 from annotation.errors import Refused
-from annotation.models import Batch, System
+from annotation.models import REFERENCE_GROUP, Batch, System
 from annotation.numbers import whole
-from annotation.protocols.litepyramid import REFERENCE_GROUP
 
 from . import MARKETS
 from .launch_fields import TEXTS, TIMES, read_minutes, read_reward, read_text, read_time, read_whole
-from .ledger import money
 from .presets import PRESETS
 from .requirements import (
     LOCALE,
@@ -188,11 +187,12 @@ def _people(requirements: list[dict[str, Any]]) -> dict[str, Any]:
 def launch_choices(batch: Batch) -> dict[str, Any]:
     """What the form lets one choose from, for this batch."""
     presets = {name: one for name, one in PRESETS.items() if one["protocol"] == batch.protocol}
+    has_own_summaries = batch.tasks.filter(summary__isnull=False).exists()  # then a task is of one group
     groups = System.objects.filter(study=batch.study).exclude(group__in=["", REFERENCE_GROUP])
     return {
         "markets": [(name, kind.title) for name, kind in MARKETS.items()],
         "presets": presets,
-        "groups": sorted(set(groups.values_list("group", flat=True))) if batch.protocol == "litepyramid" else [],
+        "groups": sorted(set(groups.values_list("group", flat=True))) if has_own_summaries else [],
         "earlier": batch.study.batches.exclude(pk=batch.pk).filter(tasks__assignments__isnull=False).distinct(),
     }
 

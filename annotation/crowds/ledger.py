@@ -12,7 +12,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import Sum
 from django.utils.translation import gettext as _
 
-from annotation import clock
+from annotation.common import clock
+from annotation.common.money import money
 from annotation.errors import Refused
 from annotation.models import Batch, Entry, Posting, Study, Submission, User
 
@@ -59,11 +60,6 @@ def _over_budget(study: Study) -> str:
         "This would go over the study's budget: %(left)s of %(budget)s %(currency)s are left. Nothing was spent; raise "
         "the budget, or ask for less."
     ) % {"left": money(left), "budget": money(study.budget_cents or 0), "currency": study.currency}
-
-
-def money(cents: int) -> str:
-    """12.34, without a sign for the currency."""
-    return f"{'-' if cents < 0 else ''}{abs(cents) // 100}.{abs(cents) % 100:02d}"
 
 
 def set_budget(study: Study, budget_cents: int | None) -> None:

@@ -10,12 +10,11 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Q, QuerySet, Sum
 from django.utils.translation import gettext as _
 
+from annotation.common.money import money, to_cents
 from annotation.errors import Refused
 from annotation.models import Batch, Entry, Study
 
-from .ledger import money
 from .monitor import Money
-from .terms import to_cents
 
 ROWS = 50
 NUMBER = re.compile(r"[0-9]{1,9}")

@@ -7,10 +7,10 @@ from math import ceil
 
 from django.db.models import Count, Min, Q, Sum
 
-from annotation import clock
+from annotation.common import clock
 from annotation.models import Assignment, Batch, Entry, Posting, Submission
+from annotation.models.attention import totals
 from annotation.models.work import counted
-from annotation.signals import totals
 
 HOURS = 24
 LATELY = timedelta(hours=3)

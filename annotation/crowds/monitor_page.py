@@ -1,30 +1,26 @@
 """The Monitor page: the state of a batch, its charts, and what an admin may do next."""
 
-from copy import copy
 from dataclasses import dataclass
 from math import floor
 from typing import Any
 
 from django.utils.translation import gettext as _
 
+from annotation import protocols
 from annotation.errors import Refused
+from annotation.jobs import MONEY_KINDS
 from annotation.models import Batch, Job, Submission
 from annotation.numbers import whole
 
 from . import MARKETS, market_for
 from .base import Market
 from .monitor import Monitor, bars, monitor
-from .mturk_csv import FORMS
 from .topup import TopUp, top_up_of
 from .workers import WorkerRow, price_of_approval, worker_table
 
 LEFT, TOP, WIDTH, HEIGHT = 30, 6, 440, 178
 DRAWN_AT_MOST = 2000
 """Answers up to which the scatter is drawn anew every few seconds; beyond, the Quality page has it."""
-KINDS = (
-    *("publish", "collect", "settle", "approve", "reject", "close"),
-    *("bonus", "undo", "block", "unblock", "message", "pause", "resume", "expire", "top-up"),
-)
 
 
 @dataclass(frozen=True)
@@ -56,18 +52,7 @@ def market_of(batch: Batch) -> Market | None:
 
 def last_job(batch: Batch) -> Job | None:
     """The newest crowd job of this batch: what it does, or what came of it."""
-    return batch.study.jobs.filter(kind__in=KINDS, options__batch=batch.pk).first()
-
-
-def job_for(job: Job | None, *, is_admin: bool) -> Job | None:
-    """A job as a page shows it: the sentence of crowd work speaks of money and people, so only admins read it."""
-    if job is None or is_admin or job.kind not in KINDS:
-        return job
-    shown = copy(job)
-    shown.message = (
-        _("An admin of the study sees why.") if job.state == Job.State.FAILED else _("The last run is done.")
-    )
-    return shown
+    return batch.study.jobs.filter(kind__in=MONEY_KINDS, options__batch=batch.pk).first()
 
 
 def live_part(batch: Batch, *, people: bool) -> dict[str, Any]:
@@ -92,7 +77,7 @@ def admin_part(batch: Batch, state: Monitor) -> dict[str, Any]:
         "upto": max((one.pk for one in waiting), default=0),
         "top_up": top_up_of(batch) if posted else TopUp([], None),
         "posted": posted,
-        "csv_form": batch.protocol in FORMS,
+        "csv_form": any(protocol.csv_form for protocol in protocols.among([batch.protocol])),
     }
 
 

@@ -12,15 +12,18 @@ from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
+from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation import clock
+from annotation.common import clock
+from annotation.common.money import money, to_cents
+from annotation.judging.html_form import PREVIEW_ID
 from annotation.models import Batch, Entry, Posting, Submission
 
-from .base import Listed, MarketUnreachable, PaidBonus, Posted
-from .ledger import money
+from .base import Comer, Listed, MarketUnreachable, PaidBonus, Posted, check_posting
 from .mturk_access import access_key, allowed_endpoint
+from .mturk_entry import check_sent_by_market
 from .mturk_people import MTurkPeople
 from .mturk_words import (
     PROOF,
@@ -35,7 +38,6 @@ from .mturk_words import (
 )
 from .questions import question_for, size_problem
 from .requirements import asks_for_masters
-from .terms import to_cents
 
 HIT_ID = re.compile(r"\b[A-Z0-9]{20,64}\b")
 LARGE = 10
@@ -48,6 +50,7 @@ class MTurk(MTurkPeople):
     repeats_bonus_safely = True
     undoes_rejection = True
     calls_at_once = 6
+    recruited = "on a market that speaks the MTurk API"
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,7 +84,7 @@ class MTurk(MTurkPeople):
     def prepare(self, postings: Sequence[Posting]) -> None:
         for posting in postings:
             self._hit_type(posting)
-            posting.question = question_for(posting, posting.batch.terms["question"])  # type: ignore[attr-defined]
+            posting.question = question_for(posting, self.address(posting))  # type: ignore[attr-defined]
 
     def post(self, posting: Posting) -> Posted:
         if not hasattr(posting, "question"):
@@ -223,6 +226,23 @@ class MTurk(MTurkPeople):
             for one in page["BonusPayments"]:
                 cents = to_cents(one["BonusAmount"])
                 yield PaidBonus(one["AssignmentId"], cents, one.get("Reason", ""), one.get("GrantTime"))
+
+    # A worker's way in and out
+
+    def entry(self, posting: Posting, query: QueryDict) -> Comer | None:
+        """Whoever is shown a HIT may look at it. Who has accepted it comes in, signed by the market where it signs."""
+        check_posting(posting, query.get("hitId", ""))
+        assignment_id = query.get("assignmentId", PREVIEW_ID)
+        if assignment_id == PREVIEW_ID:
+            return None
+        check_sent_by_market(query)
+        return Comer(assignment_id, query.get("workerId", ""), submit_to=query.get("turkSubmitTo", ""))
+
+    def origins(self) -> list[str]:
+        return [settings.MTURK_ENDPOINT_URL] if settings.MTURK_ENDPOINT_URL else []
+
+    def hand_in(self, origin: str) -> str:
+        return f"{origin}/mturk/externalSubmit"
 
     # The wire
 

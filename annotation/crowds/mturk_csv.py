@@ -6,7 +6,7 @@ For requesters who work with such files and forms of their own. Nothing is publi
 import csv
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TextIO
 
@@ -18,24 +18,28 @@ from annotation import protocols
 from annotation.errors import Refused
 from annotation.leases import draw_seed
 from annotation.models import Assignment, Batch, Document, Judgment, Study, Task, Worker
-from annotation.models.texts import plain
-from annotation.protocols.likert import Likert, dimensions_of
+from annotation.protocols import Protocol
+from annotation.words import plain
 
 from .mturk_csv_rows import FILLER, Result, results_of
 from .mturk_csv_sheet import defused, read_sheet
 
-FORMS = ("litepyramid", "likert")
 PLACES = 16  # statements of REALSumm's form
 CROWD = "mturk"  # whose ids the WorkerId column holds
 DRAWN = Worker(pseudonym="csv")  # one row serves all workers of a HIT, so all see one order
 State = Assignment.State
 
 
+def with_forms() -> list[str]:
+    """The names of the protocols that such files fit."""
+    return [name for name, protocol in protocols.PROTOCOLS.items() if protocol.csv_form]
+
+
 def _check_form(protocol: str) -> None:
-    if protocol not in FORMS:
+    if protocol not in with_forms():
         raise Refused(
             _("There is no CSV form for %(protocol)s, only for %(known)s. Nothing was changed.")
-            % {"protocol": protocol[:40], "known": ", ".join(FORMS)}
+            % {"protocol": protocol[:40], "known": ", ".join(with_forms())}
         )
 
 
@@ -46,7 +50,8 @@ def export_batch(batch: Batch, stream: TextIO, *, prefix: str = "Input.") -> int
     """One row per task; returns how many. The site's upload form wants the names without the prefix."""
     _check_form(batch.protocol)
     tasks = batch.tasks.select_related("document", "summary__system", "batch__study").order_by("pk")
-    rows = list(_pyramid_rows(tasks) if batch.protocol == "litepyramid" else _likert_rows(tasks))
+    protocol = protocols.get(batch.protocol)
+    rows = list(WRITERS[protocol.csv_form](protocol, tasks))
     widest = max(rows, key=len, default={})
     writer = csv.DictWriter(stream, [prefix + name for name in widest], restval="", lineterminator="\r\n")
     writer.writeheader()
@@ -59,11 +64,11 @@ def _held(task: Task) -> Assignment:
     return Assignment(task=task, seed=draw_seed(task, task.batch, DRAWN))
 
 
-def _pyramid_rows(tasks: Any) -> Iterator[dict[str, object]]:
-    protocol = protocols.get("litepyramid")
-    found = [(task, protocol.items(_held(task))) for task in tasks]
-    places = max([PLACES, *(len(items) for _task, items in found)])
-    for task, items in found:
+def _statement_rows(protocol: Protocol, tasks: Iterable[Task]) -> Iterator[dict[str, object]]:
+    asked = [(task, protocol.items(_held(task))) for task in tasks]
+    places = max([PLACES, *(len(items) for _task, items in asked)])
+    for task, items in asked:
+        assert task.summary is not None
         texts = [item.text for item in items] + [FILLER] * (places - len(items))
         yield {
             "eventId": task.document.doc_id,
@@ -74,17 +79,20 @@ def _pyramid_rows(tasks: Any) -> Iterator[dict[str, object]]:
         }
 
 
-def _likert_rows(tasks: Any) -> Iterator[dict[str, object]]:
-    protocol = Likert()
+def _rating_rows(protocol: Protocol, tasks: Iterable[Task]) -> Iterator[dict[str, object]]:
     for task in tasks:
         group = protocol.group(_held(task))
         yield {
             "eventId": task.document.doc_id,
             "part": task.part,
             "article": plain(task.document.source),
-            **{f"summaryId_{number}": one.system.name for number, one in enumerate(group, start=1)},
-            **{f"summary_text_{number}": one.text_shown for number, one in enumerate(group, start=1)},
+            **{f"summaryId_{number}": summary.system.name for number, summary in enumerate(group, start=1)},
+            **{f"summary_text_{number}": summary.text_shown for number, summary in enumerate(group, start=1)},
         }
+
+
+# By `Protocol.csv_form`.
+WRITERS = {"statements": _statement_rows, "ratings": _rating_rows}
 
 
 # In
@@ -140,7 +148,8 @@ def import_results(
     _check_batch(study, batch, new_batch)
     options = batch.options if batch else protocols.get(protocol).options({})
     try:
-        results = results_of(read_sheet(content, name), study, protocol, _scales(protocol, options))
+        form = protocols.get(protocol).csv_form
+        results = results_of(read_sheet(content, name), study, form, _scales(protocol, options))
     except TableError as error:
         raise Refused(_("%(problem)s\nNothing was imported.") % {"problem": error}) from None
     with transaction.atomic():
@@ -165,10 +174,11 @@ def _check_batch(study: Study, batch: Batch | None, new_batch: str) -> None:
 
 
 def _scales(protocol: str, options: dict[str, Any]) -> dict[str, list[float]]:
-    if protocol == "litepyramid":
-        return {}
-    low, high = options["scale"]
-    return {one.name: [float(value) for value in range(low, high + 1)] for one in dimensions_of(options)}
+    """The values that each dimension may have."""
+    kind = protocols.get(protocol)
+    low, high = kind.scale(options)
+    values = [float(value) for value in range(int(low), int(high) + 1)]
+    return {dimension.name: values for dimension in kind.dimensions(options)}
 
 
 def _new_batch(study: Study, name: str, protocol: str, options: dict[str, Any], results: list[Result]) -> Batch:

@@ -88,15 +88,13 @@ class Shelf:
         return f"{told}, not the one that {system} wrote"
 
 
-def results_of(sheet: Sheet, study: Study, protocol: str, values: Mapping[str, list[float]]) -> list[Result]:
-    """Every row understood; TableError names each row and column that can't be. `values` are the units' allowed ones
-    (Likert's dimensions)."""
-    shelf = Shelf(study)
-    reader = _statements if protocol == "litepyramid" else _ratings
-    found = list(reader(sheet, shelf, values))
-    _check_workers(sheet, found)
+def results_of(sheet: Sheet, study: Study, form: str, values: Mapping[str, list[float]]) -> list[Result]:
+    """Every row understood; TableError names each row and column that can't be. `form` is the protocol's `csv_form`,
+    `values` are the dimensions' allowed ones."""
+    results = list(READERS[form](sheet, Shelf(study), values))
+    _check_workers(sheet, results)
     sheet.check()
-    return found
+    return results
 
 
 def _statements(sheet: Sheet, shelf: Shelf, values: Mapping[str, list[float]]) -> Iterator[Result]:
@@ -189,6 +187,9 @@ def _rated(
             yield Answered(summary, unit, float(value or 0), place)
         else:
             sheet.wrong(number, column, f"{cells[column][:40]!r}", f"one of {', '.join(f'{one:g}' for one in allowed)}")
+
+
+READERS = {"statements": _statements, "ratings": _ratings}
 
 
 def _has(sheet: Sheet, needed: Iterable[str]) -> bool:

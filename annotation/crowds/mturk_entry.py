@@ -29,12 +29,13 @@ class NotSentByMarket(Refused):
     )
 
 
-def check_sent_by_market(given: QueryDict) -> None:
+def check_sent_by_market(query: QueryDict) -> None:
     """The address must carry the market's signature, where it signs (MTURK_SIGNED_ENTRY). Raises NotSentByMarket."""
     if not settings.MTURK_SIGNED_ENTRY:
         return
-    expected = entry_signature(*(given.get(name, "") for name in SIGNED))
-    if not any(hmac.compare_digest(expected.encode(), one.encode()) for one in given.getlist("signature")):
+    expected = entry_signature(*(query.get(name, "") for name in SIGNED))
+    signatures = query.getlist("signature")
+    if not any(hmac.compare_digest(expected.encode(), signature.encode()) for signature in signatures):
         raise NotSentByMarket
 
 

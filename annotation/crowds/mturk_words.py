@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from annotation import clock
+from annotation.common import clock
 from annotation.models import Batch, Posting, Submission
 
 from .answers import read_answers

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation import clock
+from annotation.common import clock
+from annotation.common.labels import label
 from annotation.errors import Refused
 from annotation.models import Entry, Submission, User
-from annotation.templatetags.words import word
 
 from . import market_for
 from .base import Market, MarketRefused
@@ -146,7 +146,7 @@ def _rejectable(submission: Submission, outcome: Outcome) -> bool:
     sentence = _("Only submitted work can be rejected; this is %(state)s. Nothing was changed.")
     if planned:
         sentence = _("Its approval is under way, so it can't be rejected. Nothing was changed; settle first.")
-    outcome.refuse(submission, sentence % {"state": word(submission.state)})
+    outcome.refuse(submission, sentence % {"state": label(submission.state)})
     return False
 
 

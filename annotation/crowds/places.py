@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation import clock
+from annotation.common import clock
 from annotation.errors import NoTaskLeft, Refused
 from annotation.leases import DONE, check_open, draw_seed, lease_task, lease_time
 from annotation.models import Assignment, Batch, Posting, Submission, Task, Worker

@@ -10,14 +10,15 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.urls import reverse
+from django.http import QueryDict
 from django.utils.dateparse import parse_datetime
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
+from annotation.common.money import money
 from annotation.models import Batch, Entry, Posting, Submission, Worker
 
-from .base import Listed, Market, MarketRefused, MarketUnreachable, PaidBonus, Posted, WayOut
+from .base import Comer, Listed, Market, MarketRefused, MarketUnreachable, PaidBonus, Posted, WayOut, check_posting
 from .prolific_api import Api, MarketUnreachableUnsent, NotFound
 from .prolific_words import (
     CATEGORIES,
@@ -37,6 +38,8 @@ class Prolific(Market):
     name = "prolific"
     title = "Prolific"
     one_posting = True
+    least_reason = LEAST_REASON
+    recruited = "on Prolific"
 
     @cached_property
     def api(self) -> Api:
@@ -78,7 +81,7 @@ class Prolific(Market):
 
     def _draft(self, posting: Posting) -> dict[str, Any]:
         blocked = [group for name in (BLOCKED, _excluded(posting.batch)) if (group := self._group(name))]
-        body = study_body(posting, _address(posting), blocked)
+        body = study_body(posting, self.address(posting), blocked)
         if settings.PROLIFIC_PROJECT:
             body["project"] = settings.PROLIFIC_PROJECT
         made: dict[str, Any] = self.api.post("/studies/", body)
@@ -175,8 +178,8 @@ class Prolific(Market):
     def bonus(self, entry: Entry) -> str:
         """Set up, then pay. As long as nothing was set up, nothing can have been paid."""
         assert entry.submission is not None
-        study, amount = entry.submission.posting.market_id, entry.reward_cents
-        line = f"{entry.submission.market_id},{amount // 100}.{amount % 100:02}"
+        study = entry.submission.posting.market_id
+        line = f"{entry.submission.market_id},{money(entry.reward_cents)}"
         try:
             made = self.api.post("/submissions/bonus-payments/", {"study_id": study, "csv_bonuses": line})
         except MarketUnreachable:
@@ -193,6 +196,17 @@ class Prolific(Market):
         for market_id in paid.values_list("market_id", flat=True):
             for cents in self.api.get(f"/submissions/{market_id}/").get("bonus_payments") or []:
                 yield PaidBonus(submission_id=market_id, cents=int(cents), reason="")
+
+    # A participant's way in and out
+
+    def address(self, posting: Posting) -> str:
+        """Prolific fills in who they are."""
+        query = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
+        return f"{super().address(posting)}?{query}"
+
+    def entry(self, posting: Posting, query: QueryDict) -> Comer:
+        check_posting(posting, query.get("STUDY_ID", ""))
+        return Comer(query.get("SESSION_ID", ""), query.get("PROLIFIC_PID", ""))
 
     def way_out(self, submission: Submission, outcome: str) -> WayOut | None:
         codes = submission.posting.details.get("codes") or codes_of(submission.posting)
@@ -250,10 +264,3 @@ class Prolific(Market):
 
 def _excluded(batch: Batch) -> str:
     return f"Pyramidion: excluded from batch {batch.pk}"
-
-
-def _address(posting: Posting) -> str:
-    """Where participants begin; Prolific fills in who they are."""
-    names = {"PROLIFIC_PID": "PROLIFIC_PID", "STUDY_ID": "STUDY_ID", "SESSION_ID": "SESSION_ID"}
-    query = "&".join(f"{name}={{{{%{place}%}}}}" for name, place in names.items())
-    return f"{settings.SITE_URL}{reverse('crowd-prolific', args=[posting.token])}?{query}"

@@ -7,13 +7,13 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotation.common.money import money
 from annotation.errors import Refused
 from annotation.models import Assignment, Batch, Entry, Study
-from annotation.signals import totals
+from annotation.models.attention import totals
 
 from . import market_for
 from .base import Market
-from .ledger import money
 from .planning import plan
 from .terms import Terms
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 from django.db import IntegrityError
 from django.utils.translation import gettext as _
 
-from annotation import clock
+from annotation.common import clock
 from annotation.errors import Refused
 from annotation.models import Batch, Entry, Study, Submission
 

@@ -12,16 +12,15 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from annotation.common.middleware import readable
 from annotation.errors import Refused
 from annotation.models import Batch
-from annotation.safety.letters import readable
 
 from .presets import PRESETS
 from .requirements import MOST_REQUIREMENTS, read_requirements
 
 DAY = 24 * 3600
 QUESTIONS = ("external", "html")
-AMOUNT = re.compile(r"(\d{1,7})(?:[.,](\d{1,2}))?")
 RANGES = {
     "reward_cents": (0, 10_000_00),
     "duration_seconds": (30, 365 * DAY),
@@ -110,14 +109,6 @@ def terms_of(batch: Batch) -> Terms:
     if not batch.terms:
         raise Refused(_("“%(batch)s” has no terms yet: say first what it offers. Nothing was done.") % {"batch": batch})
     return Terms.parse(batch.terms)
-
-
-def to_cents(text: str) -> int:
-    """ "0.15", "0,15 $" or "$0.15" in cents; ValueError says how to write an amount."""
-    found = AMOUNT.fullmatch(str(text).strip("$€£\u00a0 \t\n"))
-    if found is None:
-        raise ValueError(_("“%(text)s” is not an amount: write it like 0.15.") % {"text": str(text)[:40]})
-    return int(found[1]) * 100 + int((found[2] or "").ljust(2, "0"))
 
 
 def _completed(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -244,4 +235,4 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "codes": _codes,
 }
 
-__all__ = ["PRESETS", "BadTerms", "Terms", "set_terms", "terms_of", "to_cents"]
+__all__ = ["PRESETS", "BadTerms", "Terms", "set_terms", "terms_of"]

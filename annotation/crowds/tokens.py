@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from django.core import signing
 from django.utils.translation import gettext_lazy as _
 
-from annotation import clock
+from annotation.common import clock
 from annotation.errors import Refused
 from annotation.models import Batch, Posting, Study, Submission, Worker
 

@@ -8,13 +8,13 @@ from django.db import transaction
 from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
+from annotation.common.money import money
 from annotation.errors import Refused
 from annotation.models import Assignment, Batch, FilterDecision, Posting, Submission, Task, User
-from annotation.quality import kept_judgments
+from annotation.tables.trusted import apply_filter, systems_judgments
 
 from . import market_for
 from .closing import ToppedUp, top_up
-from .ledger import money
 from .terms import Terms, terms_of
 
 ASKED = "asked"
@@ -52,7 +52,7 @@ class TopUp:
 
 def top_up_of(batch: Batch) -> TopUp:
     """What is missing under the filter in force. Nothing before anything was published."""
-    decision = FilterDecision.objects.filter(study=batch.study, undone_at__isnull=True).first()
+    decision = batch.study.filter_in_force()
     if not batch.postings.exists():
         return TopUp([], decision)
     answers = Counter(_kept(batch, decision))
@@ -78,9 +78,9 @@ def _kept(batch: Batch, decision: FilterDecision | None) -> list[int]:
     counted = list(Assignment.objects.counted().filter(task__batch=batch).values_list("task", "key"))
     if decision is None or not counted:
         return [task for task, _key in counted]
-    judgments, _decision = kept_judgments(batch.study)
-    kept = set(judgments["assignment_id"]) if len(judgments) else set()
-    return [task for task, key in counted if key in kept]
+    judgments = apply_filter(decision, systems_judgments(batch.study)).judgments
+    trusted = set(judgments["assignment_id"]) if len(judgments) else set()
+    return [task for task, key in counted if key in trusted]
 
 
 def open_places(batch: Batch) -> dict[int, int]:

@@ -7,13 +7,12 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from annotation.common.money import amount, to_cents
 from annotation.errors import Refused
 from annotation.jobs import start_job
 from annotation.models import Batch, Job, Submission, User, Worker
-from annotation.templatetags.amounts import amount
 
 from . import MARKETS, market_for
-from .terms import to_cents
 from .workers import Price, last_turns, price_of_approval, turns_of
 
 State = Submission.State
@@ -26,8 +25,6 @@ VERBS: dict[str, str | Promise] = {
     "block": gettext_lazy("Block"),
     "unblock": gettext_lazy("Unblock"),
 }
-LEAST_REASON = {"prolific": 100}
-"""Characters that a market asks of a rejection's reason."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +86,7 @@ def _reject(batch: Batch, workers: list[Worker]) -> ActionPlan:
         turns,
         fields=("reason",),
         reason_label=_("Reason, as the worker reads it"),
-        least=LEAST_REASON.get(batch.crowd, 0),
+        least=market_for(batch.crowd).least_reason,
     )
 
 

@@ -2,23 +2,19 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Any
 
 from django.db.models import Count, Q, Sum
 from django.utils.translation import gettext as _
 
+from annotation import protocols
 from annotation.errors import Refused
-from annotation.models import Assignment, Batch, Entry, FilterDecision, Submission, Worker
+from annotation.models import Assignment, Batch, Entry, Submission, Worker
+from annotation.models.attention import totals
 from annotation.numbers import whole
-from annotation.quality import LEVELS, of_systems, worker_rows
-from annotation.signals import totals
-from annotation.transfer.frames import judgments_frame
+from annotation.tables.records import records
+from annotation.tables.trusted import apply_filter, batch_judgments, systems_judgments
 
-FAST = 1 / 3
-"""Below this share of the others' median time an answer came too fast."""
-FAILED = 0.25
-"""A larger share of failed checks is worth a look; an honest slip is not."""
 FOCUS = 5
 """Leaving the page so often per task is worth a look."""
 State = Submission.State
@@ -56,51 +52,37 @@ def worker_table(batch: Batch) -> list[WorkerRow]:
     judged = {row["worker_id"]: row for row in _judged(batch)}
     turns, paid, times = _turns(batch), _paid(batch), _times(batch)
     dropped = dropped_workers(batch)
-    usual = median([row["seconds"] for row in judged.values() if _is_number(row["seconds"])] or [0.0])
     rows = []
     for worker in Worker.objects.filter(pk__in={*turns, *times}).select_related("user").order_by("pk"):
-        known = judged.get(worker.pseudonym, {})
+        figures = judged.get(worker.pseudonym, {})
         time, turn = times.get(worker.pk, _Time()), turns.get(worker.pk, {})
         rows.append(
             WorkerRow(
                 worker=worker,
                 tasks=time.tasks,
-                answers=known.get("answers", 0),
-                seconds=known.get("seconds") if _is_number(known.get("seconds")) else None,
+                answers=figures.get("answers", 0),
+                seconds=figures.get("seconds"),
                 active_seconds=time.active,
                 paid_cents=paid.get(worker.pk, 0),
-                agreement=known.get("agreement") if _is_number(known.get("agreement")) else None,
-                checks=known.get("checks", 0),
-                failed=known.get("failed", 0),
+                agreement=figures.get("agreement"),
+                checks=figures.get("checks", 0),
+                failed=figures.get("failed", 0),
                 waiting=turn.get("waiting", 0),
                 approved=turn.get("approved", 0),
                 rejected=turn.get("rejected", 0),
-                signals=_signals(worker, time, known, usual),
+                signals=_signals(worker, time, figures),
                 dropped_by=dropped.get(worker.pseudonym, []),
             )
         )
     return sorted(rows, key=lambda row: (not row.dropped_by, -len(row.signals), row.agreement or 0, row.worker.pk))
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and value == value
-
-
 def _judged(batch: Batch) -> list[dict[str, Any]]:
     """Answers, time, checks and agreement by worker, as the Quality page has them."""
-    frame = batch_judgments(batch)
-    if frame.empty or frame["is_check"].astype(bool).all():
-        return []
-    return worker_rows(frame, LEVELS.get(batch.protocol, "nominal"))
+    from analysis.filters.workers import standing_out, worker_figures
 
-
-def batch_judgments(batch: Batch) -> Any:
-    """The judgments of one batch that count, without rated references."""
-    frame = of_systems(judgments_frame(batch.study))
-    if frame.empty:
-        return frame
-    mine = set(Assignment.objects.counted().filter(task__batch=batch).values_list("key", flat=True))
-    return frame[frame["assignment_id"].isin(mine)]
+    figures = standing_out(worker_figures(batch_judgments(batch), protocols.level_of(batch.protocol)))
+    return records(figures.astype(object).where(figures.notna(), None))
 
 
 def _turns(batch: Batch) -> dict[int, dict[str, int]]:
@@ -142,13 +124,13 @@ def _times(batch: Batch) -> dict[int, _Time]:
     return found
 
 
-def _signals(worker: Worker, time: _Time, known: dict[str, Any], usual: float) -> list[str]:
+def _signals(worker: Worker, time: _Time, figures: dict[str, Any]) -> list[str]:
     found = []
     if worker.blocked_at:
         found.append(_("blocked"))
-    if known.get("failed", 0) > FAILED * known.get("checks", 0):
-        found.append(_("%(n)d checks failed") % {"n": known["failed"]})
-    if usual and _is_number(known.get("seconds")) and known["seconds"] < FAST * usual:
+    if figures.get("fails_checks"):
+        found.append(_("%(n)d checks failed") % {"n": figures["failed"]})
+    if figures.get("is_fast"):
         found.append(_("very fast"))
     if time.pastes:
         found.append(_("pasted %(n)d times") % {"n": time.pastes})
@@ -159,35 +141,17 @@ def _signals(worker: Worker, time: _Time, known: dict[str, Any], usual: float) -
 
 def dropped_workers(batch: Batch) -> dict[str, list[str]]:
     """Pseudonym -> the rules in force that drop answers of theirs; empty without a filter."""
-    from analysis.filters import apply_rules
+    from analysis.filters.caught import caught_by
     from analysis.tables import AnalysisError
 
-    decision = FilterDecision.objects.filter(study=batch.study, undone_at__isnull=True).first()
-    frame = of_systems(judgments_frame(batch.study)) if decision else None
-    if decision is None or frame is None or frame.empty:
+    decision = batch.study.filter_in_force()
+    if decision is None:
         return {}
+    judgments = systems_judgments(batch.study)
     try:
-        made = apply_rules(frame, decision.rules, seed=decision.seed).decisions
+        return caught_by(apply_filter(decision, judgments).drops, judgments)
     except AnalysisError:  # a rule that doesn't apply (yet): the Quality page says why
         return {}
-    return caught_by(made, frame)
-
-
-def caught_by(decisions: Iterable[Any], frame: Any) -> dict[str, list[str]]:
-    """Who is dropped everywhere, or on more than half of what they judged, and by which rules.
-
-    A rule such as majority-dissent drops somebody from nearly every task: once or twice says nothing about a person.
-    """
-    judged = frame.groupby("worker_id")[["doc_id", "system"]].apply(lambda rows: len(rows.drop_duplicates())).to_dict()
-    dropped: dict[tuple[str, str], float] = {}
-    for one in decisions:
-        share = 1 / judged.get(one.worker_id, 1) if one.item else 1.0
-        dropped[one.worker_id, one.rule] = dropped.get((one.worker_id, one.rule), 0.0) + share
-    found: dict[str, list[str]] = {}
-    for (worker, rule), share in dropped.items():
-        if share > 0.5:
-            found.setdefault(worker, []).append(rule)
-    return found
 
 
 # What admins do about people

@@ -5,7 +5,9 @@ from datetime import timedelta
 from django.db import transaction
 from django.db.models import F
 
-from . import books, clock, lifecycle, notices
+from annotation.common import clock
+
+from . import books, lifecycle, notices
 from .errors import AssignmentDoesNotExist, BadParameter, InvalidAssignmentState, InvalidHITState
 from .hits import check_length
 from .models import HIT, Assignment, BonusPayment, MarketSettings, Pot, Requester, Transfer, Worker

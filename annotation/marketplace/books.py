@@ -11,7 +11,8 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, Sum
 
-from . import clock
+from annotation.common import clock
+
 from .errors import BadParameter, InsufficientFunds, SentBefore
 from .models import Account, AuditEntry, Payout, Pot, Requester, Transfer, Worker
 from .money import Price, dollars

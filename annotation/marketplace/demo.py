@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import transaction
 
+from annotation.common.demo_accounts import PASSWORD
+
 from . import books, keys, people
 from .errors import Refused
 from .models import Account, MarketSettings, Requester
 
-PASSWORD = "demo"  # noqa: S105  public by design; demo accounts are nobody outside the demo
 PLAY_MONEY = 1_000_00
 
 

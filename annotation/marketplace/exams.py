@@ -4,7 +4,8 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from . import clock
+from annotation.common import clock
+
 from .answers import parse_answers, score_answers
 from .errors import AlreadySubmitted, NotYours, QualificationTypeDoesNotExist, TimeIsUp, TooSoon
 from .models import Qualification, QualificationRequest, QualificationType, Worker

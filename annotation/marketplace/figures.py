@@ -1,10 +1,11 @@
-"""What an operator measures of the market: counts and sums that the database knows, for /metrics (deploy/meters.py)."""
+"""What an operator measures of the market: counts and sums that the database knows, for /metrics."""
 
 from collections.abc import Iterator
 
 from django.db.models import Count, F, Min, Q, Sum
 
-from . import clock
+from annotation.common import clock
+
 from .models import HIT, Assignment, Notice, Requester, Worker
 
 POTS = ("put_in", "available", "held", "paid", "fees")

@@ -8,7 +8,9 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from . import books, clock, lifecycle, notices
+from annotation.common import clock
+
+from . import books, lifecycle, notices
 from .errors import (
     BadParameter,
     HITTypeDoesNotExist,

@@ -15,7 +15,8 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Coalesce
 
-from . import clock
+from annotation.common import clock
+
 from .books import check_form
 from .errors import DoesNotExist
 from .models import AccessKey, Account, Requester

@@ -13,7 +13,9 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import F, Min, Q
 
-from . import books, clock, notices
+from annotation.common import clock
+
+from . import books, notices
 from .errors import HITDoesNotExist, InsufficientFunds
 from .models import HIT, Assignment, Pot, QualificationRequest, Requester, RequestToken, Transfer, Worker
 from .money import Price

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from annotation.common.money import money as dollars
+
 from .errors import BadParameter
 
 LARGE = 10
@@ -43,11 +45,6 @@ def cents(amount: str, most: int = 10**9) -> int:
     if value > most:
         raise BadParameter(f"{amount} is more than this marketplace handles at once ({dollars(most)}).")
     return value
-
-
-def dollars(amount: int) -> str:
-    sign = "-" if amount < 0 else ""
-    return f"{sign}{abs(amount) // 100}.{abs(amount) % 100:02d}"
 
 
 def share(amount: int, percent: int) -> int:

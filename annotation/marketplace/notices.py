@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.db import transaction
 
-from . import clock
+from annotation.common import clock
+
 from .errors import BadParameter, NotSupported
 from .models import HIT, Assignment, Message, Notice, Requester, Worker
 

@@ -9,7 +9,8 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from . import clock
+from annotation.common import clock
+
 from .errors import BadParameter, Refused
 from .models import Account, AuditEntry, Invitation, MarketSettings, Requester, Worker
 

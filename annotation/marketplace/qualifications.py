@@ -4,7 +4,9 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from . import clock, notices
+from annotation.common import clock
+
+from . import notices
 from .answers import check_answer_key
 from .errors import (
     BadParameter,

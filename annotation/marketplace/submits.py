@@ -50,7 +50,7 @@ def external_submit(request: HttpRequest) -> HttpResponseBase:
     return HttpResponse(status=303, headers={"Location": address})
 
 
-# A stray character must not cost a worker the work: answers.py leaves it out (annotation/safety/letters.py).
+# A stray character must not cost a worker the work: answers.py leaves it out (annotation/common/middleware.py).
 external_submit.cleans_its_form = True  # type: ignore[attr-defined]
 
 

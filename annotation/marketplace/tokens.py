@@ -2,7 +2,8 @@
 
 from django.db import IntegrityError, transaction
 
-from . import clock
+from annotation.common import clock
+
 from .errors import AlreadyDone
 from .lifecycle import TOKEN_LIFE
 from .models import HIT, Requester, RequestToken

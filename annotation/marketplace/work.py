@@ -11,7 +11,9 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet, Sum
 
-from . import clock, lifecycle, notices
+from annotation.common import clock
+
+from . import lifecycle, notices
 from .answers import check_answers
 from .errors import (
     AlreadySubmitted,
@@ -51,10 +53,6 @@ class Group:
     """A HIT to preview."""
     unmet: list[Requirement]
     """What keeps this worker from accepting; empty: nothing."""
-
-    @property
-    def qualified(self) -> bool:
-        return not self.unmet
 
 
 @dataclass(frozen=True)

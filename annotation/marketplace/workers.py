@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
-from . import clock, notices
+from annotation.common import clock
+
+from . import notices
 from .errors import BadParameter, WorkerDoesNotExist
 from .hits import check_length
 from .models import Assignment, Requester, Worker, WorkerBlock

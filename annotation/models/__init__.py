@@ -7,12 +7,14 @@ from .guidance import Consent, GuidanceText, PracticeItem, PracticePlan, Practic
 from .jobs import Job, MetricRun, StoredResult
 from .safety import AuditEvent, Invitation, SecondFactor, SignInFailures
 from .study import FilterDecision, Membership, Role, Study, User, Worker
-from .texts import ContentUnit, Document, Reference, Score, Summary, System
+from .texts import REFERENCE_GROUP, WHOLE_SYSTEM, ContentUnit, Document, Reference, Score, Summary, System
 from .tokens import ApiToken, RateCount, Scope
 from .units import ExtractedUnit, SecondLook, UnitList
 from .work import Assignment, Batch, Judgment, Task
 
 __all__ = [
+    "REFERENCE_GROUP",
+    "WHOLE_SYSTEM",
     "ApiToken",
     "Assignment",
     "AuditEvent",

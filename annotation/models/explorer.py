@@ -4,6 +4,8 @@ from typing import Any
 
 from django.db import models
 
+from annotation.common.translation import from_column
+
 from .study import Study, Worker
 from .texts import Document, System
 
@@ -55,13 +57,13 @@ class Dropped(models.Model):
     document = models.ForeignKey(Document, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     system = models.CharField(max_length=200, blank=True)
     rule = models.CharField(max_length=100)
-    reason = models.TextField()
+    reason = models.TextField()  # a sentence as annotation/common/translation.py writes it in a column
 
     class Meta:
         indexes = [models.Index(fields=["worker", "document"], name="dropped_by_worker")]
 
     def __str__(self) -> str:
-        return self.reason
+        return from_column(self.reason)
 
 
 class Disagreement(models.Model):

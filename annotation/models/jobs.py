@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.db import models
 from django.db.models import F, Q
 
-from annotation import clock
+from annotation.common import clock
 
 from .study import Study, User
 

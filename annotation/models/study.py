@@ -91,6 +91,10 @@ class Study(models.Model):
         digest = hmac.new(self.salt.encode(), f"{crowd}:{external_id}".encode(), hashlib.sha256).digest()
         return "w-" + base64.b32encode(digest).decode().lower()[:16]
 
+    def filter_in_force(self) -> "FilterDecision | None":
+        """The decision by which answers are left out now; None while every answer counts."""
+        return self.filter_decisions.in_force().first()
+
     def role_of(self, user: User) -> str | None:
         """The person's role in this study: superusers count as admins; None for strangers."""
         if user.is_superuser:
@@ -176,6 +180,12 @@ class Worker(models.Model):
 _WORKER = FrozenModels(lambda study, user: Worker.objects.filter(study=study, user=user), "study", "user")
 
 
+class FilterDecisionQuerySet(models.QuerySet["FilterDecision"]):
+    def in_force(self) -> "FilterDecisionQuerySet":
+        """Those that nobody has undone: at most one in a study."""
+        return self.filter(undone_at__isnull=True)
+
+
 class FilterDecision(models.Model):
     """Which workers' answers a study leaves out, by which rules. Undone, never deleted: the log is the record."""
 
@@ -186,6 +196,8 @@ class FilterDecision(models.Model):
     decided_at = models.DateTimeField(auto_now_add=True)
     undone_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     undone_at = models.DateTimeField(null=True, blank=True)
+
+    objects = FilterDecisionQuerySet.as_manager()
 
     class Meta:
         ordering = ["decided_at"]

@@ -5,15 +5,12 @@ from typing import Any
 from django.db import models
 from django.db.models import F, Q
 
+from annotation.words import plain
+
 from .study import Study
 
-# A text is a string, or a list of sentences: given sentence splits are kept (JSON holds both).
-Text = str | list[str]
-
-
-def plain(text: Text) -> str:
-    """A text as one string."""
-    return text if isinstance(text, str) else " ".join(text)
+REFERENCE_GROUP = "reference"  # the group of the system that holds references as if they were summaries
+WHOLE_SYSTEM = "*"  # stands for the document in a score of a whole system
 
 
 class Document(models.Model):

@@ -50,6 +50,11 @@ class Batch(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def is_direct(self) -> bool:
+        """One's own people do it: by accounts and personal links, on no market."""
+        return self.crowd == Worker.DIRECT
+
 
 class TaskQuerySet(models.QuerySet["Task"]):
     def free_for(self, worker: Worker | int) -> "TaskQuerySet":

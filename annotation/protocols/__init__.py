@@ -1,5 +1,7 @@
 """The ways of judging. Each is one file here with its template; `get(name)` finds it by name."""
 
+from collections.abc import Collection
+
 from annotation.models import Batch
 
 from .base import Item, Protocol
@@ -9,8 +11,6 @@ from .scu import SCU
 from .second import SecondRound
 
 PROTOCOLS: dict[str, Protocol] = {protocol.name: protocol for protocol in (SCU(), LitePyramid(), Likert())}
-
-SECOND_ROUND = SecondRound()
 
 
 def get(name: str) -> Protocol:
@@ -23,7 +23,44 @@ def get(name: str) -> Protocol:
 
 def of(batch: Batch) -> Protocol:
     """How this batch's tasks are done: its protocol, or a second look at contested answers."""
-    return SECOND_ROUND if "round_of" in batch.options else get(batch.protocol)
+    protocol = get(batch.protocol)
+    return SecondRound(protocol) if "round_of" in batch.options else protocol
 
 
-__all__ = ["PROTOCOLS", "Item", "Protocol", "get", "of"]
+def among(names: Collection[str]) -> list[Protocol]:
+    """The protocols of these names, in their order; names that nobody knows any more are left out."""
+    return [protocol for name, protocol in PROTOCOLS.items() if name in names]
+
+
+def level_of(name: str) -> str:
+    """The level of measurement, also of judgments whose protocol isn't here any more."""
+    return PROTOCOLS.get(name, Protocol).level
+
+
+def judging() -> list[str]:
+    """The names of those whose answers are judgments."""
+    return [name for name, protocol in PROTOCOLS.items() if not protocol.extracts_scus]
+
+
+def judging_scus() -> list[str]:
+    """The names of those that ask whether SCUs are present."""
+    return [name for name, protocol in PROTOCOLS.items() if protocol.judges_scus]
+
+
+def extracting_scus() -> list[str]:
+    """The names of those whose answers are SCUs."""
+    return [name for name, protocol in PROTOCOLS.items() if protocol.extracts_scus]
+
+
+__all__ = [
+    "PROTOCOLS",
+    "Item",
+    "Protocol",
+    "among",
+    "extracting_scus",
+    "get",
+    "judging",
+    "judging_scus",
+    "level_of",
+    "of",
+]

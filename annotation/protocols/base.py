@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.errors import BadAnswers
 from annotation.frozen import Frozen
 from annotation.models import Assignment, Batch, Judgment, Task
+
+from .described import Described
 
 _STORED = Frozen(
     lambda assignment: Judgment.objects.filter(assignment=assignment, is_current=True).values_list("pk"), "assignment"
@@ -67,20 +68,18 @@ def given_value(given: Any) -> str:
     return "" if value is None or isinstance(value, (list, dict)) else str(value).strip()
 
 
-class Protocol(ABC):
-    name: str
-    title: str | Promise
+class Protocol(Described, ABC):
+    """A way of judging; what it says of itself stands in `Described`."""
+
     template: str
-    scale_min: float
-    scale_max: float
 
     @abstractmethod
     def items(self, assignment: Assignment) -> list[Item]:
         """What the holder of this assignment is asked, in the order shown."""
 
-    @abstractmethod
     def values(self, task: Task) -> list[float]:
-        """The values that an answer may have."""
+        """The values that an answer may have: the whole numbers of the batch's scale."""
+        return [float(value) for value in range(int(task.batch.scale_min), int(task.batch.scale_max) + 1)]
 
     def tasks(self, batch: Batch, quota: int) -> list[Task]:
         """The tasks of a new batch, not saved yet."""
@@ -88,7 +87,7 @@ class Protocol(ABC):
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """A batch's options, completed by the defaults and checked; ValueError says what is wrong."""
-        return dict(given)
+        return {**self.option_fields(), **given}
 
     def scale(self, options: Mapping[str, Any]) -> tuple[float, float]:
         """The lowest and the highest value."""

@@ -6,19 +6,20 @@ unlabelled, as a common point. Grouping and order follow from the assignment's s
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from math import ceil
 from random import Random
 from typing import Any
 
 from django.db.models import Count, Q
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Assignment, Batch, Reference, Summary, System, Task
-from annotation.models.texts import plain
+from annotation.models import REFERENCE_GROUP, Assignment, Batch, Reference, Summary, System, Task
+from annotation.words import plain
 
 from .base import Item, Protocol, given_value, named, opaque
-from .litepyramid import REFERENCE_GROUP
+from .described import Criterion, Dimension, judged_units
 
 GROUP_SIZE = 5
 SCALE = (1, 5)
@@ -66,15 +67,41 @@ DIMENSIONS: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True)
-class Dimension:
-    """What is rated. Texts of the default dimensions are translated; a study's own are shown as given."""
+# Type of quality, aspect and frame of reference of SummEval's dimensions, for the datasheet.
+KINDS = {
+    "coherence": ("goodness", "form and content", "the output in its own right"),
+    "consistency": ("correctness", "content", "relative to the input"),
+    "fluency": ("goodness", "form", "the output in its own right"),
+    "relevance": ("goodness", "content", "relative to the input"),
+}
 
-    name: str
-    title: str
-    definition: str
-    low: str
-    high: str
+INSTRUCTIONS = """\
+## What to do
+
+You see an article and several summaries of it, in random order. Rate each summary on each dimension, from 1 (worst) to
+5 (best). Read the article first; then look at one dimension at a time.
+
+- **Coherence**: the sentences together make a well-built whole, not a heap of facts.
+- **Consistency**: everything in the summary is backed by the article. An invented or twisted fact costs dearly.
+- **Fluency**: each sentence by itself is well-formed and easy to read.
+- **Relevance**: the summary holds what matters in the article, and nothing that doesn't.
+
+The dimensions are independent: a fluent summary may be wrong, and a correct one may read badly.
+
+## Worked examples
+
+> **Article (in short):** The council voted 11 to 4 to keep the night ferry. Harbour parking rises from 2 to 3 crowns.
+
+| Summary | Rating | Why |
+|---|---|---|
+| The council voted to drop the night ferry. | Consistency 1 | It says the opposite of the article. |
+| Ferry. Council keep vote 11 4 parking. | Fluency 1 | The facts may be right, but these are no sentences. |
+| The council kept the night ferry, and parking pays for it. | Relevance 5 | Both things that matter are there. |
+
+## Keys
+
+`j` and `k` or the arrows move, `1` to `5` rate, `u` takes back, `?` shows help.
+"""
 
 
 class Likert(Protocol):
@@ -82,18 +109,27 @@ class Likert(Protocol):
     title = "Likert"
     template = "annotation/work/likert.html"
     scale_min, scale_max = SCALE
+    scale_varies = True
+    shows_source = True
+    csv_form = "ratings"
+    instructions = INSTRUCTIONS
+    asks = "ratings on a scale"
+    shows = "the source and a group of unlabelled summaries in random order"
+    instrument = "Radio buttons in a row for each summary."
+    prompt = "The name of the dimension; its definition is shown on focus."
 
-    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        options = {
+    def option_fields(self) -> dict[str, Any]:
+        return {
             "dimensions": list(DIMENSIONS),
             "scale": list(SCALE),
             "group_size": GROUP_SIZE,
             "reference": True,
             "overlap": False,
             "seed": 0,
-            **given,
-            "grouped": True,
         }
+
+    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        options = {**super().options(given), "grouped": True}
         low, high = options["scale"]
         if not (isinstance(low, int) and isinstance(high, int) and low < high <= low + 10):
             raise ValueError(f"The scale is {options['scale']!r}, but must be two whole numbers such as [1, 5].")
@@ -126,9 +162,20 @@ class Likert(Protocol):
             if part < number
         ]
 
-    def values(self, task: Task) -> list[float]:
-        low, high = int(task.batch.scale_min), int(task.batch.scale_max)
-        return [float(value) for value in range(low, high + 1)]
+    def dimensions(self, options: Mapping[str, Any]) -> list[Dimension]:
+        return dimensions_of(options)
+
+    def expected_help(self) -> str:
+        return gettext("A rating on the scale, such as 4.")
+
+    def judged_dimensions(self, batch: Batch) -> list[Dimension]:
+        """An imported batch names none: then those that were rated."""
+        if batch.options.get("dimensions"):
+            return dimensions_of(batch.options)
+        return [_dimension(unit if unit in DIMENSIONS else {"name": unit}) for unit in judged_units(batch)]
+
+    def criterion(self, dimension: Dimension, batch: Batch) -> Criterion:
+        return replace(super().criterion(dimension, batch), kind=KINDS.get(dimension.name, ("", "", "")))
 
     def group(self, assignment: Assignment) -> list[Summary]:
         """The summaries this annotator sees, in their order: the reference among the systems' own."""
@@ -236,4 +283,4 @@ def paragraphs(source: Any) -> list[list[str]]:
     return [SENTENCE_END.split(line.strip()) for line in plain(source).splitlines() if line.strip()]
 
 
-__all__ = ["DIMENSIONS", "REFERENCE_GROUP", "Dimension", "Likert", "dimensions_of", "store_references"]
+__all__ = ["DIMENSIONS", "Likert", "dimensions_of", "store_references"]

@@ -5,23 +5,27 @@ nothing in the page tells them apart. docs/protocols/litepyramid.md states the r
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Exists, OuterRef, QuerySet
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.errors import Refused
 from annotation.frozen import Frozen
-from annotation.models import Assignment, Batch, ContentUnit, Document, Judgment, Summary, Task
+from annotation.models import REFERENCE_GROUP, Assignment, Batch, ContentUnit, Document, Judgment, Summary, Task
 
 from .base import Item, Protocol, given_value, named
+from .described import Choice, ContestedRule, Criterion
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WORD = re.compile(r"\S+")
 ORDERS = ("natural", "random")
-REFERENCE_GROUP = "reference"  # the group of the system that holds references as if they were summaries
 MOST_SPANS = 20
 _UNITS = Frozen(
     lambda document: ContentUnit.objects.filter(document=document).in_force().values_list("scu_id", "text", "is_check"),
@@ -42,12 +46,65 @@ def words_of(text: str) -> list[Word]:
     return [Word(found.group(), found.start(), found.end()) for found in WORD.finditer(text)]
 
 
+INSTRUCTIONS = """\
+## What to do
+
+You see one summary and a list of short statements. For each statement, decide whether the summary **says it**.
+
+- **Present**: the summary states it or makes it certain, in whatever words. Other words for the same thing count.
+- **Not present**: the summary doesn't say it, says only part of it, or says something else.
+
+Judge by the summary alone. What you know from elsewhere, or find likely, doesn't count.
+
+## Worked examples
+
+> **Summary:** The town council voted on Tuesday to keep the night ferry for three more years. Parking at the harbour
+> will cost more from March.
+
+| Statement | Answer | Why |
+|---|---|---|
+| The ferry will keep running. | Present | “keep the night ferry” says so. |
+| The ferry will run for three more years. | Present | It is stated. |
+| The vote was 11 to 4. | Not present | A vote is mentioned, but not how it ended in numbers. |
+| Parking will cost 3 crowns. | Not present | It will cost more; how much isn't said. |
+| Drivers will pay more at the harbour. | Present | Parking that costs more means that drivers pay more. |
+
+A statement that joins two facts is present only if **both** are there.
+
+## Keys
+
+`j` and `k` or the arrows move, `p` is Present, `n` is Not present, `u` takes back, `?` shows help.
+"""
+
+
+def _contested_units(judgments: "pd.DataFrame", **thresholds: float) -> "pd.DataFrame":
+    from analysis.agreement.contested import contested_units
+
+    return contested_units(judgments, **thresholds)
+
+
 class LitePyramid(Protocol):
     name = "litepyramid"
     title = "LitePyramid"
     template = "annotation/work/litepyramid.html"
     scale_min = 0
     scale_max = 1
+    level = "nominal"
+    judges_scus = True
+    csv_form = "statements"
+    contested_rule = ContestedRule(
+        _(
+            "An SCU is contested where no answer has more than this share of the voices; then everybody who judged it "
+            "looks again."
+        ),
+        {"majority": 0.5},  # a strict one
+        _contested_units,
+    )
+    instructions = INSTRUCTIONS
+    practice_question = _("Does the summary say this?")
+    practice_label = _("Statement")
+    asks = "LitePyramid (is an SCU of the reference present?)"
+    shows = "one summary and the list of SCUs; not the source, the reference or the system's name"
 
     def items(self, assignment: Assignment) -> list[Item]:
         task = assignment.task
@@ -56,11 +113,11 @@ class LitePyramid(Protocol):
         items = [Item(task.summary_id, scu_id, text, bool(is_check)) for scu_id, text, is_check in units]
         return named(assignment, mixed(items, assignment.seed, task.batch.options.get("order", "natural")))
 
-    def values(self, task: Task) -> list[float]:
-        return [0.0, 1.0]
+    def option_fields(self) -> dict[str, Any]:
+        return {"order": "natural", "evidence": False, "seed": 0, "checks": {}}
 
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        options = {"order": "natural", "evidence": False, "seed": 0, "checks": {}, **given}
+        options = super().options(given)
         if options["order"] not in ORDERS:
             raise ValueError(f"The order is {options['order']!r}, but must be one of: {', '.join(ORDERS)}.")
         for kind, number in options["checks"].items():
@@ -104,6 +161,31 @@ class LitePyramid(Protocol):
         words = words_of(assignment.task.summary.text_shown)
         first, last = {word.start: n for n, word in enumerate(words)}, {word.end: n for n, word in enumerate(words)}
         return {"evidence": [[first[start], last[end]] for start, end in spans if start in first and end in last]}
+
+    def choices(self, batch: Batch | None = None) -> list[Choice]:
+        return [Choice("1", gettext("Present"), "p", "yes"), Choice("0", gettext("Not present"), "n", "no")]
+
+    def unit_titles(self, batch: Batch, document: int | None = None) -> dict[tuple[int, str], str]:
+        """The SCUs' words, also of retired ones."""
+        place = {"document__study": batch.study_id} if document is None else {"document": document}
+        units = ContentUnit.objects.filter(**place)
+        return {(key, unit): text for key, unit, text in units.values_list("document_id", "scu_id", "text")}
+
+    def one_judgment(self, scus: int) -> str:
+        return f"0 or 1 for one of {scus:,} SCUs in one summary, by one person"
+
+    def criteria(self, batches: Iterable[Batch]) -> Iterator[Criterion]:
+        yield Criterion(
+            name="coverage of the reference's SCUs",
+            definition="A statement is present if the summary states it or makes it certain, in whatever words.",
+            values="Present, Not present",
+            size=2,
+            instrument="Two buttons beside each statement; the summary stays in view.",
+            prompt="The statement itself, with the choice Present / Not present.",
+            aggregation="An SCU is present if a strict majority of the kept workers says so, a tie is not; the score "
+            "is the share of the reference's SCUs that are present.",
+            kind=("correctness", "content", "relative to an external frame: the reference"),
+        )
 
 
 def _check_units(documents: QuerySet[Document]) -> None:

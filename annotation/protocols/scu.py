@@ -8,15 +8,40 @@ from typing import Any
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.extraction import read_units, store_units, units_of
-from annotation.models import Assignment, Batch, Reference, Task
-from annotation.models.texts import plain
-from annotation.words import sentences
+from annotation.models import Assignment, Batch, Reference, Summary, Task
+from annotation.words import plain, sentences
 
 from .base import Item, Protocol
+from .described import Choice
+from .scu_units import read_units, store_units, units_of
 
 FIELD = "units"
 MOST_UNITS = 16  # REALSumm
+
+INSTRUCTIONS = """\
+## What to do
+
+You see a reference summary. Write down **every fact** in it, one short sentence each.
+
+- One fact per sentence. Split until no part could be true while another part is false.
+- Each sentence must be understandable by itself: write the name, not “he” or “it”.
+- Two or three names or numbers at most.
+- Use the reference's own words where you can, and nothing that isn't in it.
+
+Select the words of a fact in the reference and press Enter: they become a new sentence that you can edit. The words you
+have used are shaded, so you see what is still missing.
+
+## Worked example
+
+> Bayern Munich beat Porto 6–1 in the Champions League on Tuesday.
+
+1. Bayern Munich beat Porto.
+2. Bayern Munich won 6–1.
+3. Bayern Munich won in the Champions League.
+4. Bayern Munich won on Tuesday.
+
+Not like this: “They won 6–1 on Tuesday.” It joins two facts and doesn't say who won.
+"""
 
 
 class SCU(Protocol):
@@ -27,6 +52,12 @@ class SCU(Protocol):
     template = "annotation/work/scu.html"
     scale_min = 0
     scale_max = 1
+    extracts_scus = True
+    instructions = INSTRUCTIONS
+    practice_heading = _("Reference")
+    practice_question = _("Is this a good SCU of the reference?")
+    practice_label = _("Statement")
+    shows = "one reference"
 
     def items(self, assignment: Assignment) -> list[Item]:
         return []
@@ -41,11 +72,15 @@ class SCU(Protocol):
             for document, index in references.values_list("document_id", "index")
         ]
 
+    def option_fields(self) -> dict[str, Any]:
+        return {"max_units": MOST_UNITS}
+
     def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        most = given.get("max_units", MOST_UNITS)
+        options = super().options(given)
+        most = options["max_units"]
         if type(most) is not int or not 1 <= most <= 100:
             raise ValueError(f"max_units is {most!r}, but must be a whole number from 1 to 100.")
-        return {**given, "max_units": most}
+        return options
 
     def page(self, assignment: Assignment, answers: Mapping[str, Any]) -> dict[str, Any]:
         reference = reference_of(assignment.task)
@@ -71,6 +106,19 @@ class SCU(Protocol):
 
     def answered(self, assignment: Assignment) -> int:
         return assignment.extracted.filter(is_current=True).count()
+
+    def choices(self, batch: Batch | None = None) -> list[Choice]:
+        return [Choice("1", gettext("Good SCU"), "p", "yes"), Choice("0", gettext("Not a good SCU"), "n", "no")]
+
+    def practice_text(self, summary: Summary) -> str:
+        reference = summary.document.references.order_by("index").first()
+        return plain(reference.text) if reference else ""
+
+    def expected_help(self) -> str:
+        return gettext("1 for a good SCU, 0 for one that isn't.")
+
+    def one_judgment(self, scus: int) -> str:
+        return ""
 
 
 def reference_of(task: Task) -> Reference:

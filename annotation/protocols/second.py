@@ -6,11 +6,11 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
-from annotation.models import Assignment, ContentUnit, Judgment, SecondLook, Summary, Task
-from annotation.models.texts import Text
+from annotation.models import Assignment, Judgment, SecondLook, Summary, Task
+from annotation.words import Text
 
 from .base import Answer, Item, Protocol, given_value, named
-from .likert import dimensions_of
+from .described import Dimension, title_of
 
 LONGEST = 1000  # characters of a remark
 REMARK = ":remark"  # a form without script sends the remark in a field of its own
@@ -22,6 +22,7 @@ class Look:
 
     item: Item
     own: str
+    own_label: str
     others: list[str]
     value: str
     remark: str
@@ -31,13 +32,16 @@ class Look:
 
 
 class SecondRound(Protocol):
-    """Serves ratings and Present/Not present alike; the batch keeps the protocol of its first round."""
+    """Asks again by the protocol of the first round, which the batch keeps."""
 
     name = "second-round"
     title = _("Second round")
     template = "annotation/work/second_round.html"
     scale_min = 0
     scale_max = 1
+
+    def __init__(self, first: Protocol) -> None:
+        self.first = first
 
     def _looks(self, assignment: Assignment) -> list[SecondLook]:
         looks = assignment.task.looks.select_related("judgment__summary").order_by("order")
@@ -47,14 +51,15 @@ class SecondRound(Protocol):
         return self._items(assignment, self._looks(assignment))
 
     def _items(self, assignment: Assignment, looks: list[SecondLook]) -> list[Item]:
-        titles = _titles(assignment.task)
+        task = assignment.task
+        titles = self.first.unit_titles(task.batch, task.document_id)
         return named(
             assignment,
             [
                 Item(
                     look.judgment.summary_id,
                     look.judgment.unit,
-                    titles.get(look.judgment.unit, look.judgment.unit),
+                    title_of(titles, task.document_id, look.judgment.unit) or look.judgment.unit,
                     position=look.order,
                 )
                 for look in looks
@@ -62,8 +67,7 @@ class SecondRound(Protocol):
         )
 
     def values(self, task: Task) -> list[float]:
-        low, high = int(task.batch.scale_min), int(task.batch.scale_max)
-        return [float(value) for value in range(low, high + 1)]
+        return self.first.values(task)
 
     def check_answers(self, assignment: Assignment, given: Mapping[str, Any]) -> list[Answer]:
         joined = {
@@ -83,45 +87,48 @@ class SecondRound(Protocol):
         task, looks = assignment.task, self._looks(assignment)
         pairs = list(zip(self._items(assignment, looks), looks, strict=True))
         summaries: dict[int, Summary] = {look.judgment.summary_id: look.judgment.summary for look in looks}
-        likert = task.batch.protocol == "likert"
+        choices = self.first.choices(task.batch)
+        labels = {choice.value: choice.label for choice in choices}
+        dimensions = {dimension.name: dimension for dimension in self.first.dimensions(task.batch.options)}
         return {
             "cards": [
                 {
                     "text": summary.text_shown,
-                    "looks": [self._look(task, item, look, answers) for item, look in pairs if item.summary_id == key],
+                    "looks": [
+                        _look(item, look, answers, labels, dimensions.get(item.unit))
+                        for item, look in pairs
+                        if item.summary_id == key
+                    ],
                 }
                 for key, summary in summaries.items()
             ],
-            "likert": likert,
+            "choices": choices,
+            "shows_source": self.first.shows_source,
             "scale": [f"{value:g}" for value in self.values(task)],
-            "article": _paragraphs(task.document.source) if likert else [],
+            "article": _paragraphs(task.document.source) if self.first.shows_source else [],
         }
 
-    def _look(self, task: Task, item: Item, look: SecondLook, answers: Mapping[str, Any]) -> Look:
-        about = {one.name: one for one in dimensions_of(task.batch.options)} if task.batch.protocol == "likert" else {}
-        known = about.get(item.unit)
-        return Look(
-            item=item,
-            own=f"{look.judgment.value:g}",
-            others=[f"{value:g}" for value in look.others],
-            value=given_value(answers.get(item.field)),
-            remark=_remark(answers, item.field),
-            low=known.low if known else "",
-            high=known.high if known else "",
-            definition=known.definition if known else "",
-        )
+
+def _look(
+    item: Item, look: SecondLook, answers: Mapping[str, Any], labels: Mapping[str, str], dimension: Dimension | None
+) -> Look:
+    own, others = f"{look.judgment.value:g}", [f"{value:g}" for value in look.others]
+    return Look(
+        item=item,
+        own=own,
+        own_label=labels.get(own, own),
+        others=[labels.get(value, value) for value in others],
+        value=given_value(answers.get(item.field)),
+        remark=_remark(answers, item.field),
+        low=dimension.low if dimension else "",
+        high=dimension.high if dimension else "",
+        definition=dimension.definition if dimension else "",
+    )
 
 
 def _paragraphs(source: Text) -> list[str]:
     """An article to read: its lines, or its given sentences in one."""
     return [" ".join(source)] if isinstance(source, list) else [line for line in source.splitlines() if line.strip()]
-
-
-def _titles(task: Task) -> dict[str, str]:
-    """What a unit is called on the page: its dimension's title, or the SCU's words, also of a retired one."""
-    if task.batch.protocol == "likert":
-        return {one.name: one.title for one in dimensions_of(task.batch.options)}
-    return dict(ContentUnit.objects.filter(document_id=task.document_id).values_list("scu_id", "text"))
 
 
 def _remark(given: Mapping[str, Any], name: str) -> str:

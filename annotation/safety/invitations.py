@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation import clock
+from annotation.common import clock
 from annotation.errors import Refused
 from annotation.models import Invitation, Membership, Role, Study, User
 

@@ -9,9 +9,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 
+from annotation.common.middleware import readable
 from annotation.models import AuditEvent, Study, User
-
-from .letters import readable
 
 CHANGES = {"POST", "PUT", "PATCH", "DELETE"}
 SECRET = re.compile(r"password|secret|token|code|csrf|key", re.IGNORECASE)

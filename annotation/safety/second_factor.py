@@ -2,16 +2,15 @@
 
 import base64
 import hashlib
-import hmac
 import secrets
-import struct
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
+from django_otp.oath import TOTP
 
-from annotation import clock
+from annotation.common import clock
 from annotation.errors import Refused
 from annotation.models import SecondFactor, User
 
@@ -21,14 +20,6 @@ STEP, DIGITS, RECOVERY = 30, 6, 10
 class BadCode(Refused):
     status = 422
     sentence = _("This code is wrong or was used already. Nothing was changed: wait for the next one and type that.")
-
-
-def code_at(secret: str, step: int) -> str:
-    """RFC 4226's code for one counter value."""
-    mac = hmac.new(base64.b32decode(secret), struct.pack(">Q", step), hashlib.sha1).digest()
-    offset = mac[-1] & 15
-    number = struct.unpack(">I", mac[offset : offset + 4])[0] & 0x7FFFFFFF
-    return f"{number % 10**DIGITS:0{DIGITS}d}"
 
 
 @dataclass(frozen=True)
@@ -96,13 +87,13 @@ def turn_off(user: User, code: str) -> None:
 
 def _use(factor: SecondFactor, code: str) -> None:
     """Accept a code of this, the last or the next half minute, newer than the last one used."""
-    given = "".join(code.split())
-    now = int(clock.now().timestamp()) // STEP
-    for step in (now, now - 1, now + 1):
-        if step > factor.last_step and hmac.compare_digest(code_at(factor.secret, step).encode(), given.encode()):
-            factor.last_step = step
-            return
-    raise BadCode
+    digits = "".join(code.split())
+    totp = TOTP(base64.b32decode(factor.secret), STEP, digits=DIGITS)
+    totp.time = clock.now().timestamp()
+    is_code = len(digits) == DIGITS and digits.isascii() and digits.isdigit()
+    if not is_code or not totp.verify(int(digits), tolerance=1, min_t=factor.last_step + 1):
+        raise BadCode
+    factor.last_step = totp.t()
 
 
 def _digest(code: str) -> str:

@@ -6,13 +6,13 @@ The counts are in the database, so that it doesn't matter which process is asked
 import unicodedata
 from datetime import timedelta
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
-from annotation import clock
+from annotation.common import clock
+from annotation.common.client_address import address_of
 from annotation.models import SignInFailures
 
 FREE = {"name": 5, "address": 30, "code": 5, "password": 5}  # failures without a wait
@@ -34,15 +34,6 @@ def code_key(user_id: int) -> dict[str, str]:
 def password_key(user_id: int) -> dict[str, str]:
     """The old password, asked of somebody who is signed in."""
     return {_key("password", str(user_id)): "password"}
-
-
-def address_of(request: HttpRequest) -> str:
-    """Who asks. Behind our proxy, the last address it noted; what a client claims further left is worth nothing."""
-    if settings.SECURE_PROXY_SSL_HEADER:
-        noted = request.headers.get("X-Forwarded-For", "").split(",")[-1].strip()
-        if noted:
-            return noted
-    return str(request.META.get("REMOTE_ADDR", ""))
 
 
 def seconds_to_wait(keys: dict[str, str]) -> int:
@@ -76,4 +67,4 @@ def _key(kind: str, value: str) -> str:
     return salted_hmac(f"annotation.safety.{kind}", value, algorithm="sha256").hexdigest()
 
 
-__all__ = ["address_of", "code_key", "forget", "keys_of", "note_failure", "password_key", "seconds_to_wait"]
+__all__ = ["code_key", "forget", "keys_of", "note_failure", "password_key", "seconds_to_wait"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from annotation.protocols import among
 from annotation.transfer.options import TABLES
 
 from .facts import Facts, sentence
@@ -36,8 +37,8 @@ def card(facts: Facts) -> list[Section]:
 
 def _what(facts: Facts) -> Iterator[Question]:
     state = facts.state
-    how = {"litepyramid": "LitePyramid (is an SCU of the reference present?)", "likert": "ratings on a scale"}
-    judged = ", ".join(how.get(name, name) for name in facts.protocols) or "nothing yet"
+    asked = {protocol.name: protocol.asks for protocol in among(facts.protocols)}
+    judged = ", ".join(asked.get(name) or name for name in facts.protocols) or "nothing yet"
     yield Question(
         "Summary",
         "What is this data?",
@@ -60,12 +61,8 @@ def _structure(facts: Facts) -> Iterator[Question]:
 
 
 def _units(facts: Facts) -> str:
-    found = []
-    if "litepyramid" in facts.protocols:
-        found.append(f"0 or 1 for one of {facts.state.scus:,} SCUs in one summary, by one person")
-    if "likert" in facts.protocols:
-        found.append("a whole number for one dimension of one summary, by one person")
-    return sentence("; ".join(found))
+    judgments = [protocol.one_judgment(facts.state.scus) for protocol in among(facts.protocols)]
+    return sentence("; ".join(filter(None, dict.fromkeys(judgments))))
 
 
 def _making(facts: Facts) -> Iterator[Question]:

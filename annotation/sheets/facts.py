@@ -9,12 +9,21 @@ from typing import Any
 from django.db.models import Avg, Count, Max, Min
 
 from annotation.guidance import newest_text
-from annotation.models import Assignment, Batch, FilterDecision, GuidanceText, StoredResult, Study, Worker
-from annotation.models.texts import plain
+from annotation.models import (
+    REFERENCE_GROUP,
+    Assignment,
+    Batch,
+    FilterDecision,
+    GuidanceText,
+    StoredResult,
+    Study,
+    Worker,
+)
+from annotation.models.attention import totals
+from annotation.models.work import counted
 from annotation.progress import StudyState, study_state
-from annotation.protocols.litepyramid import REFERENCE_GROUP
 from annotation.stored import study_mark
-from annotation.transfer.counting import counted
+from annotation.words import plain
 
 
 @dataclass(frozen=True)
@@ -82,7 +91,7 @@ def facts_of(study: Study) -> Facts:
         first=times["first"],
         last=times["last"],
         rewards=sorted({batch.terms["reward_cents"] for batch in judged if (batch.terms or {}).get("reward_cents")}),
-        filter=FilterDecision.objects.filter(study=study, undone_at__isnull=True).first(),
+        filter=study.filter_in_force(),
         agreement=_agreement(study),
         instructions={name: text for name, text in found.items() if text},
         consent=consent,
@@ -105,8 +114,6 @@ def _per_summary(study: Study) -> float | None:
 
 
 def _minutes(work: Any) -> float | None:
-    from annotation.signals import totals
-
     measured = [
         totals(signals).active_seconds for signals in work.exclude(signals={}).values_list("signals", flat=True)
     ]
@@ -128,7 +135,7 @@ def _words(study: Study) -> dict[str, float]:
         .order_by("pk")
         .values_list("text", flat=True)[:100],
         "summary": Summary.objects.filter(document__study=study)
-        .exclude(system__group="reference")
+        .exclude(system__group=REFERENCE_GROUP)
         .order_by("pk")
         .values_list("text", flat=True)[:100],
     }

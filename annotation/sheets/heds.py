@@ -6,7 +6,10 @@ Sections and numbers follow HEDS (Shimorina and Belz 2022; version 3.0, Belz and
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .criteria import criteria
+from annotation.crowds import MARKETS
+from annotation.protocols import among
+
+from .criteria import criteria, rows
 from .facts import Facts, sentence
 
 OPEN = ""  # no answer: a question for the people of the study
@@ -33,8 +36,8 @@ def heds(facts: Facts) -> list[Section]:
         Section("3.2 Evaluators", list(_evaluators(facts))),
         Section("3.3 Experimental design", list(_design(facts))),
     ]
-    for number, criterion in enumerate(criteria(facts), start=1):
-        questions = [Question(*row) for row in criterion.rows(facts)]
+    for number, (protocol, criterion) in enumerate(criteria(facts), start=1):
+        questions = [Question(*row) for row in rows(criterion, protocol, facts)]
         sections.append(Section(f"4 Quality criterion {number}: {criterion.name}", questions))
     return [*sections, Section("5 Ethics", list(_ethics(facts)))]
 
@@ -111,13 +114,9 @@ def _pay(facts: Facts) -> str:
 
 
 def _recruited(facts: Facts) -> str:
-    words = {
-        "direct": "by invitation to this site",
-        "mturk": "on a market that speaks the MTurk API",
-        "prolific": "on Prolific",
-        "import": "elsewhere: their judgments were imported",
-    }
-    return sentence("; ".join(words.get(crowd, crowd) for crowd in facts.crowds))
+    where = {name: market.recruited or name for name, market in MARKETS.items()}
+    where["import"] = "elsewhere: their judgments were imported"
+    return sentence("; ".join(where.get(crowd, crowd) for crowd in facts.crowds))
 
 
 def _training(facts: Facts) -> str:
@@ -175,13 +174,9 @@ def _instructions(facts: Facts) -> str:
 
 
 def _seen(facts: Facts) -> str:
-    shown = {
-        "litepyramid": "one summary and the list of SCUs; not the source, the reference or the system's name",
-        "likert": "the source and a group of unlabelled summaries in random order",
-        "scu": "one reference",
-    }
-    found = [f"{name}: {shown[name]}" for name in facts.protocols if name in shown]
-    return sentence("; ".join(found)) if facts.here else OPEN
+    protocols = sorted(among(facts.protocols), key=lambda protocol: protocol.name)
+    shown = [f"{protocol.name}: {protocol.shows}" for protocol in protocols if protocol.shows]
+    return sentence("; ".join(shown)) if facts.here else OPEN
 
 
 def _time(facts: Facts) -> str:

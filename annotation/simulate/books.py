@@ -5,13 +5,14 @@ import io
 from collections import Counter
 from dataclasses import dataclass
 
+from annotation.common.demo_accounts import PASSWORD
+from annotation.common.money import to_cents
 from annotation.crowds import market_for
-from annotation.crowds.terms import to_cents
 from annotation.models import Batch, Entry, Submission
 
 from .browser import Browser
 
-DEMO_REQUESTER, DEMO_PASSWORD = "requester", "demo"  # the public account of the marketplace demo
+DEMO_REQUESTER = "requester"  # the public account of the marketplace demo
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def statement_sums(batch: Batch, market_url: str) -> Sums | None:
     form = browser.get(f"{base}/sign-in/").form("/sign-in/")
     if form is None:
         return None
-    browser.send_form(form, {"username": DEMO_REQUESTER, "password": DEMO_PASSWORD})
+    browser.send_form(form, {"username": DEMO_REQUESTER, "password": PASSWORD})
     page = browser.get(f"{base}/requester/statement/?format=csv")
     if page.status != 200 or not page.body.startswith("at,"):
         return None

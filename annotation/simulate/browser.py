@@ -3,23 +3,22 @@
 What stands in a frame from another site is opened without cookies, as browsers do that block third-party ones.
 """
 
-import http.client
-import json
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
-from http.cookiejar import CookieJar
 from typing import Any
-from urllib.parse import urlencode, urljoin
+from urllib.parse import urljoin
+
+import requests
+from requests.adapters import HTTPAdapter
+from requests.cookies import RequestsCookieJar
 
 from annotation.errors import Refused
 
 from .pages import Form, Page
 
 TIMEOUT = 90.0
-MOST = 20 * 2**20
 RELOADS = 2  # of a page that a busy server did not give
+USER_AGENT = "Pyramidion-simulated-worker"
 
 
 class Unreachable(Refused):
@@ -28,60 +27,63 @@ class Unreachable(Refused):
     status = 503
 
 
-class Browser:
-    """Requests with cookies, or without (`private`)."""
+class NoCookies(HTTPAdapter):
+    """Sends no cookies, not even those that a redirect has just set."""
 
-    def __init__(self, *, cookies: bool = True, timeout: float = TIMEOUT) -> None:
-        handlers: list[Any] = [urllib.request.ProxyHandler({})]
-        if cookies:
-            handlers.append(urllib.request.HTTPCookieProcessor(CookieJar()))
-        self._opener = urllib.request.build_opener(*handlers)
-        self._timeout = timeout
+    def add_headers(self, request: requests.PreparedRequest, **_options: Any) -> None:
+        request.headers.pop("Cookie", None)
+
+
+class Browser:
+    """Requests with cookies, or without."""
+
+    def __init__(self, *, cookies: bool = True) -> None:
+        self._cookies = RequestsCookieJar()
+        self._adapter = HTTPAdapter if cookies else NoCookies
         self.requests = 0
 
     def get(self, url: str) -> Page:
         for _reload in range(RELOADS):
-            page = self._page(urllib.request.Request(url))  # noqa: S310  only addresses that our own servers gave
+            page = self._page("GET", url)
             if page.status < 500:
                 return page
             time.sleep(1)
-        return self._page(urllib.request.Request(url))  # noqa: S310
+        return self._page("GET", url)
 
     def post(self, url: str, fields: Mapping[str, str], *, referer: str = "") -> Page:
-        body = urlencode(list(fields.items())).encode()
-        headers = {"Referer": referer or url, "Origin": _origin(url)}
-        return self._page(urllib.request.Request(url, body, headers, method="POST"))  # noqa: S310
+        return self._page("POST", url, data=fields, headers={"Referer": referer or url, "Origin": _origin(url)})
 
     def send_form(self, form: Form, more: Mapping[str, str] | None = None) -> Page:
         """What a click on the form's button sends."""
         return self.post(form.action, {**form.fields, **(more or {})})
 
-    def call(self, method: str, url: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Any:
+    def call(self, method: str, url: str, body: Mapping[str, Any] | None = None) -> tuple[int, Any]:
         """A script's request: JSON out, (status, JSON) back."""
-        sent = {"Content-Type": "application/json", "Accept": "application/json", **(headers or {})}
-        content = None if method == "GET" else json.dumps(body).encode()
-        request = urllib.request.Request(url, content, sent, method=method)  # noqa: S310
-        status, _url, text = self._send(request)
+        answer = self._send(method, url, json=body, headers={"Accept": "application/json"})
         try:
-            return status, json.loads(text)
+            return answer.status_code, answer.json()
         except ValueError:
-            return status, {"sentence": text[:200]}
+            return answer.status_code, {"sentence": answer.text[:200]}
 
-    def _page(self, request: urllib.request.Request) -> Page:
-        status, url, text = self._send(request)
-        return Page.read(url, status, text)
+    def _page(self, method: str, url: str, **content: Any) -> Page:
+        answer = self._send(method, url, **content)
+        return Page.read(answer.url, answer.status_code, answer.text)
 
-    def _send(self, request: urllib.request.Request) -> tuple[int, str, str]:
+    def _send(self, method: str, url: str, **content: Any) -> requests.Response:
+        """Over a connection of its own: people click minutes apart, and servers hang up in between."""
         self.requests += 1
-        request.add_header("User-Agent", "Pyramidion-simulated-worker")
-        try:
-            with self._opener.open(request, timeout=self._timeout) as answer:
-                return answer.status, answer.url, answer.read(MOST).decode("utf-8", "replace")
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, error.url or request.full_url, error.read(MOST).decode("utf-8", "replace")
-        except (urllib.error.URLError, http.client.HTTPException, OSError) as problem:
-            raise Unreachable(f"{_origin(request.full_url)} doesn't answer: {problem}.") from None
+        with requests.Session() as session:
+            session.trust_env = False  # no proxy stands between the two servers
+            session.cookies = self._cookies
+            session.mount("http://", self._adapter())
+            session.mount("https://", self._adapter())
+            session.headers["User-Agent"] = USER_AGENT
+            try:
+                answer = session.request(method, url, timeout=TIMEOUT, **content)
+            except requests.RequestException as problem:
+                raise Unreachable(f"{_origin(url)} doesn't answer: {problem}.") from None
+        answer.encoding = "utf-8"
+        return answer
 
 
 def _origin(url: str) -> str:

@@ -4,54 +4,20 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from annotation.crowds.workers import batch_judgments, caught_by
-from annotation.models import Batch, ContentUnit, Entry, Summary, Worker
-from annotation.protocols.likert import dimensions_of
-from annotation.quality import LEVELS
+from analysis.filters.caught import Examined, examine_filter, share_right
+from annotation import protocols
+from annotation.models import Batch, Entry, Summary, Worker
+from annotation.protocols.described import title_of
+from annotation.tables.trusted import batch_judgments
 
 from .crowd import Worked
 from .truth import Truth
 
 
-@dataclass(frozen=True)
-class Examined:
-    """A filter held against the truth, while all answers still counted."""
-
-    rules: tuple[str, ...]
-    caught: dict[str, tuple[str, ...]]
-    """Pseudonym -> the rules that drop answers of theirs."""
-    answers: dict[str, float]
-    """Pseudonym -> the share of right answers."""
-    agreement_before: float | None
-    agreement_after: float | None
-    right_before: float | None
-    right_after: float | None
-    lost: int
-    """Assignments that the filter leaves out."""
-
-
 def examine(batch: Batch, truth: Truth, rules: Sequence[str], seed: int) -> Examined:
     """What the rules drop, and how much better the rest is."""
-    from analysis.filters import preview
-
-    frame = judged_truly(batch, truth)
-    right = {} if frame.empty else frame[~frame["is_check"].astype(bool)].groupby("worker_id")["right"].mean()
-    shares = {str(worker): float(share) for worker, share in dict(right).items()}
-    if frame.empty or not rules:
-        return Examined((), {}, shares, None, None, share(frame), share(frame), 0)
-    seen = preview(frame, list(rules), seed=seed, level=LEVELS.get(batch.protocol, "nominal"))
-    caught = caught_by(seen.result.decisions, frame)
-    kept = seen.result.kept
-    return Examined(
-        rules=tuple(rules),
-        caught={worker: tuple(rules) for worker, rules in caught.items()},
-        answers=shares,
-        agreement_before=seen.agreement_before,
-        agreement_after=seen.agreement_after,
-        right_before=share(frame),
-        right_after=share(kept),
-        lost=len(set(frame["assignment_id"]) - set(kept["assignment_id"])),
-    )
+    level = protocols.level_of(batch.protocol)
+    return examine_filter(judged_truly(batch, truth), rules, seed=seed, level=level)
 
 
 @dataclass(frozen=True)
@@ -124,7 +90,7 @@ def findings(
     return Findings(
         verdicts=verdicts,
         examined=examined,
-        right_in_the_end=share(judged_truly(batch, truth)),
+        right_in_the_end=share_right(judged_truly(batch, truth)),
         paid_to_planted_cents=sum(one.paid_cents for one in verdicts if one.planted),
         kept_from_planted_cents=_kept_from(batch, bad),
         notes=tuple(notes),
@@ -161,12 +127,6 @@ def _kept_from(batch: Batch, names: set[str]) -> int:
     return -sum(back.exclude(state=Entry.State.FAILED).values_list("promised_cents", flat=True))
 
 
-def share(frame: Any) -> float | None:
-    """The share of right answers; None where there are none."""
-    real = frame[~frame["is_check"].astype(bool)] if len(frame) else frame
-    return float(real["right"].mean()) if len(real) else None
-
-
 def judged_truly(batch: Batch, truth: Truth) -> Any:
     """The batch's judgments with a column `right`: whether an answer is the true one."""
     frame = batch_judgments(batch)
@@ -174,19 +134,12 @@ def judged_truly(batch: Batch, truth: Truth) -> Any:
         return frame
     summaries = Summary.objects.filter(document__study=batch.study).select_related("document", "system")
     texts = {(one.document.doc_id, one.system.name): one.text_shown for one in summaries}
-    names = _names(batch)
+    documents = {document.doc_id: document.pk for document in batch.study.documents.only("doc_id")}
+    titles = protocols.get(batch.protocol).unit_titles(batch)
     values = [float(value) for value in range(int(batch.scale_min), int(batch.scale_max) + 1)]
     cells = zip(frame["doc_id"], frame["system"], frame["unit"], frame["value"], strict=True)
-    right = [truth.of(texts[doc, system], names(doc, unit), values) == value for doc, system, unit, value in cells]
+    right = [
+        truth.of(texts[doc, system], title_of(titles, documents[doc], unit) or unit, values) == value
+        for doc, system, unit, value in cells
+    ]
     return frame.assign(right=right)
-
-
-def _names(batch: Batch) -> Any:
-    """What a unit is called on the page."""
-    if batch.protocol == "likert":
-        titles = {one.name: one.title for one in dimensions_of(batch.options)}
-        return lambda doc, unit: titles.get(unit, unit)
-    units = ContentUnit.objects.filter(document__study=batch.study)
-    rows = units.values_list("document__doc_id", "scu_id", "text")
-    texts = {(doc, scu): text for doc, scu, text in rows}
-    return lambda doc, unit: texts.get((doc, unit), unit)

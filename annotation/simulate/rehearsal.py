@@ -7,11 +7,12 @@ from math import ceil
 
 from django.conf import settings
 
+from analysis.filters.caught import Examined
 from analysis.tables import AnalysisError
+from annotation.common.money import money
 from annotation.crowds import market_for
 from annotation.crowds.closing import close, expire
 from annotation.crowds.collecting import collect
-from annotation.crowds.ledger import money
 from annotation.crowds.paying import approve, bonus, reject
 from annotation.crowds.publishing import publish
 from annotation.crowds.quoting import Quote, quote
@@ -20,12 +21,12 @@ from annotation.crowds.terms import set_terms
 from annotation.crowds.topup import ask_for_more, open_places, top_up_of
 from annotation.errors import Refused
 from annotation.models import Batch, FilterDecision, Study, Submission, Worker
-from annotation.quality import systems_judgments
+from annotation.tables.trusted import systems_judgments
 
 from .books import Books, ledger_sums, listed_sums, statement_sums
 from .characters import parse_crowd, people_of
 from .crowd import Crowd, Worked
-from .findings import Examined, Findings, examine, findings
+from .findings import Findings, examine, findings
 from .setting import Plan, copy_study, judged_batches, prepare
 from .truth import truth_of
 

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from annotation.crowds.ledger import money
+from annotation.common.money import money
 
 from .books import Sums
 from .findings import Findings, Verdict

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from analysis.tables import write_table
+from annotation import protocols
 from annotation.batches import create_batch
 from annotation.crowds.terms import Terms
-from annotation.models import Assignment, Batch, Document, GuidanceText, Membership, Study
-from annotation.protocols.litepyramid import REFERENCE_GROUP
+from annotation.models import REFERENCE_GROUP, Assignment, Batch, Document, GuidanceText, Membership, Study
 from annotation.transfer.frames import FRAMES
 from annotation.transfer.importer import import_study
 
@@ -77,7 +77,8 @@ def prepare(plan: Plan, study: Study) -> tuple[Batch, Terms]:
     if plan.documents is not None:
         keep = study.documents.order_by("doc_id").values_list("pk", flat=True)[: plan.documents]
         Document.objects.filter(study=study).exclude(pk__in=list(keep)).delete()
-    options = {"seed": plan.seed, **({"checks": CHECKS} if plan.protocol == "litepyramid" else {})}
+    fields = protocols.get(plan.protocol).option_fields()
+    options = {"seed": plan.seed, **({"checks": CHECKS} if "checks" in fields else {})}
     batch = create_batch(study, "Rehearsal", plan.protocol, plan.quota, options, crowd="mturk")
     terms = Terms.parse(
         {

@@ -107,7 +107,7 @@ class TaskPage:
             return form
         # The form's own script would fill these in.
         action = self.query.get("turkSubmitTo", "").rstrip("/") + HAND_IN
-        return Form(action, "post", {**self.answers, "assignmentId": self.query["assignmentId"]})
+        return Form(action, {**self.answers, "assignmentId": self.query["assignmentId"]})
 
     def _signals(self, most: int) -> dict[str, Any]:
         names = list(self.seconds)[:most]

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
+from annotation import protocols
 from annotation.models import Assignment, Batch, ContentUnit, Judgment, Summary
-from annotation.protocols.likert import dimensions_of
+from annotation.protocols.described import title_of
 
 PRESENT = 0.45  # of all SCUs in all summaries, about as in REALSumm
 
@@ -72,20 +73,12 @@ def _judged(batches: list[Batch]) -> dict[tuple[str, str], float]:
     """The mean of what was judged, by texts: rounding to the nearest value makes it a majority."""
     found: dict[tuple[str, str], list[float]] = {}
     for batch in batches:
-        names = _shown_names(batch)
+        titles = protocols.get(batch.protocol).unit_titles(batch)
         rows = Judgment.objects.filter(
             assignment__task__batch=batch, assignment__state=Assignment.State.SUBMITTED, is_current=True, is_check=False
         ).select_related("summary")
         for row in rows.iterator(chunk_size=2000):
-            name = names.get((row.summary.document_id, row.unit)) or names.get((0, row.unit))
-            if name:
-                found.setdefault((words(row.summary.text_shown), words(name)), []).append(row.value)
+            title = title_of(titles, row.summary.document_id, row.unit)
+            if title:
+                found.setdefault((words(row.summary.text_shown), words(title)), []).append(row.value)
     return {key: fmean(values) for key, values in found.items()}
-
-
-def _shown_names(batch: Batch) -> dict[tuple[int, str], str]:
-    """What a unit is called on the page, by document and unit; a dimension is called the same everywhere (0)."""
-    if batch.protocol == "likert":
-        return {(0, one.name): one.title for one in dimensions_of(batch.options)}
-    units = ContentUnit.objects.filter(document__study=batch.study)
-    return {(document, scu): text for document, scu, text in units.values_list("document_id", "scu_id", "text")}

@@ -131,7 +131,7 @@ class MarketWorker:
 
     def _wait(self, page: Page) -> None:
         """Until the market's time for this assignment is up."""
-        status, told = self.browser.call("GET", _state_of(page), {})
+        status, told = self.browser.call("GET", _state_of(page))
         left = float(told.get("seconds_left") or 0) if status == 200 else 0.0
         end = time.monotonic() + min(left + 1, MOST_LATE)
         while time.monotonic() < end and not self.stop.is_set():

@@ -1,27 +1,15 @@
 """Amounts of money and spans of time, as people read them."""
 
 from datetime import timedelta
-from decimal import Decimal
 
 from django import template
-from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotation.common.money import amount
+
 register = template.Library()
-SIGNS = {"USD": "$", "GBP": "£", "EUR": "€"}
-
-
-@register.filter
-def amount(cents: int | None, currency: str = "USD") -> str:
-    """1234 as $12.34, in German 12,34 $; an en dash where there is none."""
-    if cents is None:
-        return "–"
-    number = number_format(Decimal(abs(cents)) / 100, decimal_pos=2, force_grouping=True)
-    sign = "−" if cents < 0 else ""
-    if currency not in SIGNS:
-        return f"{sign}{number} {currency}"
-    return sign + _("%(symbol)s%(number)s") % {"symbol": SIGNS[currency], "number": number}
+register.filter(amount)
 
 
 @register.filter

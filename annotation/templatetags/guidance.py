@@ -6,7 +6,7 @@ from django import template
 from django.utils.safestring import SafeString
 
 from annotation.markdown import render_markdown
-from annotation.practice import Choice
+from annotation.protocols.described import Choice
 
 register = template.Library()
 

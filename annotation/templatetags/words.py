@@ -1,50 +1,13 @@
-"""States, roles and kinds, which the database keeps in English, in the reader's language."""
+"""What is kept in English, in the reader's language."""
 
 from django import template
-from django.utils.translation import gettext, gettext_noop
 
-from annotation import phrases
+from annotation.common.labels import label
+from annotation.common.translation import translated
 from annotation.safety.deeds import DEEDS
 
 register = template.Library()
-
-WORDS = frozenset(
-    {
-        gettext_noop("draft"),
-        gettext_noop("open"),
-        gettext_noop("paused"),
-        gettext_noop("closed"),
-        gettext_noop("expired"),
-        gettext_noop("withdrawn"),
-        gettext_noop("planned"),
-        gettext_noop("settled"),
-        gettext_noop("failed"),
-        gettext_noop("doubtful"),
-        gettext_noop("started"),
-        gettext_noop("submitted"),
-        gettext_noop("approved"),
-        gettext_noop("rejected"),
-        gettext_noop("returned"),
-        gettext_noop("post"),
-        gettext_noop("extend"),
-        gettext_noop("approve"),
-        gettext_noop("bonus"),
-        gettext_noop("release"),
-        gettext_noop("annotator"),
-        gettext_noop("admin"),
-        gettext_noop("analyst"),
-        gettext_noop("crowd"),
-        gettext_noop("expert"),
-        gettext_noop("tutorial"),
-        gettext_noop("test"),
-    }
-)
-
-
-@register.filter
-def word(value: str) -> str:
-    """One of the words above as people read it; any other stays as it is."""
-    return gettext(value) if value in WORDS else value
+register.filter("word", label)
 
 
 @register.filter
@@ -56,4 +19,4 @@ def deed(action: str) -> str:
 @register.filter
 def said(text: str) -> str:
     """What `analysis` or `scoring` says in English, in the reader's language."""
-    return phrases.said(str(text))
+    return translated(text)

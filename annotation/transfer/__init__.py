@@ -1,1 +1,1 @@
-"""Studies in and out: folders of tables, through the one gate (analysis/tables.py)."""
+"""Studies in and out: folders of tables, through the one gate (analysis/tables)."""

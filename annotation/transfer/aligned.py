@@ -15,7 +15,7 @@ from math import ceil
 
 from annotation.errors import Refused
 from annotation.models import Reference, Study
-from annotation.models.texts import plain
+from annotation.words import plain
 
 THRESHOLD = 0.8
 """Least overlap (Dice) of the words of two references that are taken for the same."""

@@ -4,19 +4,19 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from analysis.provenance import file_hash
-from analysis.table_formulas import read_manifest
 from analysis.tables import write_atomically
 from analysis.tables import write_table as write_frame
+from analysis.tables.csv_formulas import read_manifest
+from analysis.tables.provenance import file_hash
 from annotation.models import Study
+from annotation.tables.trusted import Filtered
+from annotation.transfer.shapes.source import Source
 
-from .filtered import Filtered
 from .judgment_rows import judgments_table
 from .ledger_rows import ledger_table
 from .manifest import MANIFEST, Written, manifest
 from .options import ExportOptions
 from .shapes import SHAPES
-from .shapes.source import Source
 from .streaming import Column, Table
 from .text_rows import (
     assignments_table,
@@ -30,15 +30,7 @@ from .text_rows import (
 from .writers import write_table
 
 Progress = Callable[[int, int], None]
-WHOLE = ("documents", "summaries", "scus", "judgments", "scores")  # what makes a study again
 NEEDED = ("documents", "summaries", "document_hashes", "summary_hashes", "ledger")  # written even where they are empty
-
-
-def export_study(study: Study, folder: Path, *, raw_workers: bool = False) -> dict[str, int]:
-    """Write the five tables that make the study again, without a manifest; returns the number of rows in each."""
-    options = ExportOptions(tables=WHOLE, raw_workers=raw_workers)
-    written = _write_tables(study, folder, options, Filtered(study, raw_workers), _Steps(), defused=False)
-    return {one.table: one.rows or 0 for one in written}
 
 
 def export_folder(
@@ -48,7 +40,7 @@ def export_folder(
     for: rules and scores look at all judgments together."""
     filtered = Filtered(study, options.raw_workers)
     steps, old = _Steps(progress), read_manifest(folder).get("files")
-    written = _write_tables(study, folder, options, filtered, steps, defused=True)
+    written = _write_tables(study, folder, options, filtered, steps)
     written += _write_shapes(study, folder, options, filtered, steps)
     steps.finish()
     _remove_stale(folder, old, {one.path.name for one in written})
@@ -69,7 +61,7 @@ def _remove_stale(folder: Path, old: object, new: set[str]) -> None:
 class _Steps:
     """Rows written so far, of all that there are to write."""
 
-    def __init__(self, progress: Progress = lambda done, total: None) -> None:
+    def __init__(self, progress: Progress) -> None:
         self.progress, self.done, self.total = progress, 0, 0
 
     def __call__(self, rows: int) -> None:
@@ -81,7 +73,7 @@ class _Steps:
 
 
 def _write_tables(
-    study: Study, folder: Path, options: ExportOptions, filtered: Filtered, steps: _Steps, *, defused: bool
+    study: Study, folder: Path, options: ExportOptions, filtered: Filtered, steps: _Steps
 ) -> list[Written]:
     folder.mkdir(parents=True, exist_ok=True)
     tables = [table for table in _tables(study, options, filtered) if table.total or table.name in NEEDED]
@@ -89,7 +81,7 @@ def _write_tables(
     written = []
     for table in tables:
         path = folder / f"{table.name}{options.suffix(table.name)}"
-        rows = write_table(table, path, defused=defused, step=steps)
+        rows = write_table(table, path, steps)
         written.append(Written(path, table.name, rows, table.columns))
     if "human_scores" in options.tables and not filtered.human_scores.empty:
         written.append(_write_human_scores(folder, options, filtered))

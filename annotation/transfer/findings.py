@@ -5,7 +5,7 @@ from itertools import combinations
 
 import pandas as pd
 
-from annotation.models.texts import plain
+from annotation.words import plain
 
 from .folder import BLANK, Folder
 

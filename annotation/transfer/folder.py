@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.table_cells import decode_cell
 from analysis.tables import Problem, TableError, find_table, read_table
+from analysis.tables.cells import decode_cell
+from annotation.models import WHOLE_SYSTEM
 
 KINDS = ("documents", "summaries", "scus", "judgments", "scores")
 NEEDED = ("documents", "summaries")
-WHOLE_SYSTEM = "*"
 BLANK = "BLANK"  # the filler of unused places in REALSumm's forms; its answer is always "not present"
 
 

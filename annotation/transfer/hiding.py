@@ -1,7 +1,7 @@
 """Worker ids that slipped into a study's own columns: exports show the pseudonym instead."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.db.models.fields.json import KeyTextTransform
 
 from annotation.models import Study, Worker
 
-from .streaming import Column, extra_cells
+from .streaming import Column
 
 WORDS = re.compile(r"[\w-]+|[^\W_]+")
 PARTS = re.compile(r"[^\W_]+")
@@ -53,9 +53,9 @@ class Hiding:
         return {column.name for column in columns if column.type == "string" and self._measures(rows, column.name)}
 
     def _measures(self, rows: "QuerySet[Any, Any]", name: str) -> bool:
-        found = rows.order_by().values_list(KeyTextTransform(name, "extra"), flat=True).distinct()
-        given = {str(value) for value in found if value not in (None, "")}
-        return all(map(NUMBER.fullmatch, given)) and not given <= self.names.keys()
+        cells = rows.order_by().values_list(KeyTextTransform(name, "extra"), flat=True).distinct()
+        values = {str(cell) for cell in cells if cell not in (None, "")}
+        return all(map(NUMBER.fullmatch, values)) and not values <= self.names.keys()
 
     def _hidden(self, text: str, own: str) -> str:
         if shown := self.names.get(text.strip().casefold()):
@@ -82,21 +82,16 @@ class Hiding:
         return part if part.isdigit() else self._word(part, SHORTEST + 1)
 
 
-def own_cells(
-    study: Study, rows: "QuerySet[Any, Any]", columns: Sequence[Column], *, raw_workers: bool = False
-) -> Callable[[dict[str, Any] | None], list[Any]]:
-    """What gives a row's cells in the study's own columns, without worker ids unless `raw_workers`."""
-    hide = None if raw_workers or not columns else Hiding(study)
+def without_ids(study: Study, rows: "QuerySet[Any, Any]", columns: Sequence[Column], own: str = "") -> list[Column]:
+    """The columns with pseudonyms instead of worker ids; `own` is the path of the raw id of the row's worker."""
+    hide = Hiding(study) if any(column.may_hold_ids for column in columns) else None
     if hide is None or not hide.names:
-        return lambda extra: extra_cells(extra, columns)
-    plain = {column.name for column in columns if column.type in ("number", "flag")} | hide.measures(rows, columns)
-    asked = [(column.name, column.name not in plain) for column in columns]
-    empty = [None] * len(columns)
-
-    def cells(extra: dict[str, Any] | None) -> list[Any]:
-        return [hide(extra.get(name)) if hidden else extra.get(name) for name, hidden in asked] if extra else empty
-
-    return cells
+        return list(columns)
+    plain = hide.measures(rows, [column for column in columns if column.paths == ("extra",)])
+    return [
+        column.then(hide, *([own] if own else [])) if column.may_hold_ids and column.name not in plain else column
+        for column in columns
+    ]
 
 
 @lru_cache(maxsize=10_000)

@@ -1,6 +1,6 @@
 """`import_study`: a folder of tables becomes a study, whole or not at all."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
@@ -8,10 +8,12 @@ from typing import Any
 
 import pandas as pd
 from django.db import models, transaction
+from django.utils.translation import gettext_noop
 
 from analysis.tables import Problem, TableError
 from annotation.errors import Refused
 from annotation.models import (
+    WHOLE_SYSTEM,
     ContentUnit,
     Document,
     Membership,
@@ -26,10 +28,12 @@ from annotation.models import (
 
 from .bulk import CHUNK, Progress, insert_rows
 from .findings import findings
-from .folder import BLANK, WHOLE_SYSTEM, Folder, check_references, open_folder, read_folder
+from .folder import BLANK, Folder, check_references, open_folder, read_folder
 from .judgments import check_judgments, check_keys, store_judgments
 from .lengths import check_lengths, check_name
 from .shown import NO_CHANGES, Showing, add_shown
+from .streaming import names_of
+from .text_rows import DOCUMENTS, SCORES, SCUS, SUMMARIES
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,7 @@ def _chunks(rows: Iterable[models.Model]) -> Iterator[list[models.Model]]:
         yield chunk
 
 
-def extras(frame: pd.DataFrame, known: set[str]) -> list[dict[str, Any]]:
+def extras(frame: pd.DataFrame, known: Sequence[str]) -> list[dict[str, Any]]:
     """The columns that the model has no field for, one dictionary per row, empty cells left out."""
     names = [name for name in frame.columns if name not in known]
     if not names:
@@ -156,7 +160,7 @@ def _store_texts(study: Study, folder: Folder, progress: Progress) -> Stored:
         for doc, source, extra in zip(
             documents["doc_id"],
             documents["source"],
-            extras(documents, {"doc_id", "source", "references"}),
+            extras(documents, names_of(DOCUMENTS)),
             strict=True,
         )
     ]
@@ -191,7 +195,7 @@ def _store_summaries(
         groups,
         frame["summary"],
         optional(frame, "shown_to_workers"),
-        extras(frame, {"doc_id", "system", "group", "summary", "shown_to_workers"}),
+        extras(frame, names_of(SUMMARIES)),
         strict=True,
     )
     save_all(
@@ -216,7 +220,7 @@ UNIT: dict[str, Any] = {
 
 def _units(frame: pd.DataFrame, by_doc: dict[str, int]) -> Iterator[ContentUnit]:
     columns = {name: optional(frame, name, default) for name, default in UNIT.items()}
-    more = extras(frame, {"doc_id", "scu_id", "text", *UNIT})
+    more = extras(frame, names_of(SCUS))
     for row, (doc, scu_id, text) in enumerate(zip(frame["doc_id"], frame["scu_id"], frame["text"], strict=True)):
         given: dict[str, Any] = {name: cells[row] for name, cells in columns.items()}
         blank = text.strip() == BLANK
@@ -242,7 +246,7 @@ def _store_scores(study: Study, folder: Folder, stored: Stored, progress: Progre
         (systems[pair[1]] if pair[0] == WHOLE_SYSTEM else owners[pair] for pair in pairs),
         frame["metric"],
         optional(frame, "value"),
-        extras(frame, {"doc_id", "system", "metric", "value", "group"}),
+        extras(frame, names_of(SCORES)),
         strict=True,
     )
     fields = ("study_id", "document_id", "system_id", "metric", "value", "extra")
@@ -257,13 +261,15 @@ def folder_counts(folder: Folder) -> dict[str, int]:
         marked = scus["is_check"].astype(bool) if "is_check" in scus else pd.Series(False, index=scus.index)
         checks = int((marked | (scus["text"].str.strip() == BLANK)).sum())
     return {
-        "documents": len(documents),
-        "systems": len(summaries[["system", *(["group"] if "group" in summaries else [])]].drop_duplicates()),
-        "summaries": len(summaries),
-        "SCUs": 0 if scus is None else len(scus) - checks,
-        "check units": checks,
-        "judgments": 0 if folder["judgments"] is None else len(folder.tables["judgments"]),
-        "scores": 0 if folder["scores"] is None else len(folder.tables["scores"]),
+        gettext_noop("documents"): len(documents),
+        gettext_noop("systems"): len(
+            summaries[["system", *(["group"] if "group" in summaries else [])]].drop_duplicates()
+        ),
+        gettext_noop("summaries"): len(summaries),
+        gettext_noop("SCUs"): 0 if scus is None else len(scus) - checks,
+        gettext_noop("check units"): checks,
+        gettext_noop("judgments"): 0 if folder["judgments"] is None else len(folder.tables["judgments"]),
+        gettext_noop("scores"): 0 if folder["scores"] is None else len(folder.tables["scores"]),
     }
 
 

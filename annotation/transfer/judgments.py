@@ -11,20 +11,23 @@ import numpy as np
 import pandas as pd
 
 from analysis.tables import Problem, TableError
+from annotation import protocols
 from annotation.models import Assignment, Batch, Judgment, Study, Task, Worker
+from annotation.protocols import Protocol
+from annotation.protocols.likert import Likert
+from annotation.protocols.litepyramid import LitePyramid
 
 from .bulk import Progress, insert_rows
 from .folder import BLANK, Folder
+from .judgment_rows import COLUMNS
 from .lengths import longest
 
 if TYPE_CHECKING:
     from .importer import Stored
 
-KNOWN = {
-    *("doc_id", "system", "unit", "worker_id", "value", "assignment_id", "protocol", "role", "round"),
-    *("seconds", "position", "is_check", "submitted_at", "group"),
-    "expected",  # comes from the check units
-}
+# What is no column of the study's own: a judgment's own cells, what check units say, and what is worked out below.
+KNOWN = [column.name for column in COLUMNS if column.in_files and not column.derived]
+KNOWN += ["expected", "scale_min", "scale_max", "assignment"]
 WORK = ["protocol", "role", "round"]  # what makes a batch
 
 
@@ -34,26 +37,25 @@ def check_judgments(folder: Folder, scale: tuple[float, float]) -> pd.DataFrame 
         return None
     frame, scus, name = folder.tables["judgments"], folder["scus"], folder.name_of("judgments")
     frame = _completed(frame, scus)
-    low, high = (
-        np.where(frame["protocol"] == "likert", scale[0], 0),
-        np.where(frame["protocol"] == "likert", scale[1], 1),
-    )
+    judging = {protocol.name: protocol for protocol in protocols.among(protocols.judging())}
+    scales = {key: scale if protocol.scale_varies else protocol.scale({}) for key, protocol in judging.items()}
     problems = [
-        *_rows(
-            name,
-            frame,
-            "protocol",
-            ~frame["protocol"].isin(["litepyramid", "likert"]),
-            "litepyramid or likert",
+        *_rows(name, frame, "protocol", ~frame["protocol"].isin(list(judging)), " or ".join(judging)),
+        *(
+            problem
+            for protocol in judging.values()
+            for problem in _values(name, frame, protocol, scales[protocol.name])
         ),
-        *_values(name, frame, scale),
         *_units(name, frame, scus),
         *_assignments(name, frame),
         *_times(name, frame),
     ]
     if problems:
         raise TableError(problems)
-    return frame.assign(scale_min=low, scale_max=high)
+    return frame.assign(
+        scale_min=frame["protocol"].map({key: low for key, (low, _high) in scales.items()}),
+        scale_max=frame["protocol"].map({key: high for key, (_low, high) in scales.items()}),
+    )
 
 
 def _completed(frame: pd.DataFrame, scus: pd.DataFrame | None) -> pd.DataFrame:
@@ -61,11 +63,7 @@ def _completed(frame: pd.DataFrame, scus: pd.DataFrame | None) -> pd.DataFrame:
     frame = frame.assign(**given)
     units = set() if scus is None else set(scus["scu_id"])
     binary = scus is None and bool(frame["value"].isin([0, 1]).all())
-    guess = np.where(
-        frame["unit"].isin(units) | binary,
-        "litepyramid",
-        "likert",
-    )
+    guess = np.where(frame["unit"].isin(units) | binary, LitePyramid.name, Likert.name)
     frame["protocol"] = frame["protocol"].where(frame["protocol"] != "", guess)
     frame["role"] = frame["role"].where(frame["role"] != "", "crowd")
     frame["round"] = frame["round"].fillna(1).astype(int) if "round" in frame else 1
@@ -118,26 +116,21 @@ def _rows(name: str, frame: pd.DataFrame, column: str, wrong: Any, expected: str
     ]
 
 
-def _values(name: str, frame: pd.DataFrame, scale: tuple[float, float]) -> list[Problem]:
-    pyramid = frame["protocol"] == "litepyramid"
-    return [
-        *_rows(name, frame, "value", pyramid & ~frame["value"].isin([0, 1]), "0 or 1, LitePyramid's scale"),
-        *_rows(
-            name,
-            frame,
-            "value",
-            ~pyramid & ~frame["value"].between(*scale),
-            f"a value on the scale {scale[0]:g} to {scale[1]:g} (--scale sets another)",
-        ),
-    ]
+def _values(name: str, frame: pd.DataFrame, protocol: Protocol, scale: tuple[float, float]) -> list[Problem]:
+    own, (low, high) = frame["protocol"] == protocol.name, scale
+    if protocol.judges_scus:
+        return _rows(name, frame, "value", own & ~frame["value"].isin([0, 1]), f"0 or 1, {protocol.title}'s scale")
+    other = "(--scale sets another)" if protocol.scale_varies else f"of {protocol.title}"
+    expected = f"a value on the scale {low:g} to {high:g} {other}"
+    return _rows(name, frame, "value", own & ~frame["value"].between(low, high), expected)
 
 
 def _units(name: str, frame: pd.DataFrame, scus: pd.DataFrame | None) -> list[Problem]:
-    pyramid = frame["protocol"] == "litepyramid"
+    about_scus = frame["protocol"].isin(protocols.judging_scus())
     if scus is None:
-        return _rows(name, frame, "unit", pyramid, "scus.* in the folder, which LitePyramid judgments point to")[:1]
+        return _rows(name, frame, "unit", about_scus, "scus.* in the folder, which LitePyramid judgments point to")[:1]
     known = pd.MultiIndex.from_frame(scus[["doc_id", "scu_id"]])
-    strange = pyramid & ~pd.MultiIndex.from_frame(frame[["doc_id", "unit"]]).isin(known)
+    strange = about_scus & ~pd.MultiIndex.from_frame(frame[["doc_id", "unit"]]).isin(known)
     return _rows(name, frame, "unit", strange, "an scu_id of this document in scus.*")
 
 
@@ -301,6 +294,6 @@ def _judgments(frame: pd.DataFrame, stored: "Stored") -> Iterator[tuple[Any, ...
         optional(frame, "seconds"),
         optional(frame, "position"),
         (moment(text) for text in optional(frame, "submitted_at", "")),
-        (extra or None for extra in extras(frame, KNOWN | {"scale_min", "scale_max", "assignment"})),
+        (extra or None for extra in extras(frame, KNOWN)),
         strict=True,
     )

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.provenance import file_hash, versions
-from analysis.table_formulas import MANIFEST, MARK
-from annotation import clock
-from annotation.models import Study
-from annotation.protocols.litepyramid import REFERENCE_GROUP
+from analysis.tables.csv_formulas import MANIFEST, MARK
+from analysis.tables.provenance import PACKAGES as ANALYSIS_PACKAGES
+from analysis.tables.provenance import file_hash, versions
+from annotation.common import clock
+from annotation.models import REFERENCE_GROUP, Study
+from annotation.tables.trusted import Filtered, filter_sentence, measures_of
 
-from .filtered import Filtered
 from .options import ExportOptions
 from .streaming import SCHEMA, Column
 
 FORMAT = "pyramidion-export"
-PACKAGES = ("django", "numpy", "pandas", "pyarrow", "scipy", "krippendorff")
+PACKAGES = ("django", *ANALYSIS_PACKAGES)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _report(study: Study, filtered: Filtered, files: dict[str, str]) -> dict[str
     """What `python -m analysis report FOLDER` needs to give the site's own numbers."""
     if "human_scores" not in files or filtered.human_scores.empty:
         return None
-    from annotation.reports import RESAMPLES, SEED, filter_sentence, measures_of
+    from analysis.report import RESAMPLES, SEED
 
     measures = measures_of(filtered.human_scores)
     return {

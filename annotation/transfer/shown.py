@@ -12,8 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.models.texts import Text
-from annotation.words import split_sentences
+from annotation.words import Text, split_sentences
 
 UNKNOWN_SYMBOL = "□"
 UNKNOWN_TOKENS = ("<unk>", "[UNK]", "UNK", "@UNKNOWN@")

@@ -14,10 +14,10 @@ from django.utils.translation import gettext as _
 from analysis.tables import TableError, find_table
 from annotation.errors import Refused
 from annotation.models import Study, User
+from annotation.transfer.shapes.reading import read_shape
 
 from .folder import KINDS, NEEDED
 from .importer import Imported, import_study
-from .shapes.reading import read_shape
 from .shown import NO_CHANGES, Showing
 
 MOST_FILES, MOST_MB, LONGEST_NAME = 10, 90, 200  # the proxy lets 100 MB through

@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from analysis.table_cells import encode_cell
-from analysis.table_formulas import STARTS, defuse
+from analysis.tables.cells import encode_cell
+from analysis.tables.csv_formulas import STARTS, defuse
 
 from .streaming import SCHEMA, Column, Row, Table
 
@@ -18,7 +18,7 @@ ROW_GROUP = 20_000
 Step = Callable[[int], None]
 
 
-def write_table(table: Table, path: Path, *, defused: bool = True, step: Step = lambda rows: None) -> int:
+def write_table(table: Table, path: Path, step: Step) -> int:
     """Write a table in the form that the suffix names; returns the number of rows."""
     write = {".csv": _write_csv, ".jsonl": _write_jsonl, ".parquet": _write_parquet}[path.suffix]
     done = 0
@@ -30,20 +30,20 @@ def write_table(table: Table, path: Path, *, defused: bool = True, step: Step = 
             done += len(rows)
             step(len(rows))
 
-    write(table, path, counted(), defused)
+    write(table, path, counted())
     return done
 
 
 # CSV
 
 
-def _write_csv(table: Table, path: Path, chunks: Iterator[list[Row]], defused: bool) -> None:
+def _write_csv(table: Table, path: Path, chunks: Iterator[list[Row]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(_csv_lines([tuple(table.names)]))
         for rows in chunks:
             for part in _parts(rows):
                 columns = zip(*part, strict=True)
-                cells = [_csv_cells(v, c, defused) for v, c in zip(columns, table.columns, strict=True)]
+                cells = [_csv_cells(v, c) for v, c in zip(columns, table.columns, strict=True)]
                 file.write(_csv_lines(list(zip(*cells, strict=True))))
 
 
@@ -61,15 +61,13 @@ def _csv_lines(rows: list[Row]) -> str:
     return text.getvalue()
 
 
-def _csv_cells(values: Any, column: Column, defused: bool) -> list[Any]:
+def _csv_cells(values: Any, column: Column) -> list[Any]:
     if column.type == "flag":
         return ["" if value is None else int(value) for value in values]
     if column.type in ("number", "integer"):
         return list(values)
     if column.type != "string":
         values = [_as_text(value, column.type) for value in values]
-    if not defused:
-        return list(values)
     return [value if not value or value[0] not in STARTS else defuse(value) for value in values]
 
 
@@ -84,7 +82,7 @@ def _as_text(value: Any, kind: str) -> str:
 # JSON lines
 
 
-def _write_jsonl(table: Table, path: Path, chunks: Iterator[list[Row]], defused: bool) -> None:
+def _write_jsonl(table: Table, path: Path, chunks: Iterator[list[Row]]) -> None:
     names, encode = table.names, json.JSONEncoder(ensure_ascii=False).encode
     with path.open("w", encoding="utf-8", newline="") as file:
         for rows in chunks:
@@ -94,7 +92,7 @@ def _write_jsonl(table: Table, path: Path, chunks: Iterator[list[Row]], defused:
 # Parquet
 
 
-def _write_parquet(table: Table, path: Path, chunks: Iterator[list[Row]], defused: bool) -> None:
+def _write_parquet(table: Table, path: Path, chunks: Iterator[list[Row]]) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""Coming in: signing in with one factor or two, one's own account, and invitations."""
+"""Coming in: signing in with one factor or two, by an invitation, and one's own account."""
 
 from typing import Any
 
@@ -16,16 +16,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation import clock
-from annotation.access import study_for, user_of
-from annotation.demo import DEMO_ACCOUNTS, PASSWORD
-from annotation.errors import Refused
-from annotation.models import Role, SecondFactor, User
-from annotation.numbers import whole
+from annotation.access import user_of
+from annotation.common import clock
+from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
+from annotation.models import SecondFactor, User
 from annotation.safety import invitations, second_factor, throttle
 from annotation.safety.record import write_down
 
-from .collect import collect_page
 from .errors import answers_refusals
 
 WAITING = "second_factor"  # in the session: who has shown a password, when, and where they were going
@@ -182,25 +179,6 @@ def _wait_for_code(n: int) -> str:
         "Too many wrong codes. Try again in a minute.", "Too many wrong codes. Try again in %(n)s minutes.", n
     )
     return sentence % {"n": n}
-
-
-@require_POST
-@answers_refusals
-def invite(request: HttpRequest, slug: str) -> HttpResponse:
-    """Admins: a link for one person, or an open one withdrawn. The link is shown on this answer only."""
-    study = study_for(request, slug, Role.ADMIN)
-    given = request.POST.get("role", ""), request.POST.get("note", "")
-    try:
-        if withdrawn := request.POST.get("withdraw", ""):
-            invitations.withdraw(study, whole(withdrawn))
-            messages.success(request, gettext("The invitation is withdrawn: its link opens nothing any more."))
-            return redirect("collect", slug=slug)
-        secret = invitations.invite(study, *given, user_of(request))
-    except Refused as refused:
-        return collect_page(request, study, refused, "invitation")
-    address = request.build_absolute_uri(resolve_url("invited", secret))
-    context = {"study": study, "address": address, "days": invitations.DAYS, "note": given[1]}
-    return render(request, "annotation/account/invitation.html", context, status=201)
 
 
 @login_not_required

@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect, render, resolve_url
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -14,7 +14,7 @@ from annotation.errors import Refused
 from annotation.models import Batch, Role, Study
 from annotation.numbers import whole
 from annotation.progress import batch_progress
-from annotation.safety.invitations import open_invitations
+from annotation.safety import invitations
 
 from .errors import answers_refusals
 
@@ -47,7 +47,7 @@ def collect_page(
         "protocols": protocols.PROTOCOLS.values(),
         "members": study.memberships.select_related("user").order_by("role", "user__username"),
         "roles": Role.choices,
-        "invitations": open_invitations(study),
+        "invitations": invitations.open_invitations(study),
         "is_admin": study.role_of(user_of(request)) == Role.ADMIN,
         "problem": refused and str(refused),
         "refused": refused and form,
@@ -93,3 +93,22 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
     except Refused as refused:
         return collect_page(request, study, refused, "member")
     return redirect("collect", slug=slug)
+
+
+@require_POST
+@answers_refusals
+def invite(request: HttpRequest, slug: str) -> HttpResponse:
+    """Admins: a link for one person, or an open one withdrawn. The link is shown on this answer only."""
+    study = study_for(request, slug, Role.ADMIN)
+    role, note = request.POST.get("role", ""), request.POST.get("note", "")
+    try:
+        if withdrawn := request.POST.get("withdraw", ""):
+            invitations.withdraw(study, whole(withdrawn))
+            messages.success(request, gettext("The invitation is withdrawn: its link opens nothing any more."))
+            return redirect("collect", slug=slug)
+        secret = invitations.invite(study, role, note, user_of(request))
+    except Refused as refused:
+        return collect_page(request, study, refused, "invitation")
+    address = request.build_absolute_uri(resolve_url("invited", secret))
+    context = {"study": study, "address": address, "days": invitations.DAYS, "note": note}
+    return render(request, "annotation/account/invitation.html", context, status=201)

@@ -10,13 +10,13 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import study_for, user_of
+from annotation.common.money import amount
 from annotation.crowds.direct import link_named, links_csv, links_of, make_links, read_days, read_names, withdraw_link
 from annotation.crowds.verbs import VERBS, bonus_price, plan_action, start_action, verbs_for
 from annotation.crowds.workers import chosen_workers, worker_table
 from annotation.downloads import file_response
 from annotation.errors import Refused
 from annotation.models import Batch, Role
-from annotation.templatetags.amounts import amount
 
 from .crowds import about, batch_of
 from .errors import answers_refusals

@@ -11,20 +11,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation import protocols
 from annotation.access import study_for
 from annotation.crowds import market_for
-from annotation.crowds.entry import (
-    PREVIEW,
-    NoSuchPosting,
-    check_market_id,
-    enter,
-    finish,
-    go_on,
-    outcome,
-    own,
-    posting_at,
-    sitting,
-    submit_origin,
-)
-from annotation.crowds.mturk_entry import check_sent_by_market
+from annotation.crowds.base import NoSuchPosting
+from annotation.crowds.entry import enter, finish, go_on, outcome, own, posting_at, sitting
 from annotation.crowds.places import leave
 from annotation.crowds.tokens import Visit
 from annotation.drafts import drafted_answers
@@ -47,28 +35,16 @@ NOWHERE = Steps(take="", consent="", instructions="", tutorial="", test="", home
 
 @open_door
 @require_GET
-def mturk(request: HttpRequest, token: str) -> HttpResponse:
-    """Whoever the market shows this HIT: a preview, or the way in once it is accepted; otherwise a sentence.
+def come_in(request: HttpRequest, crowd: str, token: str) -> HttpResponse:
+    """Whoever a market sends here, by what it says in the address: a preview, or the way in; otherwise a sentence.
 
-    Where the market signs the address, nobody else can send somebody under a worker's id.
     The market calls with GET, and repeats it at will: a second call finds what the first one made.
     """
-    posting, given = posting_at(token, "mturk"), request.GET
-    check_market_id(posting, given.get("hitId", ""))
-    if given.get("assignmentId", PREVIEW) == PREVIEW:
+    posting = posting_at(token, crowd)
+    comer = market_for(crowd).entry(posting, request.GET)
+    if comer is None:
         return preview_page(request, posting.batch, posting.task, reverse("crowd-about", args=[token]))
-    check_sent_by_market(given)
-    origin = submit_origin(given.get("turkSubmitTo", ""))
-    return redirect("crowd-start", enter(posting, given["assignmentId"], given.get("workerId", ""), origin=origin))
-
-
-@open_door
-@require_GET
-def prolific(request: HttpRequest, token: str) -> HttpResponse:
-    """A participant whom Prolific sent, by the three parameters of its address; otherwise a sentence."""
-    posting, given = posting_at(token, "prolific"), request.GET
-    check_market_id(posting, given.get("STUDY_ID", ""))
-    return redirect("crowd-start", enter(posting, given.get("SESSION_ID", ""), given.get("PROLIFIC_PID", "")))
+    return redirect("crowd-start", enter(posting, comer))
 
 
 @open_door
@@ -209,6 +185,7 @@ def end(request: HttpRequest, visit: Visit) -> HttpResponse:
         "confirmed": turn.state in Submission.CONFIRMED,
         "sentences": handin_texts(),
         "market": market,
+        "hand_in": market.hand_in(visit.origin) if visit.origin else "",
         "way_out": None if visit.origin else market.way_out(turn, outcome(visit)),
         **BARE,
     }

@@ -10,14 +10,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import READERS, study_for, user_of
-from annotation.crowds import market_for
+from annotation.crowds import MARKETS, market_for
 from annotation.crowds.launching import crowd_chosen, form_as_typed, form_of, launch_choices, read_terms
-from annotation.crowds.monitor_page import admin_part, approval_seen, job_for, last_job, live_part, market_of
+from annotation.crowds.monitor_page import admin_part, approval_seen, last_job, live_part, market_of
 from annotation.crowds.presets import PRESETS
 from annotation.crowds.quoting import quote
 from annotation.crowds.terms import set_terms
 from annotation.errors import Refused
-from annotation.jobs import start_job
+from annotation.jobs import job_for, start_job
 from annotation.models import Batch, Role, Study
 from annotation.numbers import whole
 
@@ -55,7 +55,8 @@ def launch(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
         return _launch(request, batch)
     preset = PRESETS.get(request.GET.get("preset", ""))
     terms = {**preset["terms"], "preset": request.GET["preset"]} if preset else batch.terms
-    crowd = batch.crowd if batch.terms else "mturk"  # who comes here for the first time wants a market
+    paying = next(name for name, market in MARKETS.items() if market.pays)
+    crowd = batch.crowd if batch.terms else paying  # who comes here for the first time wants a market
     return _launch_page(request, batch, {"form": form_of(terms), "crowd": crowd})
 
 
@@ -95,7 +96,7 @@ def _launch_page(request: HttpRequest, batch: Batch, context: dict[str, Any]) ->
         **about(request, batch, "launch"),
         **launch_choices(batch),
         "standing": (standing := batch.postings.count()),
-        "by_links": standing and not batch.terms and batch.crowd == "direct",
+        "by_links": standing and not batch.terms and batch.is_direct,
         "preview_url": reverse("crowd-preview", args=[batch.pk]) if batch.tasks.exists() else "",
         **context,
     }

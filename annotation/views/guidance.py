@@ -1,14 +1,15 @@
-"""What workers read and do before their first task: consent, instructions, tutorial, qualification test."""
+"""What workers read and do before their first task: consent, instructions, tutorial, qualification test.
+
+The pages know neither accounts nor tokens: who shows them says by `Steps` where they lead.
+"""
 
 from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods
+from django.shortcuts import redirect, render
 
-from annotation.access import study_for, user_of
+from annotation import protocols
 from annotation.errors import BadAnswers
 from annotation.guidance import (
     TEST,
@@ -23,11 +24,8 @@ from annotation.guidance import (
     practice_items,
     tries_left,
 )
-from annotation.models import Batch, Role, Worker
-from annotation.practice import choices, practice_page, tutorial_step
-
-from .errors import answers_refusals
-from .work import take
+from annotation.models import Batch, Worker
+from annotation.practice import practice_page, tutorial_step
 
 ANSWER = "answer:"
 
@@ -44,26 +42,8 @@ class Steps:
     home: str  # where one goes who can't or won't start; empty where only the market can tell
     extra: dict[str, Any]  # for the templates
 
-    @classmethod
-    def of_account(cls, batch: Batch) -> "Steps":
-        names = ("take", "consent", "instructions", "tutorial", "test")
-        return cls(**{name: reverse(name, args=[batch.pk]) for name in names}, home=reverse("home"), extra={})
-
     def page(self, request: HttpRequest, name: str, context: dict[str, Any], status: int = 200) -> HttpResponse:
         return render(request, f"annotation/work/{name}.html", {**context, "steps": self, **self.extra}, status=status)
-
-
-def _entered(request: HttpRequest, batch_id: int) -> tuple[Batch, Worker, Steps]:
-    batch = get_object_or_404(Batch.objects.select_related("study"), pk=batch_id)
-    study_for(request, batch.study.slug, Role.ANNOTATOR, Role.ADMIN)
-    return batch, Worker.for_user(batch.study, user_of(request)), Steps.of_account(batch)
-
-
-@require_http_methods(["GET", "POST"])
-@answers_refusals
-def consent(request: HttpRequest, batch_id: int) -> HttpResponse:
-    """Annotators and admins of the study: read the consent text and agree; then on to the next step."""
-    return consent_page(request, *_entered(request, batch_id)) or take(request, batch_id)
 
 
 def consent_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Steps) -> HttpResponse | None:
@@ -73,13 +53,6 @@ def consent_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Step
         return None
     text = newest_text(batch.study, Kind.CONSENT)
     return steps.page(request, "consent", {"batch": batch, "text": text, "given": consent_of(worker, text)})
-
-
-@require_GET
-def instructions(request: HttpRequest, batch_id: int) -> HttpResponse:
-    """Annotators and admins of the study: how to do this batch's tasks."""
-    batch, _worker, steps = _entered(request, batch_id)
-    return instructions_page(request, batch, steps)
 
 
 def instructions_page(request: HttpRequest, batch: Batch, steps: Steps) -> HttpResponse:
@@ -92,13 +65,6 @@ def instructions_page(request: HttpRequest, batch: Batch, steps: Steps) -> HttpR
     return steps.page(request, "instructions", context)
 
 
-@require_http_methods(["GET", "POST"])
-@answers_refusals
-def tutorial(request: HttpRequest, batch_id: int) -> HttpResponse:
-    """Annotators and admins of the study: one real item after the other, each with its answer and the reason."""
-    return tutorial_page(request, *_entered(request, batch_id)) or take(request, batch_id)
-
-
 def tutorial_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Steps) -> HttpResponse | None:
     """The page; None once it is done."""
     plan = plan_for(batch.study, batch.protocol)
@@ -106,15 +72,9 @@ def tutorial_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Ste
     if request.method == "POST" and plan:
         finish(plan, worker, TUTORIAL, _given(request.POST))
         return None
-    context = {"batch": batch, "step": tutorial_step(items, _given(request.GET)), "choices": choices(batch)}
+    protocol, step = protocols.get(batch.protocol), tutorial_step(items, _given(request.GET))
+    context = {"batch": batch, "protocol": protocol, "step": step, "choices": protocol.choices(batch)}
     return steps.page(request, "tutorial", context)
-
-
-@require_http_methods(["GET", "POST"])
-@answers_refusals
-def test(request: HttpRequest, batch_id: int) -> HttpResponse:
-    """Annotators and admins of the study: take the qualification test, and see whether it was passed."""
-    return test_page(request, *_entered(request, batch_id))
 
 
 def test_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Steps) -> HttpResponse:
@@ -133,7 +93,7 @@ def test_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Steps) 
         "run": run if run and (run.passed or "result" in request.GET) else None,
         "left": tries_left(plan, worker) if plan else 0,
         "items": practice_page(practice_items(plan, TEST), given),
-        "choices": choices(batch),
+        "choices": protocols.get(batch.protocol).choices(batch),
         "refusal": refusal,
     }
     return steps.page(request, "test", context, status=refusal.status if refusal else 200)

@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from annotation.access import user_of
-from annotation.demo import DEMO_ACCOUNTS, PASSWORD
+from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
 from annotation.models import Role
 from annotation.progress import home_cards
 

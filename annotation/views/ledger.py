@@ -1,6 +1,4 @@
-"""A study's ledger, for its admins; and MTurk's CSV forms."""
-
-import io
+"""A study's ledger, for its admins."""
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -10,14 +8,12 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import study_for, user_of
 from annotation.crowds.ledger_page import doubtful_line, ledger_page, ledger_rows, set_limits
-from annotation.crowds.mturk_csv import export_batch, import_results
 from annotation.crowds.settling import decide
-from annotation.downloads import file_response, table_response
+from annotation.downloads import table_response
 from annotation.errors import Refused
 from annotation.jobs import start_job
 from annotation.models import Role, Study
 
-from .crowds import batch_of
 from .errors import answers_refusals
 
 
@@ -55,20 +51,3 @@ def ledger_csv(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins: every line as CSV; it holds worker ids."""
     study = study_for(request, slug, Role.ADMIN)
     return table_response(ledger_rows(study), f"{slug}-ledger.csv")
-
-
-@require_http_methods(["GET", "POST"])
-@answers_refusals
-def batch_csv(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
-    """Admins: a batch as MTurk's Input file; a POST imports a result file, as a whole or not at all."""
-    batch = batch_of(study_for(request, slug, Role.ADMIN), batch_id)
-    if request.method == "POST":
-        given = request.FILES.get("results")
-        if given is None:
-            raise Refused(_("Choose a file first. Nothing was imported."))
-        done = import_results(batch.study, given.read(), given.name or "results.csv", batch=batch)
-        messages.success(request, " ".join(done.sentences()))
-        return redirect("monitor", slug=slug, batch_id=batch.pk)
-    stream = io.StringIO(newline="")
-    export_batch(batch, stream, prefix="" if request.GET.get("upload") else "Input.")
-    return file_response(stream.getvalue().encode(), "text/csv; charset=utf-8", f"{slug}-{batch.pk}.csv")

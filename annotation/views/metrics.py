@@ -5,9 +5,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import READERS, study_for, user_of
-from annotation.crowds.monitor_page import job_for
 from annotation.errors import Refused
-from annotation.jobs import start_job
+from annotation.jobs import job_for, start_job
 from annotation.metrics import checked_metrics, choices, current_job, explained, metric_page, scored_metrics
 from annotation.models import Job, Role, Study
 

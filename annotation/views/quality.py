@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import READERS, study_for, user_of
-from annotation.crowds.terms import to_cents
+from annotation.common.money import to_cents
 from annotation.downloads import chart_response, table_response
 from annotation.errors import Refused
 from annotation.models import Role, Study

@@ -15,14 +15,13 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import READERS, study_for, user_of
 from annotation.advice import unit_advice
 from annotation.errors import BadAnswers
-from annotation.extraction import read_units
 from annotation.leases import assignment_of
 from annotation.models import Reference, Role, Study
-from annotation.models.texts import plain
 from annotation.numbers import whole
 from annotation.protocols.scu import editor_config, reference_of
+from annotation.protocols.scu_units import read_units
 from annotation.scus import MOST_FROZEN, compare, freeze_units, reference_states, version_of
-from annotation.words import sentences
+from annotation.words import plain, sentences
 
 from .errors import answers_refusals
 from .work_api import api

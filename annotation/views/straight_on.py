@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 
 from annotation.access import member_of
 from annotation.errors import BatchNotOpen, Refused
-from annotation.gates import first_gate
+from annotation.guidance import first_gate
 from annotation.leases import lease_task
 from annotation.models import Batch, Role, Worker
 from annotation.submits import Receipt
@@ -26,7 +26,7 @@ def is_wanted(request: HttpRequest) -> bool:
 
 def way_on(batch: Batch, worker: Worker) -> str:
     """The address of a task that the worker now holds, or of what stands before it. Raises Refused if there is none."""
-    if batch.crowd != Worker.DIRECT and batch.postings.exists():  # every place is promised to somebody there
+    if not batch.is_direct and batch.postings.exists():  # every place is promised to somebody there
         raise BatchNotOpen(_("This batch stands on a market: its tasks are taken there. Nothing was changed."))
     return first_gate(batch, worker) or reverse("task", args=[lease_task(batch, worker).key])
 

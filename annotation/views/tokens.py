@@ -7,8 +7,8 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation import clock
 from annotation.access import user_of
+from annotation.common import clock
 from annotation.errors import Refused
 from annotation.models import ApiToken, Scope, Study, User
 from annotation.tokens import DAYS, Issued, issue_token, revoke_token

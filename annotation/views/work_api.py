@@ -16,11 +16,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import user_of
+from annotation.common.middleware import readable
 from annotation.drafts import FIELD, Change, save_draft
 from annotation.errors import BadAnswers, NotYours, Refused
 from annotation.frozen import FrozenModels
 from annotation.models import Worker
-from annotation.safety.letters import readable
 from annotation.submits import Receipt, revise_judgments, submit_judgments
 
 from .straight_on import NAME as STRAIGHT_ON

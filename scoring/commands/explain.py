@@ -9,9 +9,9 @@ from pathlib import Path
 from scoring import registry
 from scoring.cli import print_json
 from scoring.errors import ScoringError
-from scoring.explaining import explain
-from scoring.marks import Explanation
-from scoring.spool import Spool
+from scoring.explain import explain
+from scoring.explain.explanation import Explanation
+from scoring.run.corpus_on_disk import Spool
 from scoring.texts import Text
 
 HELP = "show how one score came about, in the terminal or as a page"

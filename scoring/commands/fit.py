@@ -45,9 +45,9 @@ def run(args: argparse.Namespace) -> None:
 
 def train_files(args: argparse.Namespace, metrics: list[str], name: str, kind: str) -> None:
     """Train, write the model, print what it is worth."""
-    from scoring.examples import collect
-    from scoring.learned_model import write_model
-    from scoring.learning import Settings, train
+    from scoring.learned.examples import collect
+    from scoring.learned.model_file import write_model
+    from scoring.learned.train import Settings, train
 
     if (args.summaries is None) != (args.documents is None):
         raise ScoringError("Give both --summaries and --documents, or neither.")

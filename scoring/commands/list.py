@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> None:
             "metric": row["name"],
             "ready": "yes" if row["ready"] else "no",
             "needs": ", ".join(one.needs),
-            "options": ", ".join(option.name for option in one.family.card.options),
+            "options": ", ".join(option.name for option in one.family.description.options),
             "what": row["title"] if row["ready"] else row["missing"],
         }
         for row, one in zip(rows, metrics, strict=True)
@@ -58,7 +58,7 @@ def megabytes(size: int) -> str:
 
 def describe(one: Metric) -> dict[str, object]:
     """Everything a program may want to know about a metric."""
-    card, state = one.family.card, one.ready()
+    card, state = one.family.description, one.ready()
     options = [{"name": o.name, "default": o.default, "choices": list(o.choices), "help": o.help} for o in card.options]
     machine = [
         {"what": need.what, "here": need.here, "bytes": need.size or None, "brings": need.brings}

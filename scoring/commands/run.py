@@ -7,8 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from scoring.cli import print_json, print_table, progress_bar
-from scoring.engines import ENGINES
-from scoring.streams import score_files
+from scoring.run.engines import ENGINES
+from scoring.run.files import score_files
 
 HELP = "score summaries with any mix of metrics"
 

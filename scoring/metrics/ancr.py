@@ -10,11 +10,11 @@ from math import nan
 import numpy as np
 import numpy.typing as npt
 
-from scoring.encoder_family import LAYER, LONG, MODEL, PRECISION, Encoded, EncoderFamily, long_option, unit
+from scoring.metrics.rouge.wordlists import stemmer
+from scoring.models.encoder_family import LAYER, LONG, MODEL, PRECISION, Encoded, EncoderFamily, long_option, unit
 from scoring.options import Option
 from scoring.registry import metric
 from scoring.texts import Document, Text
-from scoring.wordlists import stemmer
 
 _WORD = re.compile(r"\w+")
 _SIZES = {"ancr-1": 1, "ancr-2": 2}

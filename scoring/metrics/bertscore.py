@@ -16,18 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring.base import Readiness
-from scoring.encoder_family import (
-    LAYER,
-    LONG,
-    MODEL,
-    PRECISION,
-    Encoded,
-    EncoderFamily,
-    Idf,
-    long_option,
-    unit,
-)
 from scoring.errors import NotReady
+from scoring.models.encoder_family import LAYER, LONG, MODEL, PRECISION, Encoded, EncoderFamily, Idf, long_option, unit
 from scoring.options import Option, Options
 from scoring.registry import metric
 from scoring.texts import Document, Text
@@ -63,14 +53,14 @@ class _Side:
 class BertScore(EncoderFamily):
     """The best reference counts, for each of P, R and F alone, as bert-score has it."""
 
-    fits = True
+    needs_corpus = True
     auto_layer = "5"
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
         self._idf: Idf | None = None
 
-    def fitted(self, documents: Iterable[Document]) -> Self:
+    def fit_corpus(self, documents: Iterable[Document]) -> Self:
         """The same metric with the rarity of tokens in these documents' references."""
         if self.options["idf"] == "no":
             return self

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from scoring.base import Family, library_version
-from scoring.marks import Explanation, Passage
+from scoring.explain.explanation import Explanation, Passage
 from scoring.options import Option
 from scoring.registry import metric
 from scoring.texts import Document, Text, joined
@@ -30,10 +30,10 @@ class _Sacrebleu(Family):
     @property
     def _size(self) -> int:
         """How many counts a score is made of."""
-        return len(self.card.hidden)
+        return len(self.description.hidden)
 
     def columns(self, names: Sequence[str]) -> tuple[str, ...]:
-        return (*names, *self.card.hidden)
+        return (*names, *self.description.hidden)
 
     def shown(self, names: Sequence[str]) -> tuple[str, ...]:
         return () if self.options["level"] == "corpus" else tuple(names)
@@ -46,8 +46,8 @@ class _Sacrebleu(Family):
         for summary in summaries:
             counts = one._compute_segment_statistics(one._preprocess_segment(joined(summary)), known)
             # Fewer counts than columns: the word orders of chrF++ are not asked for.
-            values = dict.fromkeys(self.card.hidden, 0.0)
-            values.update(zip(self.card.hidden, map(float, counts), strict=False))
+            values = dict.fromkeys(self.description.hidden, 0.0)
+            values.update(zip(self.description.hidden, map(float, counts), strict=False))
             if self.name in columns:
                 values[self.name] = float(one._compute_score_from_stats(counts).score)
             rows.append([values[column] for column in columns])
@@ -56,7 +56,7 @@ class _Sacrebleu(Family):
     def pool(self, sums: Mapping[str, float], names: Sequence[str]) -> dict[str, float]:
         if self.options["level"] == "summary":
             return {}
-        counts = [int(sums[column]) for column in self.card.hidden[: self._size]]
+        counts = [int(sums[column]) for column in self.description.hidden[: self._size]]
         return {self.name: float(self._scorer(True)._compute_score_from_stats(counts).score)}
 
     def explain(self, name: str, document: Document, summary: Text) -> Explanation:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from math import exp, fsum, log, sqrt
 
 from scoring.base import Family
-from scoring.marks import Explanation, Passage, Unit
+from scoring.explain.explanation import Explanation, Passage, Unit
 from scoring.options import Options
 from scoring.registry import metric
 from scoring.texts import Document, Text, joined
@@ -31,7 +31,7 @@ Vector = dict[Gram, float]
 class Cider(Family):
     """n = 4, sigma = 6. The corpus is all documents of the run; the signature names it by a hash."""
 
-    fits = True
+    needs_corpus = True
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
@@ -39,7 +39,7 @@ class Cider(Family):
         self._documents = 0
         self._corpus = "none"
 
-    def fitted(self, documents: Iterable[Document]) -> Cider:
+    def fit_corpus(self, documents: Iterable[Document]) -> Cider:
         """The same metric with the document frequencies of these documents' references."""
         made = Cider(self.options)
         digest = sha256()

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from math import fsum, log, nan
 
 from scoring.base import Family, library_version
-from scoring.english import STOP_WORDS, snowball
-from scoring.marks import Explanation, Passage, Unit
+from scoring.explain.explanation import Explanation, Passage, Unit
 from scoring.registry import metric
 from scoring.texts import Document, Text, joined
+from scoring.texts_english import STOP_WORDS, snowball
 
 _WORD = re.compile(r"\w+")
 Gram = tuple[str, ...]

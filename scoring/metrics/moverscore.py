@@ -12,23 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring.base import library_version
-from scoring.emd import distance
-from scoring.encoder_family import (
-    LAYER,
-    LONG,
-    MODEL,
-    PRECISION,
-    Encoded,
-    EncoderFamily,
-    Idf,
-    long_option,
-    unit,
-)
-from scoring.english import STOP_WORDS
+from scoring.models.earth_mover import distance
+from scoring.models.encoder_family import LAYER, LONG, MODEL, PRECISION, Encoded, EncoderFamily, Idf, long_option, unit
+from scoring.models.tokenizer import Tokens
 from scoring.options import Option, Options
 from scoring.registry import metric
 from scoring.texts import Document, Text
-from scoring.tokens import Tokens
+from scoring.texts_english import STOP_WORDS
 
 Array = npt.NDArray[np.float64]
 
@@ -62,8 +52,8 @@ class _Heap:
 class MoverScore(EncoderFamily):
     """The mean over references. Undefined where a text has no word with a weight."""
 
-    fits = True
-    sees = True
+    needs_corpus = True
+    needs_summaries = True
     auto_layer = "5"
 
     def __init__(self, options: Options) -> None:
@@ -71,7 +61,7 @@ class MoverScore(EncoderFamily):
         self._references: Idf | None = None
         self._summaries: Idf | None = None
 
-    def fitted(self, documents: Iterable[Document]) -> Self:
+    def fit_corpus(self, documents: Iterable[Document]) -> Self:
         """The same metric with the rarity of tokens in these documents' references."""
         if self.options["idf"] == "no":
             return self
@@ -80,7 +70,7 @@ class MoverScore(EncoderFamily):
         made._summaries = made._references if self.options["idf"] == "references" else None
         return made
 
-    def seen(self, summaries: Iterable[Text]) -> Self:
+    def fit_summaries(self, summaries: Iterable[Text]) -> Self:
         """The same metric with the rarity of tokens in these summaries."""
         if self.options["idf"] != "both":
             return self

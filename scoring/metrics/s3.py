@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scoring.composite import OPTION, Composite
+from scoring.learned.composite import OPTION, Composite
 from scoring.registry import metric
 
 FEATURES = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import nan
 
 from scoring.base import Family
-from scoring.marks import Explanation, Passage, Span, Unit, merge
+from scoring.explain.explanation import Explanation, Passage, Span, Unit, merge
 from scoring.registry import metric
 from scoring.texts import TOKEN, Document, Text, joined, word_tokens
 

@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring.base import library_version
-from scoring.encoder import Ask, Want
-from scoring.encoder_family import LAYER, LONG, MODEL, PRECISION, Encoded, EncoderFamily, long_option, unit
-from scoring.english import STOP_WORDS
+from scoring.models.encoder import Ask, Want
+from scoring.models.encoder_family import LAYER, LONG, MODEL, PRECISION, Encoded, EncoderFamily, long_option, unit
 from scoring.options import Option
 from scoring.registry import metric
 from scoring.texts import Document, Text, sentences
+from scoring.texts_english import STOP_WORDS
 
 Array = npt.NDArray[np.floating]
 
@@ -52,9 +52,9 @@ class Supert(EncoderFamily):
     def texts(self, document: Document) -> Sequence[Text]:
         return [] if document.source is None else [document.source]
 
-    def asks(self, document: Document, summaries: Sequence[Text]) -> Iterable[Ask]:
+    def texts_to_encode(self, document: Document, summaries: Sequence[Text]) -> Iterable[Ask]:
         if self.options["context"] == "text":
-            return super().asks(document, summaries)
+            return super().texts_to_encode(document, summaries)
         where = (self.options["model"], self.half, self._folder)
         split = [*self._leading(document), *(one for summary in summaries for one in sentences(summary))]
         return [Ask(*where, Want(one, self.layer, self.options[LONG])) for one in split]

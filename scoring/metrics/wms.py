@@ -10,15 +10,15 @@ from math import exp, fsum, nan
 import numpy as np
 import numpy.typing as npt
 
-from scoring import emd
 from scoring.base import library_version
-from scoring.english import STOP_WORDS
-from scoring.marks import Explanation, Passage, Span, Unit
+from scoring.explain.explanation import Explanation, Passage, Span, Unit
+from scoring.metrics.rouge_we.soft_match import locate
+from scoring.models import earth_mover
+from scoring.models.word_vectors import OPTION, Matrix, VectorFamily, WordVectors
 from scoring.options import Option
 from scoring.registry import metric
-from scoring.soft_match import locate, shown
-from scoring.texts import TOKEN, Document, Text, sentences
-from scoring.vectors import OPTION, Matrix, VectorFamily, WordVectors
+from scoring.texts import TOKEN, Document, Text, in_lines, sentences
+from scoring.texts_english import STOP_WORDS
 
 Item = tuple[str, ...]
 """A word (one string) or a sentence (its words)."""
@@ -75,7 +75,7 @@ class Flow:
 class MoversSimilarity(VectorFamily):
     """Words: alphabetic, lower-cased, no stop words, with a vector. A text without any has no distance to another."""
 
-    tells = True
+    reports = True
 
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         vectors, split = self.vectors(), self.options["split"]
@@ -164,7 +164,7 @@ def _distance(ours: Bag, theirs: Bag) -> float:
         return 0.0
     costs = cdist(ours.vectors[moved], theirs.vectors[wanted])
     share = left.sum() / (ours.total * theirs.total)
-    return float(share) * emd.distance(left[moved], right[wanted], costs)
+    return float(share) * earth_mover.distance(left[moved], right[wanted], costs)
 
 
 def _residues(ours: Bag, theirs: Bag) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -190,7 +190,7 @@ def flows(ours: Bag, theirs: Bag) -> list[Flow]:
     mine = [item for item, weight in zip(ours.weights, left, strict=True) if weight]
     other = [item for item, weight in zip(theirs.weights, right, strict=True) if weight]
     costs = cdist(ours.vectors[left > 0], theirs.vectors[right > 0])
-    shares = emd.plan(left[left > 0], right[right > 0], costs) * left.sum() / (ours.total * theirs.total)
+    shares = earth_mover.plan(left[left > 0], right[right > 0], costs) * left.sum() / (ours.total * theirs.total)
     found = [
         Flow(mine[i], other[j], float(shares[i, j]), float(costs[i, j]))
         for i, j in zip(*np.nonzero(shares), strict=True)
@@ -229,5 +229,5 @@ def _units(ours: Bag, theirs: Bag, title: str) -> list[Unit]:
 def _passage(title: str, text: Text, others: Iterable[Sequence[Item]]) -> Passage:
     """The text with the words marked that the other side has too."""
     there = {word for other in others for sentence in other for word in sentence}
-    spans = tuple(Span(place.start, place.end) for place in locate(shown(text)) if place.word in there)
-    return Passage(title, shown(text), spans)
+    spans = tuple(Span(place.start, place.end) for place in locate(in_lines(text)) if place.word in there)
+    return Passage(title, in_lines(text), spans)

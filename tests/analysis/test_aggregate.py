@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.aggregate import SCHEMES, aggregate, combine, grade, wilson, without_bias
-from analysis.aggregate_models import MODELS, answers, fit
+from analysis.aggregate import SCHEMES, aggregate, combine, wilson, without_bias
+from analysis.aggregate.worker_models import MODELS, answers, fit
 from analysis.cli import main
 from analysis.tables import AnalysisError, check_table
 from tests.analysis.support import cases, table
@@ -127,7 +127,6 @@ def test_grahams_combinations() -> None:
     assert combine([0.25], [1.0], "geometric") == pytest.approx([0.5])
     assert combine([0.5], [1.0], "harmonic") == pytest.approx([2 / 3])
     assert combine([0.0], [0.0], "harmonic") == pytest.approx([0])
-    assert [grade(letter) for letter in "ABCDE"] == [1, 0.75, 0.5, 0.25, 0]
 
 
 def case_answers(case: dict):

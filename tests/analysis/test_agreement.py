@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.agreement import agreement, krippendorff_alpha
-from analysis.agreement_analytic import analytic
-from analysis.agreement_coefficients import LEVELS
-from analysis.agreement_counts import patterns
-from analysis.agreement_raters import cohens_kappa
+from analysis.agreement import agreement, coefficients
+from analysis.agreement.coefficients import LEVELS, alpha, alpha_of_table
+from analysis.agreement.counts import count_matrix, patterns
+from analysis.agreement.raters import cohens_kappa
+from analysis.agreement.standard_errors import analytic
 from analysis.tables import AnalysisError
 from tests.analysis.support import cases, from_matrix, table
 
@@ -136,18 +136,62 @@ RATINGS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+def both_alphas(matrix: np.ndarray, level: str) -> tuple[float, float]:
+    """Alpha of raters × units as it is printed, and as the kernel of the resamples has it."""
+    counts = count_matrix(matrix)
+    resampled = alpha(np.ones((1, len(counts.table))), counts.table, counts.values, level)[0]
+    return alpha_of_table(counts.table, counts.values, level), resampled
+
+
+@pytest.mark.filterwarnings("error")
+@settings(max_examples=100, deadline=None)
 @given(RATINGS, st.sampled_from(LEVELS))
-def test_alpha_is_what_the_package_says(ratings: list[list[float | None]], level: str) -> None:
+def test_alpha_is_what_the_package_says_and_what_the_resamples_take(ratings: list, level: str) -> None:
     matrix = np.array(ratings, dtype=float)
-    try:
-        expected = krippendorff.alpha(reliability_data=matrix, level_of_measurement=level)
-    except ValueError:
-        assert np.isnan(krippendorff_alpha(matrix, level))
-        return
-    if np.isnan(expected) or len(np.unique(matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2])) < 2:
-        return
-    assert krippendorff_alpha(matrix, level) == pytest.approx(expected, abs=1e-9, nan_ok=True)
+    printed, resampled = both_alphas(matrix, level)
+    assert printed == pytest.approx(resampled, abs=1e-12, nan_ok=True)
+    paired = matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2]
+    if len(np.unique(paired[~np.isnan(paired)])) < 2:  # the package raises or divides by zero; we say undefined
+        assert np.isnan(printed)
+    else:
+        expected = krippendorff.alpha(reliability_data=paired, level_of_measurement=level)
+        assert printed == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_both_alphas_are_equal_on_long_tables_of_many_values(level: str) -> None:
+    rng = np.random.default_rng(5)
+    matrix = rng.choice([0.0, 0.5, 1, 3, 17, 40, 99], (6, 300))
+    matrix[rng.random(matrix.shape) < 0.4] = np.nan
+    printed, resampled = both_alphas(matrix, level)
+    assert printed == pytest.approx(resampled, abs=1e-12)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(
+    ("ratings", "undefined"),
+    [([[1], [2]], False), ([[1, 2, 3]], True), ([[2, 2], [2, 2]], True), ([[1, 2], [1, np.nan]], True)],
+    ids=["one unit", "one rater", "constant", "constant where two judged"],
+)
+def test_both_alphas_are_undefined_alike(ratings: list, undefined: bool, level: str) -> None:
+    printed, resampled = both_alphas(np.array(ratings, dtype=float), level)
+    assert np.isnan(printed) == undefined
+    assert printed == pytest.approx(resampled, abs=1e-12, nan_ok=True)
+
+
+def test_every_printed_alpha_comes_from_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(krippendorff, "alpha", lambda **_: 0.25)
+    (pooled,), (averaged,) = agreement(noisy(), ci=20), agreement(noisy(), per=["doc_id"], ci=20)
+    assert (pooled.value, averaged.value) == (0.25, 0.25)
+    assert pooled.low > 0.25  # the resamples are the kernel's
+    assert [result.value for result in agreement(noisy(), by="doc_id")] == [0.25] * 10
+
+
+def test_a_table_too_large_for_the_package_is_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = agreement(noisy())[0].value
+    monkeypatch.setattr(krippendorff, "alpha", None)
+    monkeypatch.setattr(coefficients, "PACKAGE_CELLS", 80 * 2 * 2 - 1)
+    assert agreement(noisy())[0].value == pytest.approx(expected, abs=1e-12)
 
 
 @settings(max_examples=40, deadline=None)
@@ -186,7 +230,7 @@ def looped_interval(judgments: pd.DataFrame, cluster: list[str], resamples: int)
     found = []
     for _ in range(resamples):
         drawn = [groups[place] for place in rng.integers(0, len(groups), len(groups))]
-        found.append(krippendorff_alpha(np.concatenate(drawn).T))
+        found.append(both_alphas(np.concatenate(drawn).T, "nominal")[0])
     return tuple(np.quantile(found, [0.025, 0.975]))
 
 
@@ -253,9 +297,10 @@ def test_what_cannot_be_answered_is_said_in_a_sentence(judgments, options, sente
         agreement(judgments, **options)
 
 
-def test_the_ratio_level_has_no_place_for_negative_values() -> None:
+@pytest.mark.parametrize("ci", [0, 10])
+def test_the_ratio_level_has_no_place_for_negative_values(ci: int) -> None:
     with pytest.raises(AnalysisError, match="values of 0 or more, and there is -2; take the level interval"):
-        krippendorff_alpha(np.array([[-2.0, 2.0, -2.0], [2.0, -2.0, 2.0]]), "ratio")
+        agreement(from_matrix([[-2.0, 2.0, -2.0], [2.0, -2.0, 2.0]]), level="ratio", ci=ci)
 
 
 def test_units_judged_once_are_counted_in_a_note() -> None:

@@ -1,4 +1,4 @@
-"""Spread, crowd against experts, and SummEval's rule for a second look."""
+"""Spread, and crowd against experts."""
 
 from __future__ import annotations
 
@@ -6,36 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.agreement_experts import contested, crowd_against_experts, spread_histograms
+from analysis.agreement.experts import crowd_against_experts, spread_histograms
 from analysis.tables import AnalysisError
 from tests.analysis.support import table
 
 
 def scores(*values: float, doc: str = "d") -> pd.DataFrame:
     return table([(doc, "s", "coherence", f"e{i}", value) for i, value in enumerate(values)])
-
-
-def who(*values: float) -> list[str]:
-    return contested(scores(*values))["worker_id"].tolist()
-
-
-def test_the_one_who_stands_apart_looks_again() -> None:
-    assert who(5, 1, 1) == ["e0"]
-    assert who(5, 1, 2) == ["e0"]
-    assert "from the others (1, 2)" in contested(scores(5, 1, 2))["reason"].iloc[0]
-
-
-def test_without_that_pattern_all_look_again() -> None:
-    # 5, 3, 1: the ends differ by 4, but the others are 2 apart whoever is left out
-    assert who(5, 3, 1) == ["e0", "e1", "e2"]
-    # two annotators: nobody knows which of them stands apart
-    assert who(5, 1) == ["e0", "e1"]
-
-
-def test_differences_up_to_two_points_are_not_contested() -> None:
-    assert who(5, 3, 3) == []
-    assert list(contested(scores(5, 3, 3)).columns) == ["doc_id", "system", "unit", "worker_id", "value", "reason"]
-    assert contested(scores(5, 3, 3), spread=1)["worker_id"].tolist() == ["e0"]
 
 
 def test_the_spread_of_annotators_by_hand() -> None:

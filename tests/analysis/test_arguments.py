@@ -10,8 +10,8 @@ import pytest
 
 from analysis import VERSION
 from analysis.cli import main
-from analysis.provenance import versions
-from analysis.table_checks import show
+from analysis.tables.checks import show
+from analysis.tables.provenance import versions
 from scoring import __version__ as scoring_version
 
 ROOT = Path(__file__).resolve().parents[2]

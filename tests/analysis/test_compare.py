@@ -10,10 +10,9 @@ import pandas as pd
 import pytest
 
 from analysis.cli import main
-from analysis.coefficients import UnknownName, pearson
 from analysis.compare import compare
-from analysis.compare_adjust import adjust, clusters, optimal
-from analysis.compare_swap import (
+from analysis.compare.adjust import adjust, clusters, optimal
+from analysis.compare.permutation import (
     all_masks,
     p_values,
     standardise,
@@ -21,8 +20,9 @@ from analysis.compare_swap import (
     swapped_differences,
     swapped_vectors,
 )
-from analysis.compare_williams import williams, zou_interval
+from analysis.compare.williams import williams, zou_interval
 from analysis.correlate import TooFewSystems
+from analysis.correlate.coefficients import UnknownName, pearson
 from tests.analysis._matrices import cases, matrix, table
 
 LEVEL = {"system": "system", "input": "summary", "global": "global"}

@@ -13,9 +13,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from analysis.cli import main
-from analysis.coefficients import COEFFICIENTS, UnknownName, accuracy, coefficient, fisher_interval, pair_counts, tau_b
 from analysis.correlate import TooFewSystems, correlate, per_document, system_means
-from analysis.cube import MissingMeasure
+from analysis.correlate.coefficients import (
+    COEFFICIENTS,
+    UnknownName,
+    accuracy,
+    coefficient,
+    fisher_interval,
+    pair_counts,
+    tau_b,
+)
+from analysis.correlate.score_cube import MissingMeasure
 from tests.analysis._matrices import cases, matrix, table
 
 LEVEL = {"system": "system", "input": "summary", "global": "global"}

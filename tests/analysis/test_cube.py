@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.cube import MissingMeasure, build_cube
+from analysis.correlate.score_cube import MissingMeasure, build_cube
 from tests.analysis._matrices import table
 
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analysis.filters import Rule, apply_rules, parse_rules, preview
-from analysis.filters.simulated import detection
 from analysis.tables import AnalysisError, check_table
+from tests.analysis.simulated_crowd import detection
 from tests.analysis.support import table
 
 

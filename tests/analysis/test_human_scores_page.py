@@ -9,11 +9,11 @@ import pytest
 
 from analysis.aggregate import SCHEMES, aggregate
 from analysis.agreement import agreement
-from analysis.agreement_coefficients import KERNELS
-from analysis.agreement_raters import RATER_COEFFICIENTS
+from analysis.agreement.coefficients import KERNELS
+from analysis.agreement.raters import RATER_COEFFICIENTS
 from analysis.filters import RULES, apply_rules
-from analysis.filters.simulated import detection
 from analysis.planning import checks_needed
+from tests.analysis.simulated_crowd import detection
 from tests.analysis.support import table
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "statistics" / "human-scores.md").read_text()

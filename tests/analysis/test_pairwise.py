@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from analysis.cli import main
+from analysis.correlate.resample import draw_weights
 from analysis.experiments.pairwise import pairwise_f1, verdicts, weighted_f1
-from analysis.resample import draw_weights
 from tests.analysis._matrices import table
 
 

@@ -17,7 +17,7 @@ from analysis.planning import (
     system_power,
     with_fee,
 )
-from analysis.planning_sample import sample_documents
+from analysis.planning.sample import sample_documents
 from analysis.tables import AnalysisError
 from tests.analysis.support import table
 

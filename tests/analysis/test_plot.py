@@ -12,7 +12,7 @@ import pytest
 from analysis import plot
 from analysis.correlate import system_means
 from analysis.experiments.topk import TopK
-from analysis.plot_metrics import topk_lines, value_matrix
+from analysis.plot.metrics import topk_lines, value_matrix
 from tests.analysis._matrices import table
 
 RNG = np.random.default_rng(0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.coefficients import COEFFICIENTS, coefficient
 from analysis.correlate import correlate
-from analysis.resample import (
+from analysis.correlate.coefficients import COEFFICIENTS, coefficient
+from analysis.correlate.resample import (
     draw_weights,
     global_samples,
     percentile_interval,

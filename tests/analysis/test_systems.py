@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.systems import compare_systems
+from analysis.compare.systems import compare_systems
 from analysis.tables import AnalysisError
 from tests.analysis.support import table
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -13,8 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.table_cells import decode_cell, encode_cell
-from analysis.table_keys import _string_numbers
 from analysis.tables import (
     SUFFIXES,
     TABLES,
@@ -22,11 +21,25 @@ from analysis.tables import (
     TableError,
     check_table,
     find_table,
+    read_pieces,
     read_table,
     write_table,
 )
+from analysis.tables.cells import decode_cell, encode_cell
+from analysis.tables.keys import _string_numbers
 
 HEAD = "doc_id,system,unit,worker_id,value\n"
+Read = Callable[[Path, str], pd.DataFrame]
+
+
+@pytest.fixture(params=["whole", "in pieces"])
+def read(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Read:
+    """Both ways into the gate."""
+    if request.param == "whole":
+        return read_table
+    monkeypatch.setattr("analysis.tables.WHOLE", -1)
+    monkeypatch.setattr("analysis.tables.PIECE", 2)
+    return lambda path, kind: pd.concat(list(read_pieces(path, kind)), ignore_index=True)
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -63,11 +76,11 @@ def documents() -> pd.DataFrame:
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize(("kind", "make"), [("judgments", judgments), ("documents", documents)])
-def test_every_form_gives_the_same_table_back(tmp_path: Path, suffix: str, kind: str, make) -> None:
+def test_every_form_gives_the_same_table_back(tmp_path: Path, read: Read, suffix: str, kind: str, make) -> None:
     expected = check_table(make(), kind)
     path = tmp_path / f"{kind}{suffix}"
     write_table(expected, path, kind)
-    pd.testing.assert_frame_equal(read_table(path, kind), expected)
+    pd.testing.assert_frame_equal(read(path, kind), expected)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -78,9 +91,9 @@ def test_the_same_table_gives_the_same_bytes(tmp_path: Path, suffix: str) -> Non
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_ids_that_look_like_numbers_or_missing_values_stay_strings(tmp_path: Path) -> None:
+def test_ids_that_look_like_numbers_or_missing_values_stay_strings(tmp_path: Path, read: Read) -> None:
     path = write(tmp_path / "j.csv", HEAD + "007,NA,null,None,1\n1.0,nan,N/A,-,0\n")
-    frame = read_table(path, "judgments")
+    frame = read(path, "judgments")
     assert frame["doc_id"].tolist() == ["007", "1.0"]
     assert frame["system"].tolist() == ["NA", "nan"]
     assert frame["unit"].tolist() == ["null", "N/A"]
@@ -103,9 +116,9 @@ def test_a_float_id_column_in_parquet_is_refused(tmp_path: Path) -> None:
         read_table(tmp_path / "scores.parquet", "scores")
 
 
-def test_bom_crlf_and_quoted_newlines_are_accepted(tmp_path: Path) -> None:
+def test_bom_crlf_and_quoted_newlines_are_accepted(tmp_path: Path, read: Read) -> None:
     text = HEAD.replace("\n", "\r\n") + '1,"a\nb",u,w,1\r\n2,"say ""x""",u,w,0\r\n'
-    frame = read_table(write(tmp_path / "j.csv", b"\xef\xbb\xbf" + text.encode()), "judgments")
+    frame = read(write(tmp_path / "j.csv", b"\xef\xbb\xbf" + text.encode()), "judgments")
     assert frame.columns[0] == "doc_id"
     assert frame["system"].tolist() == ["a\nb", 'say "x"']
     assert frame["value"].tolist() == [1.0, 0.0]
@@ -119,9 +132,9 @@ def test_extra_columns_are_kept_and_column_order_is_free(tmp_path: Path) -> None
     assert frame.iloc[0].tolist() == [1.0, "007", "w", "u", "s", "d"]
 
 
-def test_a_lone_reference_is_a_list_of_one(tmp_path: Path) -> None:
+def test_a_lone_reference_is_a_list_of_one(tmp_path: Path, read: Read) -> None:
     path = write(tmp_path / "documents.csv", 'doc_id,source,reference\n1,text,ref\n2,text,"[""a"", ""b""]"\n')
-    assert read_table(path, "documents")["references"].tolist() == [["ref"], [["a", "b"]]]
+    assert read(path, "documents")["references"].tolist() == [["ref"], [["a", "b"]]]
 
 
 def test_all_problems_are_named_at_once() -> None:
@@ -224,40 +237,42 @@ IDS = [case[0] for case in BAD_FILES]
 
 
 @pytest.mark.parametrize(("name", "content", "sentence"), [case[1:] for case in BAD_FILES], ids=IDS)
-def test_a_bad_file_is_answered_with_a_sentence(tmp_path: Path, name: str, content: str | bytes, sentence: str) -> None:
+def test_a_bad_file_is_answered_with_a_sentence(
+    tmp_path: Path, read: Read, name: str, content: str | bytes, sentence: str
+) -> None:
     with pytest.raises(TableError) as caught:
-        read_table(write(tmp_path / name, content), "judgments")
+        read(write(tmp_path / name, content), "judgments")
     assert sentence in str(caught.value)
     assert name in str(caught.value)
 
 
-def test_half_a_surrogate_pair_is_refused(tmp_path: Path) -> None:
+def test_half_a_surrogate_pair_is_refused(tmp_path: Path, read: Read) -> None:
     row = '{"doc_id": "\\ud800", "system": "a", "unit": "u", "worker_id": "w", "value": 1}'
     with pytest.raises(TableError, match="row 1, column doc_id"):
-        read_table(write(tmp_path / "j.jsonl", row), "judgments")
+        read(write(tmp_path / "j.jsonl", row), "judgments")
 
 
-def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_folder_are_named(tmp_path: Path, read: Read) -> None:
     with pytest.raises(TableError, match=r"gone\.csv: found no such file"):
-        read_table(tmp_path / "gone.csv", "scores")
+        read(tmp_path / "gone.csv", "scores")
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(TableError, match="found a folder"):
-        read_table(tmp_path / "folder.csv", "scores")
+        read(tmp_path / "folder.csv", "scores")
 
 
-def test_a_truncated_and_a_damaged_gzip_are_told_apart(tmp_path: Path) -> None:
+def test_a_truncated_and_a_damaged_gzip_are_told_apart(tmp_path: Path, read: Read) -> None:
     whole = gzip.compress((HEAD + "1,a,u,w,1\n" * 1000).encode())
     path = tmp_path / "j.csv.gz"
     path.write_bytes(whole[:-20])
     with pytest.raises(TableError, match="a gzip that breaks off"):
-        read_table(path, "judgments")
+        read(path, "judgments")
     path.write_bytes(b"not gzip at all")
     with pytest.raises(TableError, match="a gzip that is damaged"):
-        read_table(path, "judgments")
+        read(path, "judgments")
 
 
 @pytest.mark.parametrize("name", ["long.csv", "long.jsonl"])
-def test_a_line_of_a_gigabyte_is_refused_without_reading_it(tmp_path: Path, name: str) -> None:
+def test_a_line_of_a_gigabyte_is_refused_without_reading_it(tmp_path: Path, read: Read, name: str) -> None:
     path = tmp_path / name
     with path.open("wb") as file:
         file.write(HEAD.encode())
@@ -269,13 +284,13 @@ def test_a_line_of_a_gigabyte_is_refused_without_reading_it(tmp_path: Path, name
         file.write(HEAD.encode() + b"x" * (2**20 - len(HEAD)))
     tracemalloc.start()
     with pytest.raises(TableError, match="a line longer than 16 MiB, starting at byte 35"):
-        read_table(path, "judgments")
+        read(path, "judgments")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 80 * 2**20
 
 
-def test_a_gzip_bomb_is_refused_with_flat_memory(tmp_path: Path) -> None:
+def test_a_gzip_bomb_is_refused_with_flat_memory(tmp_path: Path, read: Read) -> None:
     path = tmp_path / "bomb.csv.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
         file.write(HEAD.encode())
@@ -283,10 +298,79 @@ def test_a_gzip_bomb_is_refused_with_flat_memory(tmp_path: Path) -> None:
             file.write(b"x" * 2**20)
     tracemalloc.start()
     with pytest.raises(TableError, match="longer than 16 MiB"):
-        read_table(path, "judgments")
+        read(path, "judgments")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 80 * 2**20
+
+
+def in_pieces(path: Path, kind: str, monkeypatch: pytest.MonkeyPatch, **options: object) -> list[pd.DataFrame]:
+    monkeypatch.setattr("analysis.tables.WHOLE", 0)
+    monkeypatch.setattr("analysis.tables.PIECE", 2)
+    return list(read_pieces(path, kind, **options))
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_large_file_comes_in_pieces_and_a_small_one_whole(tmp_path: Path, suffix: str, monkeypatch) -> None:
+    path = tmp_path / f"j{suffix}"
+    write_table(judgments(), path, "judgments")
+    assert [len(piece) for piece in read_pieces(path, "judgments")] == [3]
+    assert [len(piece) for piece in in_pieces(path, "judgments", monkeypatch)] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("j.csv", HEAD + "1,a,u,w,1\n" + '2,"a\nb",u,w,1\n' + "\n3,a,u,w,x\n", "row 3, column value: found 'x'"),
+        ("j.csv", HEAD + "1,a,u,w,1\n2,a,u,w,1\n3,a,u,w,1\n4,a,u\n", "row 4: found 3 cells"),
+        ("j.csv", HEAD + "1,a,u,w,1\n2,a,u,w,1\n3,a,u,w,1\n3,a,u,w,1\n", "row 4, .* already in row 3"),
+        ("d.csv", "doc_id,source,references\n1,a,[]\n2,a,[]\n3,a,x\n", "row 3, column references: found 'x'"),
+    ],
+)
+def test_pieces_name_the_row_of_the_file(tmp_path: Path, monkeypatch, name: str, content: str, sentence: str) -> None:
+    with pytest.raises(TableError, match=f"{name}, {sentence}"):
+        in_pieces(write(tmp_path / name, content), "documents" if name[0] == "d" else "judgments", monkeypatch)
+
+
+def test_pieces_name_the_line_of_the_file(tmp_path: Path, monkeypatch) -> None:
+    row = '{"doc_id": "%d", "system": "a", "unit": "u", "worker_id": "w", "value": 1}\n'
+    text = "".join(row % n for n in range(3)) + "\n{\n"
+    with pytest.raises(TableError, match="line 5 that is not JSON"):
+        in_pieces(write(tmp_path / "j.jsonl", text), "judgments", monkeypatch)
+
+
+def test_pieces_of_a_defused_file_have_their_texts_back(tmp_path: Path, monkeypatch) -> None:
+    manifest = {"format": "pyramidion-export", "csv_formulas": "apostrophe", "files": [{"name": "s.csv"}]}
+    write(tmp_path / "manifest.json", json.dumps(manifest))
+    path = write(tmp_path / "s.csv", "doc_id,system,summary\n1,a,'=x\n2,a,y\n3,a,'-z\n")
+    assert [text for piece in in_pieces(path, "summaries", monkeypatch) for text in piece["summary"]] == [
+        "=x",
+        "y",
+        "-z",
+    ]
+
+
+def test_a_column_that_is_missing_is_filled_piece_by_piece(tmp_path: Path, monkeypatch) -> None:
+    rows = [{"doc_id": str(n), "references": ["r"], **({"source": "s"} if n < 2 else {})} for n in range(4)]
+    path = write(tmp_path / "d.jsonl", "\n".join(map(json.dumps, rows)))
+    pieces = in_pieces(path, "documents", monkeypatch, fill={"source": ""})
+    assert [text for piece in pieces for text in piece["source"]] == ["s", "s", "", ""]
+    with pytest.raises(TableError, match="column source"):
+        in_pieces(path, "documents", monkeypatch)
+
+
+def test_memory_does_not_grow_with_a_file_that_comes_in_pieces(tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "s.csv.gz"
+    with gzip.open(path, "wt", compresslevel=1) as file:
+        file.write("doc_id,system,summary\n")
+        file.writelines(f"{n},a,{n}{'word ' * 1000}\n" for n in range(8000))  # 40 MB
+    monkeypatch.setattr("analysis.tables.WHOLE", 0)
+    monkeypatch.setattr("analysis.tables.PIECE", 100)
+    tracemalloc.start()
+    assert sum(len(piece) for piece in read_pieces(path, "summaries")) == 8000
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 12 * 2**20
 
 
 def test_two_candidates_in_a_folder_are_both_named(tmp_path: Path) -> None:

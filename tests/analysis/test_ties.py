@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.coefficients import accuracy
+from analysis.correlate.coefficients import accuracy
 from analysis.experiments.ties import (
     calibrate_ties,
     kendall_like,

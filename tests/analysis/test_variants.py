@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from analysis.cli import main
-from analysis.compare_williams import williams
+from analysis.compare.williams import williams
 from analysis.experiments.ranking import rank_systems
 from analysis.experiments.variants import (
     combine_human,

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.test import Client
 
-from annotation import clock
 from annotation.api.urls import api
+from annotation.common import clock
 from annotation.leases import lease_task
 from annotation.models import (
     ApiToken,

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from analysis.disagreement import disagreement
+from analysis.correlate.disagreement import disagreement
 from analysis.tables import AnalysisError
 from annotation.explorer import PER_PAGE, Wish, list_page
 from annotation.explorer_document import document_page
@@ -107,6 +107,7 @@ def test_human_scores_are_the_reports_and_dropped_workers_have_their_reason():
     assert set(HumanScore.objects.values_list("value", flat=True)) == {0.0, 1.0}
     assert study.dropped.count() == 3  # the one who said no, on each of the three even summaries
     assert all(one.reason and one.rule.startswith("majority-dissent") for one in study.dropped.all())
+    assert all(str(one).startswith("Outvoted on ") for one in study.dropped.all())
     facts = study.explorations.get().facts
     assert facts == {"measures": ["litepyramid_recall", "pyramid_score"], "metrics": ["m"]}
 
@@ -241,6 +242,8 @@ def test_a_document_shows_texts_systems_units_and_judges(reader):
     assert page.count("✓ kept") == 2
     assert page.count("✕ left out") == page.count("left out: ") == 1  # the third worker, with the reason below
     assert "Outvoted on" in page
+    german = client.get(f"{address}{document.pk}/?metric=m&system={system.pk}", headers={"accept-language": "de"})
+    assert "Einheiten überstimmt (" in german.content.decode()
     assert "6 answers kept, 3 left out" in page
     assert all(worker.pseudonym in page for worker in study.workers.all())
     assert 'rel="next"' in page

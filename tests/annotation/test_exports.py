@@ -14,6 +14,7 @@ from analysis.report import Report
 from analysis.tables import read_table
 from annotation import reports
 from annotation.demo import STUDY, load_demo
+from annotation.errors import Refused
 from annotation.models import Assignment, FilterDecision, Judgment, Study, Summary
 from annotation.models.crowds import Entry
 from annotation.transfer import streaming
@@ -58,7 +59,7 @@ def test_the_manifest_tells_the_truth_about_every_file(study, tmp_path):
     assert files["judgments.csv"]["rows"] == len(lines) - 1 == 6
     assert [column["name"] for column in files["judgments.csv"]["columns"]] == lines[0].split(",")
     assert (told["format"], told["schema"], told["filter"]) == ("pyramidion-export", 1, None)
-    assert "pandas" in told["versions"]
+    assert {"pandas", "krippendorff"} <= told["versions"].keys()
 
 
 def test_an_export_takes_the_place_of_the_one_before_and_of_nothing_else(study, tmp_path):
@@ -166,6 +167,14 @@ def test_kept_and_dropped_are_the_filters_with_reasons(study, tmp_path):
     assert raw["worker_id"].tolist() == ["ZZTOP9"]
 
 
+def test_what_a_rule_by_document_keeps_has_scores_but_cannot_be_told_row_by_row(study, tmp_path):
+    FilterDecision.objects.create(study=study, rules=["majority-dissent[per=doc_id]"])
+    scores = read_table(export(study, tmp_path / "out", tables=["human_scores"]) / "human_scores.csv", "scores")
+    assert set(zip(scores["n_workers"], scores["value"], strict=True)) == {("2", 1.0)}  # who said 0 to s1 is gone
+    with pytest.raises(Refused, match="which exports can't tell"):
+        export(study, tmp_path / "rows", tables=["judgments_kept"])
+
+
 @pytest.fixture
 def demo() -> Study:
     load_demo()
@@ -173,7 +182,7 @@ def demo() -> Study:
 
 
 def test_the_printed_commands_give_the_same_bytes_and_the_sites_numbers(demo, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(reports, "RESAMPLES", 60)  # enough to tell two reports apart
+    monkeypatch.setattr("analysis.report.RESAMPLES", 60)  # enough to tell two reports apart
     Judgment.objects.filter(unit="scu01").update(extra={"evidence": [[1, 2]]})  # as the demo's annotators select it
     built: list[Report] = []  # what the command would write: drawing it twice would take long and prove nothing
     monkeypatch.setattr("analysis.commands.report.write_report", lambda report, folder: built.append(report) or [])

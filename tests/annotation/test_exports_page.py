@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from annotation import clock, exports
+from annotation import exports
+from annotation.common import clock
 from annotation.models import Export, Job, Role, Study
 from annotation.transfer.importer import import_study
 from annotation.transfer.options import ExportOptions

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.urls import reverse
 
-from annotation import clock
+from annotation.common import clock
 from annotation.demo import load_demo
 from annotation.errors import BadAnswers, Refused
 from annotation.guidance import (

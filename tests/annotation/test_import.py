@@ -9,9 +9,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Assignment, Batch, ContentUnit, Judgment, Study, Task, Worker
-from annotation.transfer.exporter import export_study
 from annotation.transfer.folder import open_folder, read_folder
 from annotation.transfer.importer import import_study, study_counts
+from tests.annotation.whole_export import export_study
 
 pytestmark = pytest.mark.django_db
 

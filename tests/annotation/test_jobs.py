@@ -1,5 +1,7 @@
 """A job that was lost with its worker is handed out again, once, and not for ever."""
 
+import subprocess
+import sys
 from datetime import timedelta
 
 import pytest
@@ -76,3 +78,16 @@ def test_a_job_that_nobody_takes_says_so_after_a_minute():
     assert "more than a minute" in render_to_string("annotation/study/job.html", page)
     job.state = Job.State.RUNNING
     assert "more than a minute" not in render_to_string("annotation/study/job.html", page)
+
+
+def test_a_process_knows_every_kind_once_django_is_set_up():
+    """A worker imports neither pages nor commands."""
+    code = "import django; django.setup(); from annotation.jobs import KINDS; print(' '.join(KINDS))"
+    kinds = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert {"score", "export", "explore", "page", "publish", "settle", "bonus"} <= set(kinds.stdout.split())
+
+
+def test_what_work_with_a_crowd_says_is_for_admins():
+    crowd = {name for name, work in jobs.KINDS.items() if work.__module__.startswith("annotation.crowds")}
+    assert "publish" in crowd
+    assert crowd == jobs.MONEY_KINDS

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotation import clock
+from annotation.common import clock
 from annotation.drafts import Change, save_draft
 from annotation.errors import AlreadySubmitted, BatchNotOpen, NoTaskLeft, NotYours
 from annotation.leases import expire_leases, lease_task, release_task

@@ -6,10 +6,10 @@ import pytest
 from django.test import Client, RequestFactory
 from django.urls import reverse
 
-from annotation.extraction import read_units
 from annotation.leases import lease_task
 from annotation.models import Assignment, AuditEvent, Batch, Judgment, Role, Worker
 from annotation.protocols import of as protocol_of
+from annotation.protocols.scu_units import read_units
 from annotation.safety.record import write_down
 from annotation.tokens import issue_token
 from tests.factories import make_batch, make_member, make_study

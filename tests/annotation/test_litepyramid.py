@@ -11,9 +11,9 @@ from annotation.models import Batch, ContentUnit, Judgment, Study, Summary
 from annotation.protocols.base import Item
 from annotation.protocols.litepyramid import LitePyramid, mixed, words_of
 from annotation.submits import revise_judgments, submit_judgments
-from annotation.transfer.exporter import export_study
 from annotation.transfer.frames import judgments_frame
 from annotation.transfer.importer import import_study
+from tests.annotation.whole_export import export_study
 from tests.factories import make_study, make_worker
 
 REAL = [Item(1, f"r{n}", f"Real {n}.") for n in range(8)]

@@ -118,5 +118,14 @@ def test_names_roles_and_filters_are_kept_single(study):
             write()
 
 
+def test_the_filter_in_force_is_the_one_that_nobody_undid(study):
+    assert study.filter_in_force() is None
+    FilterDecision.objects.create(study=study, rules=["time"], undone_at=timezone.now())
+    FilterDecision.objects.create(study=Study.objects.create(name="Another"), rules=["straightlining"])
+    assert study.filter_in_force() is None
+    decision = FilterDecision.objects.create(study=study, rules=["checks"])
+    assert study.filter_in_force() == decision
+
+
 def test_two_names_that_read_alike_get_different_addresses():
     assert [Study.objects.create(name=name).slug for name in ("A b", "A-B", "!!!")] == ["a-b", "a-b-2", "study"]

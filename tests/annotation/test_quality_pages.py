@@ -7,8 +7,8 @@ from annotation.batches import create_batch
 from annotation.demo import STUDY, load_demo
 from annotation.leases import lease_task
 from annotation.models import AuditEvent, FilterDecision, Job, Role, StoredResult, Study, Worker
-from annotation.quality import systems_judgments
 from annotation.submits import submit_judgments
+from annotation.tables.trusted import systems_judgments
 from annotation.transfer.frames import judgments_frame
 from tests.factories import make_batch, make_member, make_study, make_worker
 from tests.looking import markup

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from annotation.demo import STUDY, load_demo
-from annotation.models import FilterDecision, Job, Role, StoredResult, Study
+from annotation.models import FilterDecision, Job, Role, StoredResult, Study, User
 from annotation.reports import study_report
-from annotation.transfer.exporter import export_study
+from annotation.tokens import issue_token
+from tests.annotation.whole_export import export_study
 from tests.factories import make_member, make_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -67,6 +68,10 @@ def test_a_german_reader_gets_german_sentences_and_an_english_download(analyst, 
     packed = analyst.get(f"/studies/{study.slug}/report/folder/", headers=german)
     with zipfile.ZipFile(io.BytesIO(packed.getvalue())) as archive:
         assert b"Can we trust the judges?" in archive.read("index.html")
+    token = issue_token(User.objects.get(username="analyst"), "x", ["read"], 7).token
+    answer = analyst.get(f"/api/v1/studies/{study.slug}/report", headers={**german, "Authorization": f"Bearer {token}"})
+    assert answer.json()["verdict"].startswith("On these 6 systems and 12 documents")
+    assert answer.json()["sections"][0]["heading"] == "Can we trust the judges?"
 
 
 def test_the_site_and_the_command_line_give_the_same_numbers(study, tmp_path):

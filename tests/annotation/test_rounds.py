@@ -1,12 +1,11 @@
 """The second round: which answers are contested, who looks again, and what is kept of both rounds."""
 
-import pandas as pd
 import pytest
 from django.urls import reverse
 
-from annotation import clock, protocols
+from annotation import protocols
 from annotation.batches import create_batch
-from annotation.contested import contested_ratings, contested_units, rating_reasons, unit_reasons
+from annotation.common import clock
 from annotation.errors import NoTaskLeft, Refused
 from annotation.leases import lease_task, release_task
 from annotation.models import Assignment, Batch, Judgment, Role, SecondLook, Summary, Task, Worker
@@ -23,60 +22,6 @@ from annotation.transfer.frames import judgments_frame
 from tests.factories import make_member, make_study
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]
-
-# The rule
-
-
-@pytest.mark.parametrize(
-    ("values", "reasons"),
-    [
-        ([1, 4, 5], ["alone", "", ""]),  # 1 is 3 away from 4; 4 and 5 are within 1 point
-        ([4, 1, 1], ["alone", "", ""]),
-        ([2, 3, 5], ["", "", "alone"]),  # 5 is 3 away from 2; 2 and 3 are within 1 point
-        ([1, 3, 5], ["apart"] * 3),  # 4 apart, and no two within 1 point around an outlier
-        ([1, 1, 5, 5], ["apart"] * 4),
-        ([1, 4], ["apart"] * 2),  # with two nobody can say who is off
-        ([3, 5, 5], [""] * 3),  # 2 points are not more than 2
-        ([1, 2, 3], [""] * 3),
-        ([2, 2, 2], [""] * 3),
-    ],
-)
-def test_summeval_s_rule(values, reasons):
-    assert rating_reasons(values, gap=2, near=1) == reasons
-
-
-def test_the_thresholds_move_the_rule():
-    assert rating_reasons([3, 5, 5], gap=1, near=1) == ["alone", "", ""]
-    assert rating_reasons([1, 3, 5], gap=2, near=2) == ["apart"] * 3  # 1 and 5 both qualify: nobody is alone
-
-
-@pytest.mark.parametrize(
-    ("values", "majority", "split"),
-    [
-        ([1, 1, 0, 0], 0.5, True),
-        ([1, 1, 1, 0], 0.5, False),
-        ([1, 1, 1, 0], 0.75, True),  # 3 of 4 are not more than three quarters
-        ([1, 0], 0.5, True),
-    ],
-)
-def test_a_unit_without_a_clear_majority_is_contested(values, majority, split):
-    assert unit_reasons(values, majority) == [("split" if split else "")] * len(values)
-
-
-def test_only_the_rows_to_look_at_are_returned():
-    frame = pd.DataFrame(
-        {
-            "doc_id": ["a"] * 6,
-            "system": ["s"] * 6,
-            "unit": ["coherence"] * 3 + ["fluency"] * 3,
-            "worker_id": ["x", "y", "z"] * 2,
-            "value": [1, 4, 5, 3, 3, 4],
-        }
-    )
-    found = contested_ratings(frame)
-    assert found[["unit", "worker_id", "reason"]].to_numpy().tolist() == [["coherence", "x", "alone"]]
-    assert len(contested_units(frame.assign(value=[1, 0, 0, 1, 0, 0]))) == 0
-
 
 # Rounds in the database
 

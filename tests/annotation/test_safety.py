@@ -3,18 +3,19 @@
 import base64
 import json
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import DatabaseError, transaction
 from django.urls import reverse
 from django.utils import timezone
+from django_otp.oath import hotp
 
-from annotation import clock
+from annotation.common import clock
 from annotation.errors import Refused
 from annotation.models import AuditEvent, Invitation, Membership, Role, SecondFactor, SignInFailures, User
 from annotation.safety import invitations, second_factor
-from annotation.safety.second_factor import BadCode, code_at
+from annotation.safety.second_factor import BadCode
 from tests.factories import make_batch, make_member, make_study, make_user
 from tests.looking import markup
 
@@ -28,6 +29,10 @@ def admin(client):
     user = make_member(study, Role.ADMIN)
     client.force_login(user)
     return study, user
+
+
+def code_at(secret: str, step: int) -> str:
+    return f"{hotp(base64.b32decode(secret), step):06d}"
 
 
 def sign_in(client, name, password=PASSWORD, **more):
@@ -108,11 +113,15 @@ class TestGuessing:
 
 
 class TestSecondFactor:
-    def test_codes_are_those_of_rfc_4226(self):
+    def test_codes_are_those_of_rfc_4226(self, factor):
         # RFC 4226, appendix D: the secret "12345678901234567890", counters 0 to 9.
         secret = base64.b32encode(b"12345678901234567890").decode()
         expected = ["755224", "287082", "359152", "969429", "338314", "254676", "287922", "162583", "399871", "520489"]
         assert [code_at(secret, n) for n in range(10)] == expected
+        SecondFactor.objects.update(secret=secret, last_step=0)
+        for step, code in enumerate(expected[1:], start=1):
+            with clock.fixed(datetime.fromtimestamp(30 * step + 29, UTC)):
+                second_factor.check_code(factor.user, code)
 
     @pytest.fixture
     def factor(self) -> SecondFactor:
@@ -136,6 +145,11 @@ class TestSecondFactor:
         second_factor.check_code(factor.user, code)
         with pytest.raises(BadCode):
             second_factor.check_code(factor.user, code)
+
+    @pytest.mark.parametrize("prefix", ["0", "+", "\u0661"])
+    def test_only_six_digits_are_a_code(self, factor, prefix):
+        with pytest.raises(BadCode):
+            second_factor.check_code(factor.user, prefix + code_at(factor.secret, factor.last_step + 1))
 
     def test_an_old_code_is_refused(self, factor):
         SecondFactor.objects.update(last_step=0)

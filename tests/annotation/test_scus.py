@@ -9,16 +9,17 @@ from django.db import DatabaseError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotation import clock, protocols
+from annotation import protocols
 from annotation.advice import alike, entities, lone_pronoun, unit_advice
+from annotation.common import clock
 from annotation.errors import BadAnswers
-from annotation.extraction import Unit, coverage, read_units, store_units, units_of
 from annotation.models import Assignment, Batch, ContentUnit, ExtractedUnit, Judgment, Reference, Role, Task
+from annotation.protocols.scu_units import Unit, coverage, read_units, store_units, units_of
 from annotation.scus import ListMovedOn, align, compare, freeze_units, from_content, reference_states
-from annotation.transfer.exporter import export_study
 from annotation.transfer.frames import judgments_frame, scus_frame
 from annotation.transfer.importer import import_study
 from annotation.words import is_content, sentences
+from tests.annotation.whole_export import export_study
 from tests.factories import make_batch, make_member, make_study, make_worker
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]

@@ -5,10 +5,11 @@ import pytest
 from annotation.drafts import save_draft
 from annotation.leases import lease_task
 from annotation.models import Assignment, Judgment
+from annotation.models.attention import totals
 from annotation.protocols import of as protocol_of
-from annotation.signals import merge_signals, totals
+from annotation.signals import merge_signals
 from annotation.submits import submit_judgments
-from annotation.transfer.frames import assignments_frame
+from annotation.transfer.text_rows import assignments_table
 from tests.factories import make_batch, make_study, make_worker
 
 
@@ -71,7 +72,8 @@ def test_seconds_per_item_go_into_the_judgments_and_totals_into_the_export():
     last = sent("bbbb", active=2, items={first: {"seconds": 1.5, "changes": 0}})
     submit_judgments(mine.worker, mine.key, {first: "1", second: "0"}, "k", signals=last)
     assert list(Judgment.objects.order_by("position").values_list("seconds", flat=True)) == [5.0, None]
-    row = assignments_frame(study).iloc[0]
+    table = assignments_table(study)
+    row = dict(zip(table.names, next(table.rows()), strict=True))
     assert row["assignment_id"] == mine.key
     assert row["worker_id"] == mine.worker.pseudonym
     assert (row["state"], row["active_seconds"], row["focus_lost"], row["pastes"]) == ("submitted", 12, 2, 4)

@@ -20,7 +20,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from annotation import clock
+from annotation.common import clock
 from annotation.drafts import Change, save_draft
 from annotation.errors import AlreadySubmitted, NoTaskLeft
 from annotation.leases import expire_leases, lease_task, release_task

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.urls import reverse
 
-from annotation import clock
+from annotation.common import clock
 from annotation.drafts import Change, save_draft
 from annotation.errors import AlreadySubmitted, BadAnswers, BatchNotOpen, Refused
 from annotation.leases import expire_leases, lease_task

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from django.utils import formats, translation
 
-from annotation.templatetags.amounts import amount
+from annotation.common.money import amount
 from tests.factories import make_batch, make_member, make_study
 
 ROOM = Path(__file__).resolve().parents[2] / "annotation"

@@ -7,8 +7,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Summary
-from annotation.transfer.exporter import export_study
 from annotation.transfer.shown import UNKNOWN_TOKENS, Showing, replace_unknown, shown_text, truecase_sentence
+from tests.annotation.whole_export import export_study
 
 TRUECASE = Showing(truecase=True)
 

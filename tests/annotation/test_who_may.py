@@ -55,6 +55,7 @@ BODIES = {
 
 QUERIES = {
     "crowd-mturk": "?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=mturk",
+    "crowd-entry": "?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=mturk",
     "crowd-prolific": "?PROLIFIC_PID=p&STUDY_ID=prolific&SESSION_ID=s",
 }
 
@@ -132,6 +133,7 @@ def addresses(study: Study, people: dict[str, User], callbacks: Any) -> dict[str
     }
     own: dict[str, dict[str, object]] = {
         "crowd-mturk": {"token": "scan-mturk"},
+        "crowd-entry": {"crowd": "mturk", "token": "scan-mturk"},
         "crowd-about": {"token": "scan-mturk"},
         "crowd-prolific": {"token": "scan-prolific"},
         **{f"crowd-{page}": {"key": mine.key} for page in ("task", "draft", "submit", "advice", "done")},

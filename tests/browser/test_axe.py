@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from annotation import clock
+from annotation.common import clock
 from annotation.demo import load_demo
 from annotation.guidance import give_defaults
 from annotation.leases import lease_task

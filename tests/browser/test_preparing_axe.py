@@ -3,10 +3,10 @@
 import pytest
 from playwright.sync_api import expect
 
-from annotation import clock
 from annotation.batches import create_batch
-from annotation.extraction import Unit, store_units
+from annotation.common import clock
 from annotation.models import Assignment, Reference, Role
+from annotation.protocols.scu_units import Unit, store_units
 from annotation.rounds import open_second_round, read_thresholds
 from annotation.scus import freeze_units
 from tests.annotation.test_rounds import rated

@@ -1,4 +1,4 @@
-"""Runs what Containerfile and compose.yaml of deploy/ say, in fresh folders instead of containers: `make containers`.
+"""Runs what Containerfile and compose.yaml say, in fresh folders instead of containers: `make containers`.
 
 Two web hosts and two workers, each from a folder of its own, against one database, behind the proxy with TLS. With
 `--whole` also the steps that change the machine (apt-get, pip into a new environment), as root.
@@ -27,6 +27,7 @@ from tests import postgres
 
 ROOT = Path(__file__).resolve().parents[2]
 DEPLOY = ROOT / "deploy"
+CONTAINERFILE = DEPLOY / "containers" / "Containerfile"
 MACHINE = ("apt-get", "rm -rf /var/lib/apt", "pip install", "useradd", "chown")
 
 
@@ -46,7 +47,7 @@ def build(folder: Path, *, whole: bool) -> list[str]:
         python = folder / ".venv" / "bin"
     clean = {name: value for name, value in os.environ.items() if name in ("HOME", "LANG", "TMPDIR")}
     there = {**clean, "PATH": f"{python}:{os.environ['PATH']}", "PIP_ARGUMENTS": ""}
-    for word, rest in instructions((DEPLOY / "Containerfile").read_text()):
+    for word, rest in instructions(CONTAINERFILE.read_text()):
         if word == "COPY":
             *sources, target = rest.split()
             for source in sources:
@@ -118,7 +119,7 @@ def databases() -> Iterator[tuple[str, str]]:
         raise RuntimeError("No PostgreSQL answers on 127.0.0.1:5432.")
     mark = uuid.uuid4().hex[:8]
     names = [f"pyramidion_{mark}", f"marketplace_{mark}"]
-    first = (DEPLOY / "first-start.sql").read_text().replace("marketplace;", f"{names[1]};")
+    first = (DEPLOY / "containers" / "first-start.sql").read_text().replace("marketplace;", f"{names[1]};")
     with psycopg.connect(url.replace("postgres:", "postgresql:", 1), autocommit=True) as there:
         there.execute(f"CREATE DATABASE {names[0]}")
         there.execute(first)
@@ -200,7 +201,7 @@ def _start(site: Site, replicas: list[Path]) -> None:
     ]
     _spawn(site, "proxy", proxy, site.folder)
     probe = known["marketplace"]["healthcheck"]["test"][1:]
-    checks = [["python", "-m", "deploy.probe", str(port)] for port in site.web]
+    checks = [["python", "-m", "deploy.monitoring.probe", str(port)] for port in site.web]
     checks.append(
         [site.environment["MARKETPLACE_BIND"].rpartition(":")[2] if word == "8001" else word for word in probe]
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from .containers import DEPLOY, ROOT, instructions, services
+from .containers import CONTAINERFILE, DEPLOY, ROOT, instructions, services
 
 KEYS = {
     *("image", "build", "command", "env_file", "environment", "restart", "read_only", "tmpfs", "cap_drop"),
@@ -23,13 +23,13 @@ KEYS = {
 
 def test_the_containerfile_passes_hadolint():
     program = Path(sys.executable).parent / "hadolint"
-    done = subprocess.run([program, DEPLOY / "Containerfile"], capture_output=True, text=True, check=False)
+    done = subprocess.run([program, CONTAINERFILE], capture_output=True, text=True, check=False)
     assert done.stdout == ""
     assert done.returncode == 0
 
 
 def test_the_containerfile_copies_everything_the_program_is():
-    copied = " ".join(rest for word, rest in instructions((DEPLOY / "Containerfile").read_text()) if word == "COPY")
+    copied = " ".join(rest for word, rest in instructions(CONTAINERFILE.read_text()) if word == "COPY")
     for name in ("analysis", "scoring", "annotation", "deploy", "fixtures", "manage.py", "requirements.txt"):
         assert name in copied.split()
 
@@ -49,7 +49,7 @@ def test_the_compose_file_is_sound():
 
 def test_containers_can_write_exports_and_backups():
     known = services()
-    made = re.search(r"mkdir -p (.*?) &&", dict(instructions((DEPLOY / "Containerfile").read_text()))["RUN"])[1].split()
+    made = re.search(r"mkdir -p (.*?) &&", dict(instructions(CONTAINERFILE.read_text()))["RUN"])[1].split()
     for name, places in {
         "web": {"EXPORT_ROOT", "BACKUP_DIR"},
         "worker": {"EXPORT_ROOT"},

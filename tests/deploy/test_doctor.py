@@ -18,8 +18,8 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Entry, User
-from deploy.doctor import CHECKS, examine
-from deploy.doctor_checks import market_signs_whom_it_sends
+from deploy.doctor import NAMES, examine
+from deploy.doctor.markets import market_signs_whom_it_sends
 from tests.factories import make_batch, make_study
 
 pytestmark = pytest.mark.django_db
@@ -81,7 +81,7 @@ def sound(settings, market, tmp_path, monkeypatch):
 
 
 def wrong() -> dict[str, str]:
-    return {finding.name: finding.problem for finding in examine() if not finding.ok}
+    return {name: problem for name, problem in examine().items() if problem}
 
 
 def test_a_sound_deployment_has_nothing_to_fix():
@@ -206,8 +206,16 @@ def test_the_command_lists_all_and_exits_1(settings):
     with pytest.raises(SystemExit, match="1"):
         call_command("doctor", json=True, stdout=out)
     rows = json.loads(out.getvalue())
-    assert [row["check"] for row in rows] == list(CHECKS)
+    assert [row["check"] for row in rows] == NAMES
     assert [row["check"] for row in rows if not row["ok"]] == ["debug"]
+
+
+def test_djangos_own_check_command_asks_neither_the_database_nor_the_market():
+    there = {**os.environ, "DEMO": "1", "ENV_FILE": os.devnull}
+    command = [sys.executable, "manage.py", "check", "--deploy", "--list-tags"]
+    done = subprocess.run(command, env=there, capture_output=True, text=True, check=True)
+    assert "security" in done.stdout
+    assert "doctor" not in done.stdout
 
 
 def test_a_database_that_does_not_answer_is_said_in_a_sentence(tmp_path):
@@ -234,9 +242,9 @@ def test_a_market_that_moves_callers_within_itself_is_fine():
 )
 def test_only_amazons_market_need_not_sign(settings, endpoint, signs):
     settings.MTURK_ENDPOINT_URL, settings.MTURK_SIGNED_ENTRY = endpoint, signs
-    assert market_signs_whom_it_sends() is None
+    assert list(market_signs_whom_it_sends()) == []
     settings.MTURK_SIGNED_ENTRY = not signs
-    assert ("all its workers" in market_signs_whom_it_sends()) is not signs
+    assert ("all its workers" in next(market_signs_whom_it_sends()).msg) is not signs
 
 
 def test_the_marketplace_is_examined_by_what_applies_to_it(tmp_path):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.test import RequestFactory
 
-from deploy.logs import JsonFormatter, RequestLog, clean
+from deploy.monitoring.logs import JsonFormatter, RequestLog, clean
 from tests.factories import make_batch, make_study
 
 pytestmark = pytest.mark.django_db
@@ -180,7 +180,7 @@ def test_a_failure_outside_every_page_is_answered_and_logged(caplog):
 
 
 def test_other_failures_show_the_sites_own_page(client, monkeypatch):
-    monkeypatch.setattr("deploy.health._problem", lambda: 1 / 0)
+    monkeypatch.setattr("deploy.monitoring.health._problem", lambda: 1 / 0)
     client.raise_request_exception = False
     response = client.get("/readyz")
     assert response.status_code == 500

@@ -7,7 +7,8 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from annotation.marketplace import books, clock, keys, people
+from annotation.common import clock
+from annotation.marketplace import books, keys, people
 from annotation.marketplace.hits import TypeValues, create_hit, register_hit_type
 from annotation.marketplace.models import HIT, Requester, Worker
 

@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from annotation.marketplace import assignments, books, clock, keys, people, work
+from annotation.common import clock
+from annotation.marketplace import assignments, books, keys, people, work
 from annotation.marketplace.api import contract
 from annotation.marketplace.api.operations import HANDLERS
 from annotation.marketplace.errors import Refused

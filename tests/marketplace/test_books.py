@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from annotation.marketplace import assignments, books, clock, hits, lifecycle, people, work
+from annotation.common import clock
+from annotation.marketplace import assignments, books, hits, lifecycle, people, work
 from annotation.marketplace.errors import InsufficientFunds, Refused
 from annotation.marketplace.models import HIT, Assignment, Requester, Transfer, Worker
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, START

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from annotation.marketplace import assignments, clock, work
+from annotation.common import clock
+from annotation.marketplace import assignments, work
 from annotation.marketplace.models import Notice
 from tests.marketplace.fixtures import ANSWER, make_hit
 

@@ -7,7 +7,8 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, reverse
 
-from annotation.marketplace import clock, people, work
+from annotation.common import clock
+from annotation.marketplace import people, work
 from annotation.marketplace.models import Account, AuditEntry, MarketSettings, Worker
 from annotation.marketplace.pages.urls import urlpatterns
 from tests.marketplace.fixtures import make_hit

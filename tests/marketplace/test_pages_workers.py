@@ -8,7 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotation.marketplace import assignments, clock, qualifications, work, workers
+from annotation.common import clock
+from annotation.marketplace import assignments, qualifications, work, workers
 from annotation.marketplace.models import HIT, Assignment
 from annotation.marketplace.qualifying import LOCALE
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, HTML, KEY, at, make_hit

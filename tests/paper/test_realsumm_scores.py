@@ -10,7 +10,7 @@ import pytest
 
 from analysis.compare import compare
 from analysis.correlate import correlate
-from analysis.cube import ScoreCube, build_cube
+from analysis.correlate.score_cube import ScoreCube, build_cube
 from analysis.experiments.pairwise import pairwise_f1
 from analysis.experiments.topk import top_k
 from analysis.tables import read_table

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scoring import wordnet
+from scoring.metrics.meteor import wordnet
 from tests.scoring import perl_rouge
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from scoring.wordlists import EXCEPTION_ORDER, release
+from scoring.metrics.rouge.wordlists import EXCEPTION_ORDER, release
 
 _LINE = re.compile(r"^X (ROUGE-\S+) Eval (\d+)\.X R:(\S+) P:(\S+) F:(\S+)$")
 _NAMES = {

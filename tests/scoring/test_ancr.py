@@ -12,7 +12,7 @@ import pytest
 import scoring
 from scoring import registry
 from scoring.errors import BadOption
-from scoring.porter import porter
+from scoring.metrics.rouge.porter import porter
 from tests.scoring.plain_encoder import layer, read, thirty_pairs
 
 K = 5

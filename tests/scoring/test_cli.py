@@ -14,7 +14,7 @@ import pytest
 import scoring
 from analysis.tables import read_table, write_table
 from scoring.cli import main
-from scoring.sink import Sink
+from scoring.run.scores_writer import Sink
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPLAIN = ["explain", "--metric", "rouge-1-f", "--summary", "a", "--reference", "a"]
@@ -92,7 +92,7 @@ def test_run_writes_what_the_library_returns(
 def test_bytes_do_not_depend_on_jobs_cache_or_pieces(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     metrics = "rouge-all,bleu,chrf,js-2,cider,density"
     assert run(files, metrics, out="one.csv.gz") == 0
-    monkeypatch.setattr("scoring.streams.ROWS", 50)
+    monkeypatch.setattr("scoring.run.files.ROWS", 50)
     assert run(files, metrics, "--jobs", "2", "--cache", str(files / "cache"), out="two.csv.gz") == 0
     assert run(files, metrics, "--cache", str(files / "cache"), out="three.csv.gz") == 0
     first = (files / "one.csv.gz").read_bytes()
@@ -124,8 +124,8 @@ def test_run_tells_what_came_of_it(files: Path, capsys: pytest.CaptureFixture[st
 def test_large_files_are_read_in_pieces(
     tmp_path: Path, summaries: pd.DataFrame, documents: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.pieces.WHOLE", 0)
-    monkeypatch.setattr("scoring.pieces.ROWS", 2)
+    monkeypatch.setattr("analysis.tables.WHOLE", 0)
+    monkeypatch.setattr("analysis.tables.PIECE", 2)
     odd = summaries.assign(summary=['A "quoted"\nline.', "The cat sat.", "One, two.", "Three."])
     expected = scoring.evaluate(odd, documents, "rouge-1-f,length")
     for suffix in (".csv", ".csv.gz", ".jsonl", ".parquet"):
@@ -146,7 +146,7 @@ def test_documents_need_no_source_column_where_no_metric_looks_at_it(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("scoring.pieces.WHOLE", whole)
+    monkeypatch.setattr("analysis.tables.WHOLE", whole)
     documents = documents.drop(columns="source")
     cells = documents.assign(references=[json.dumps(texts) for texts in documents["references"]])
     if ".csv" in suffix:
@@ -167,8 +167,8 @@ def test_errors_in_pieces_name_the_row_of_the_file(
 ) -> None:
     with (files / "s.jsonl").open("a") as file:
         file.write('{"doc_id": "1", "system": "c", "summary": 7}\n')
-    monkeypatch.setattr("scoring.pieces.WHOLE", 0)
-    monkeypatch.setattr("scoring.pieces.ROWS", 2)
+    monkeypatch.setattr("analysis.tables.WHOLE", 0)
+    monkeypatch.setattr("analysis.tables.PIECE", 2)
     assert run(files, "length") == 2
     error = capsys.readouterr().err
     assert "s.jsonl, row 5, column summary" in error
@@ -200,8 +200,8 @@ def test_bad_option(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_doubled_summary(
     files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, whole: int
 ) -> None:
-    monkeypatch.setattr("scoring.pieces.WHOLE", whole)
-    monkeypatch.setattr("scoring.pieces.ROWS", 1)
+    monkeypatch.setattr("analysis.tables.WHOLE", whole)
+    monkeypatch.setattr("analysis.tables.PIECE", 1)
     add_line(files, system="a")
     assert run(files, "rouge-1-f") == 2
     assert "s.jsonl" in refused(capsys)
@@ -265,7 +265,7 @@ def test_no_scores_are_written_over_what_is_read(files: Path, target: str, capsy
 def test_a_place_that_cant_be_written_is_refused_before_the_work(
     files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.streams.Run", lambda *_, **__: pytest.fail("computed"))
+    monkeypatch.setattr("scoring.run.files.Run", lambda *_, **__: pytest.fail("computed"))
     assert run(files, "length", out="/proc/scores.csv") == 2
     assert "can't be written" in refused(capsys)
 

@@ -28,5 +28,5 @@ def test_examples(page: Path) -> None:
 
 def test_every_option_is_documented() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    options = {option.name for name in registry.known() for option in registry.get(name).family.card.options}
+    options = {option.name for name in registry.known() for option in registry.get(name).family.description.options}
     assert {option for option in options if f"`{option}`" not in text} == set()

@@ -14,15 +14,16 @@ import pandas as pd
 import pytest
 
 import scoring
-from scoring import encoder as encoding
-from scoring import models, notes, registry
-from scoring.embeddings_cache import EmbeddingCache, text_key
-from scoring.encoder import Encoder, Want, open_encoder
+from scoring import models, registry
 from scoring.errors import EmptyTextWarning, LongTextWarning, NotReady, UndefinedWarning
-from scoring.forward import Here, batches, depth
-from scoring.streams import score_files
-from scoring.windows import windows
-from scoring.work import make_plan
+from scoring.models import encoder as encoding
+from scoring.models import facts_cache
+from scoring.models.embeddings_cache import EmbeddingCache, text_key
+from scoring.models.encoder import Encoder, Want, open_encoder
+from scoring.models.torch_runner import Here, batches, depth
+from scoring.models.windows import windows
+from scoring.run.files import score_files
+from scoring.run.plan import make_plan
 
 ALL = "bertscore-f,moverscore,ancr-1,supert"
 WORDS = ("the", "cat", "sat", "on", "mat", "and", "looked", "at", "a", "dog", "slept", "in", "sun", "rain", "fell")
@@ -199,19 +200,19 @@ def test_a_second_run_neither_tokenises_nor_hashes_nor_loads_anything(
 
 
 def test_notes_come_back_and_damaged_ones_count_as_none(tmp_path: Path) -> None:
-    notes.note(tmp_path, "a", {"texts": 2})
-    notes.note(None, "a", 3)
-    assert (notes.recall(tmp_path, "a"), notes.recall(tmp_path, "b"), notes.recall(None, "a")) == (
+    facts_cache.note(tmp_path, "a", {"texts": 2})
+    facts_cache.note(None, "a", 3)
+    assert (facts_cache.recall(tmp_path, "a"), facts_cache.recall(tmp_path, "b"), facts_cache.recall(None, "a")) == (
         {"texts": 2},
         None,
         None,
     )
     (file,) = (tmp_path / "notes-1").iterdir()
     file.write_text("{")
-    assert notes.recall(tmp_path, "a") is None
-    for number in range(notes.LIMIT + 3):
-        notes.note(tmp_path, str(number), number)
-    assert len(list((tmp_path / "notes-1").iterdir())) == notes.LIMIT
+    assert facts_cache.recall(tmp_path, "a") is None
+    for number in range(facts_cache.LIMIT + 3):
+        facts_cache.note(tmp_path, str(number), number)
+    assert len(list((tmp_path / "notes-1").iterdir())) == facts_cache.LIMIT
 
 
 def test_a_run_tells_of_long_texts(corpus: Path, tmp_path: Path) -> None:

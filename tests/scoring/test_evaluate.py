@@ -13,11 +13,11 @@ import pytest
 
 import scoring
 from analysis.tables import TableError
-from scoring.engines import Pool
 from scoring.errors import EmptyTextWarning, MissingInput, ScoringError, UndefinedWarning
 from scoring.metrics.rouge import Rouge
+from scoring.run.engines import Pool
+from scoring.run.plan import Part, Piece, make_plan
 from scoring.texts import Document
-from scoring.work import Part, Piece, make_plan
 
 METRICS = "rouge-2-f,rouge-1-r[stem],coverage,length,bleu,cider"
 
@@ -87,7 +87,7 @@ def test_a_changed_reference_is_not_taken_from_the_cache(
 def test_an_interrupted_run_goes_on(
     summaries: pd.DataFrame, documents: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scoring.runs.BATCH", 1)
+    monkeypatch.setattr("scoring.run.BATCH", 1)
     seen: list[str] = []
     real = Rouge.score
 
@@ -206,7 +206,7 @@ def _asleep(_batch: object) -> object:
 
 
 def test_a_pool_that_is_left_early_does_not_wait_for_its_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoring.engines._compute_batch", _asleep)
+    monkeypatch.setattr("scoring.run.engines._compute_batch", _asleep)
     done = Piece(Document("d", ("a",), None), ("a",), ())
     results = Pool(make_plan(scoring.registry.parse("length")), 2).run(
         [[done], *[[replace(done, parts=(Part(0, ("length",), (0,)),))]] * 9]

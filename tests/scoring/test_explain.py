@@ -8,7 +8,7 @@ import pytest
 
 import scoring
 from scoring import registry
-from scoring.marks import Explanation, Passage, Span, merge
+from scoring.explain.explanation import Explanation, Passage, Span, merge
 from scoring.texts import Document
 from tests.scoring.conftest import need
 

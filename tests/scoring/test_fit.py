@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import isnan
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +18,10 @@ from scoring import registry
 from scoring.base import Family
 from scoring.cli import main
 from scoring.errors import NotReady
-from scoring.learned_model import read_model, write_model
-from scoring.levels import correlate, follow
-from scoring.regression import fit, make_folds, out_of_fold
+from scoring.learned.examples import Examples
+from scoring.learned.model_file import read_model, write_model
+from scoring.learned.ridge import fit, make_folds, out_of_fold
+from scoring.learned.train import Settings, report
 from scoring.texts import Document, Text
 
 WORDS = "cat dog rain sun bird fish tree house river stone wind snow king queen road ship".split()  # noqa: SIM905
@@ -145,18 +145,49 @@ def test_correlations_equal_scipy(name: str, function: object) -> None:
     metric = human + rng.integers(0, 3, (5, 8))
     human[0, 2] = human[3, 5] = np.nan
     metric[2] = 0.1
-    found = correlate(metric[None], human, np.isfinite(human), name)[0]
-    for row, value in enumerate(found):
-        there = np.isfinite(human[row])
-        if row == 2:
-            assert isnan(value)
-        else:
-            assert value == pytest.approx(function(metric[row][there], human[row][there])[0])  # type: ignore[operator]
-    system, summary = follow(metric[None], human, name, 10, seed=0)
-    means = [np.array([np.nanmean(table[np.isfinite(human[:, s]), s]) for s in range(8)]) for table in (metric, human)]
-    assert system.values[0] == pytest.approx(function(*means)[0])  # type: ignore[operator]
-    assert summary.values[0] == pytest.approx(np.nanmean(found))
-    assert summary.used == 4
+    there = np.isfinite(human)
+    documents, systems = np.nonzero(there)
+    examples = Examples(
+        [str(d) for d in documents], [str(s) for s in systems], ["m"], [None], metric[there][:, None], human[there], 0
+    )
+    rows = report(examples, human[there], Settings("judged", resamples=10, coefficient=name), "learned")
+    ingredient = {row.level: row for row in rows if row.metric == "m"}
+    means = [np.array([np.nanmean(table[there[:, s], s]) for s in range(8)]) for table in (metric, human)]
+    assert ingredient["system"].value == pytest.approx(function(*means)[0])  # type: ignore[operator]
+    each = [function(metric[d][there[d]], human[d][there[d]])[0] for d in (0, 1, 3, 4)]  # type: ignore[operator]
+    assert ingredient["summary"].value == pytest.approx(np.mean(each))  # document 2 has no correlation
+    assert [row.value for row in rows if row.metric == "learned"] == pytest.approx([1, 1])
+
+
+def test_intervals_are_those_of_the_slow_loop() -> None:
+    rng = np.random.default_rng(4)
+    target = rng.normal(size=(6, 5))
+    scores, held = target + rng.normal(size=(6, 5)), target + rng.normal(size=(6, 5)) / 2
+    names = [(f"d{d}", f"s{s}") for d in range(6) for s in range(5)]
+    documents, systems = [d for d, _ in names], [s for _, s in names]
+    examples = Examples(documents, systems, ["m"], [None], scores.reshape(-1, 1), target.ravel(), 0)
+    rows = report(examples, held.ravel(), Settings("judged", seed=9, resamples=50), "learned")
+    draws, samples = np.random.default_rng(9), []
+    for _ in range(50):
+        cells = np.ix_(draws.integers(0, 6, 6), draws.integers(0, 5, 5))
+        means = [table[cells].mean(axis=0) for table in (held, scores, target)]
+        samples.append([np.corrcoef(side, means[2])[0, 1] for side in means[:2]])
+    low, high = np.nanpercentile(samples, [2.5, 97.5], axis=0)
+    assert [row.low for row in rows[:2]] == pytest.approx(low.tolist())
+    assert [row.high for row in rows[:2]] == pytest.approx(high.tolist())
+    gain = np.subtract(*np.transpose(samples))
+    assert rows[1].difference_low == pytest.approx(np.nanpercentile(gain, 2.5))
+
+
+def test_means_that_are_equal_but_for_rounding_are_tied() -> None:
+    # 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1 in floating point; the first two systems are tied all the same.
+    target = np.array([[0.1, 0.3, 0.9], [0.2, 0.2, 0.9], [0.3, 0.1, 0.9]])
+    scores = np.array([[1.0, 2.0, 3.0]] * 3)
+    documents, systems = [str(n // 3) for n in range(9)], [str(n % 3) for n in range(9)]
+    examples = Examples(documents, systems, ["m"], [None], scores.reshape(-1, 1), target.ravel(), 0)
+    rows = report(examples, target.ravel(), Settings("judged", resamples=0, coefficient="kendall"), "learned")
+    # Of three pairs two are concordant and one is tied: tau-b = 2 / sqrt(3 * 2).
+    assert rows[1].value == pytest.approx(2 / np.sqrt(6))
 
 
 def test_fit_says_what_the_metric_is_worth(study: Study, capsys: pytest.CaptureFixture[str]) -> None:

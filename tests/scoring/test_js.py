@@ -7,7 +7,7 @@ from math import isnan, log
 import pytest
 
 from scoring import registry
-from scoring.english import STOP_WORDS
+from scoring.texts_english import STOP_WORDS
 
 
 def value(metric: str, summary: str, references: object) -> float:

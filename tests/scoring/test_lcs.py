@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scoring.lcs import Pattern, find_marks, find_weighted_marks, weight
-from scoring.rouge155 import round_to_five
-from scoring.rouge_marks import walk
-from scoring.rouge_texts import lay_out
+from scoring.metrics.rouge.explain import walk
+from scoring.metrics.rouge.lcs import Pattern, find_marks, find_weighted_marks, weight
+from scoring.metrics.rouge.perl155 import round_to_five
+from scoring.metrics.rouge.texts import lay_out
 
 # Few words make many ties; "x" and "y" stand on one side only, so that there are gaps of every length.
 REFERENCE = st.lists(st.sampled_from(["a", "b", "c", "d", "x", "x2"]), max_size=14)

@@ -18,9 +18,9 @@ from scipy.optimize import LinearConstraint, milp
 
 from analysis.tables import read_table
 from scoring import registry
-from scoring.english import STOP_WORDS
 from scoring.metrics.meteor import MeteorFamily
-from scoring.wordnet import WordNet, folder
+from scoring.metrics.meteor.wordnet import WordNet, folder
+from scoring.texts_english import STOP_WORDS
 
 WEIGHTS = (1.0, 0.6, 0.8)
 

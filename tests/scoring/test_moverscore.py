@@ -12,8 +12,8 @@ from scipy.optimize import linprog
 
 import scoring
 from scoring import registry
-from scoring.english import STOP_WORDS
 from scoring.errors import UndefinedWarning
+from scoring.texts_english import STOP_WORDS
 from tests.scoring.plain_encoder import layer, read, thirty_pairs
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from scoring.rouge155 import COUNTS, score
-from scoring.rouge_texts import Reference, Words
+from scoring.metrics.rouge.perl155 import COUNTS, score
+from scoring.metrics.rouge.texts import Reference, Words
 from tests.scoring.perl_rouge import SWITCHES, Pair, PerlRouge
 
 SEED = 20261116

@@ -14,7 +14,7 @@ import pytest
 
 import scoring
 from scoring import registry
-from scoring.base import Card, Family
+from scoring.base import Description, Family
 from scoring.cli import main
 from scoring.errors import ScoringError
 from scoring.options import Option
@@ -39,7 +39,9 @@ def nodes_in(diary: Path) -> set[str]:
 class Diary(Family):
     """Scores 1, takes a while, and writes down on which node each document was scored."""
 
-    card = Card(("test-diary",), "a test", ("references",), "none", "none", (Option("file", "", "where"),))
+    description = Description(
+        ("test-diary",), "a test", ("references",), "none", "none", (Option("file", "", "where"),)
+    )
 
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         import ray
@@ -57,7 +59,7 @@ class Diary(Family):
 
 @pytest.fixture
 def diary(tmp_path: Path) -> Iterator[Path]:
-    card = Diary.card
+    card = Diary.description
     registry.metric(*card.names, title=card.title, citation="none", reference="none", options=card.options)(Diary)
     yield tmp_path / "diary"
     registry.forget("test-diary")
@@ -98,8 +100,8 @@ def cluster() -> Iterator[Any]:
         made.second = made.add_node(wait=False, num_cpus=1, node_ip_address="127.0.0.1")
         made.wait_for_nodes(timeout=START)
         patch.setenv("RAY_ADDRESS", made.address)
-        patch.setattr("scoring.runs.BATCH", 25)  # 20 shards
-        from scoring.ray_engine import connected
+        patch.setattr("scoring.run.BATCH", 25)  # 20 shards
+        from scoring.run.ray_engine import connected
 
         with connected(1):  # once for all tests: each connection has workers of its own
             yield made
@@ -120,7 +122,7 @@ def test_two_nodes_give_the_bytes_of_the_local_engine(
 
 def test_a_refusal_comes_back_as_one_sentence(cluster: Any, tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("scoring.ray_engine._signatures", lambda plan: {"rouge-1-f": "made by hand"})
+        patch.setattr("scoring.run.ray_engine._signatures", lambda plan: {"rouge-1-f": "made by hand"})
         with pytest.raises(ScoringError, match="install the same versions and models on every node"):
             scoring.evaluate(*tables, "rouge-1-f", engine="ray")
 

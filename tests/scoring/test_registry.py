@@ -10,8 +10,8 @@ from scoring import registry
 from scoring.base import Family, Readiness
 from scoring.errors import BadOption, NotReady, ScoringError, UnknownMetric
 from scoring.options import Option, split_list
+from scoring.run.plan import make_plan
 from scoring.texts import Document, Text
-from scoring.work import make_plan
 
 
 def names(spec: str) -> list[str]:
@@ -80,7 +80,7 @@ def test_what_is_no_name_is_refused(spec: str) -> None:
 def test_every_metric_says_what_a_reader_needs() -> None:
     for name in registry.known():
         one = registry.get(name)
-        card = one.family.card
+        card = one.family.description
         assert card.title, name
         assert card.citation, name
         assert card.reference, name

@@ -6,8 +6,8 @@ import pytest
 
 from scoring import registry
 from scoring.errors import BadOption, MissingInput
-from scoring.porter import porter
-from scoring.wordlists import smart_stop_words, stemmer, wordnet_exceptions
+from scoring.metrics.rouge.porter import porter
+from scoring.metrics.rouge.wordlists import smart_stop_words, stemmer, wordnet_exceptions
 
 
 def value(metric: str, summary: object, references: object) -> float:

@@ -12,8 +12,9 @@ import pytest
 
 import scoring
 from analysis.tables import read_table
-from scoring import registry, vectors
+from scoring import registry
 from scoring.errors import BadOption
+from scoring.models import word_vectors
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +79,7 @@ def test_the_explanation_shows_who_was_matched_to_whom(small: Path) -> None:
 
 def plain(summary: str, reference: str, n: int, threshold: float) -> tuple[float, float]:
     """Precision and recall, slowly: Ng and Abrecht's soft match with the counting of S3's code."""
-    glove = vectors.load("glove")
+    glove = word_vectors.load("glove")
 
     def grams(text: str) -> Counter[tuple[str, ...]]:
         words = re.findall(r"\w+", text.lower())

@@ -9,7 +9,7 @@ import pytest
 
 import scoring
 from scoring.errors import NotReady, UndefinedWarning
-from scoring.questions import Question, overlap, questions
+from scoring.metrics.summaqa.questions import Question, overlap, questions
 from tests.scoring.tiny_models import write_model
 
 SOURCE = ("The train in Paris opened yesterday.", "Every morning people in Old London cross it.")
@@ -87,7 +87,7 @@ def test_an_empty_summary_scores_nothing_and_a_document_without_names_asks_nothi
 
 
 def test_refusals_name_all_that_is_missing(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scoring.questions.find_spec", lambda name: None)
+    monkeypatch.setattr("scoring.metrics.summaqa.questions.find_spec", lambda name: None)
     with pytest.raises(NotReady, match=r"hf download bert-large.*pip install spacy.*entities=capitals"):
         scoring.registry.get("summaqa-f").evaluate_example(SUMMARY, source=SOURCE)
     with pytest.raises(NotReady, match=r"cannot run here: SpaCy"):

@@ -10,7 +10,7 @@ import pytest
 
 import scoring
 from scoring import registry
-from scoring.english import STOP_WORDS
+from scoring.texts_english import STOP_WORDS
 from tests.scoring.plain_encoder import layer, read, thirty_pairs
 
 TOP = 3

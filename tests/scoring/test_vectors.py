@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scoring import emd, registry, vectors
+from scoring import registry
 from scoring.errors import NotReady, ScoringError
+from scoring.models import earth_mover, word_vectors
 
 SMALL = "cat 1 0\ndog 0.9 0.1\nrain 0 1\n"
 
@@ -23,12 +24,12 @@ def small(tmp_path: Path) -> Path:
 
 
 def test_the_embedded_vectors_are_glove_mapped_into_memory() -> None:
-    glove = vectors.load("glove")
+    glove = word_vectors.load("glove")
     assert len(glove.rows) == 400_000
     assert isinstance(glove.table, np.memmap)
     # The first numbers of "the" in glove.6B.50d.txt.
     assert glove.of(["the"])[0, :3] == pytest.approx([0.418, 0.24968, -0.41242])
-    assert vectors.fingerprint("glove").startswith("glove-6b-50d-1.0.0-")
+    assert word_vectors.fingerprint("glove").startswith("glove-6b-50d-1.0.0-")
 
 
 def test_text_gzip_and_npy_hold_the_same(small: Path, tmp_path: Path) -> None:
@@ -37,7 +38,7 @@ def test_text_gzip_and_npy_hold_the_same(small: Path, tmp_path: Path) -> None:
     (tmp_path / "table.txt").write_text("cat\ndog\nrain\n")
     np.save(tmp_path / "table.npy", np.array([[1, 0], [0.9, 0.1], [0, 1]], dtype=np.float32))
     for path in (small, packed, tmp_path / "table.npy"):
-        found = vectors.load(str(path))
+        found = word_vectors.load(str(path))
         assert found.of(["dog", "cat"]) == pytest.approx(np.array([[0.9, 0.1], [1, 0]]), abs=1e-7)
         assert not found.has("snow")
 
@@ -45,7 +46,7 @@ def test_text_gzip_and_npy_hold_the_same(small: Path, tmp_path: Path) -> None:
 def test_the_first_of_doubled_words_wins(tmp_path: Path) -> None:
     path = tmp_path / "doubled.txt"
     path.write_text("cat 1 0\ncat 0 1\n")
-    assert vectors.load(str(path)).of(["cat"]).tolist() == [[1, 0]]
+    assert word_vectors.load(str(path)).of(["cat"]).tolist() == [[1, 0]]
 
 
 def test_the_signature_names_the_content_not_the_path(small: Path, tmp_path: Path) -> None:
@@ -93,14 +94,14 @@ def test_a_bad_file_is_named_with_its_line(tmp_path: Path, content: str, said: s
     path = tmp_path / "bad.txt"
     path.write_text(content)
     with pytest.raises(ScoringError, match=said):
-        vectors.load(str(path))
+        word_vectors.load(str(path))
 
 
 def test_a_table_that_does_not_fit_its_words(tmp_path: Path) -> None:
     np.save(tmp_path / "odd.npy", np.eye(3))
     (tmp_path / "odd.txt").write_text("cat\ndog\n")
     with pytest.raises(ScoringError, match=r"shape \(3, 3\) but there are 2 words"):
-        vectors.load(str(tmp_path / "odd.npy"))
+        word_vectors.load(str(tmp_path / "odd.npy"))
 
 
 def test_the_transport_by_hand() -> None:
@@ -108,7 +109,7 @@ def test_the_transport_by_hand() -> None:
     # Best: B (1/3) to D at 3, A 1/6 to D at 4, A 1/2 to C at 1: 1 + 2/3 + 1/2.
     ours, theirs = np.array([2.0, 1.0]), np.array([1.0, 1.0])
     costs = np.array([[1.0, 4.0], [2.0, 3.0]])
-    assert emd.distance(ours, theirs, costs) == pytest.approx(13 / 6)
-    assert emd.plan(ours, theirs, costs) == pytest.approx(np.array([[1 / 2, 1 / 6], [0, 1 / 3]]))
+    assert earth_mover.distance(ours, theirs, costs) == pytest.approx(13 / 6)
+    assert earth_mover.plan(ours, theirs, costs) == pytest.approx(np.array([[1 / 2, 1 / 6], [0, 1 / 3]]))
     # One heap has one plan: 2/3 · 1 + 1/3 · 2.
-    assert emd.distance(ours, np.array([5.0]), costs[:, :1]) == pytest.approx(4 / 3)
+    assert earth_mover.distance(ours, np.array([5.0]), costs[:, :1]) == pytest.approx(4 / 3)

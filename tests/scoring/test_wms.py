@@ -14,8 +14,9 @@ from scipy.optimize import linprog
 
 import scoring
 from analysis.tables import read_table
-from scoring import registry, vectors
-from scoring.english import STOP_WORDS
+from scoring import registry
+from scoring.models import word_vectors
+from scoring.texts_english import STOP_WORDS
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +81,7 @@ def test_the_explanation_shows_what_goes_where(small: Path) -> None:
 
 def plain(kind: str, texts: list[list[str]]) -> float:
     """The linear program of Clark et al. 2019, section 3, as it is written there: no flow is left out."""
-    glove = vectors.load("glove")
+    glove = word_vectors.load("glove")
     sides = []
     for text in texts:
         kept = [

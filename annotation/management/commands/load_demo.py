@@ -4,7 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.demo import DEMO_ACCOUNTS, PASSWORD, load_demo
+from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
+from annotation.demo import load_demo
 from annotation.errors import Refused
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation.crowds.mturk_csv import FORMS, export_batch, import_results
+from annotation.crowds.mturk_csv import export_batch, import_results, with_forms
 from annotation.errors import Refused
 from annotation.models import Batch, Study
 
@@ -18,7 +18,9 @@ class Command(BaseCommand):
         parser.add_argument("file", type=Path)
         parser.add_argument("--study", required=True, help="the study's name")
         parser.add_argument("--batch", default="", help="the batch's name; import makes one for the file without it")
-        parser.add_argument("--protocol", choices=FORMS, default="litepyramid", help="of a batch that import makes")
+        parser.add_argument(
+            "--protocol", choices=with_forms(), default="litepyramid", help="of a batch that import makes"
+        )
         parser.add_argument("--upload", action="store_true", help="export: column names without “Input.”")
         parser.add_argument("--dry-run", action="store_true", help="import: check and report, change nothing")
 

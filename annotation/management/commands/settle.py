@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from annotation.common.money import money
 from annotation.crowds.deciding import decide_line
-from annotation.crowds.ledger import money
 from annotation.crowds.naming import study_named
 from annotation.crowds.settling import settle
 from annotation.errors import Refused

@@ -7,7 +7,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation.crowds.terms import terms_of, to_cents
+from annotation import protocols
+from annotation.common.money import to_cents
+from annotation.crowds.terms import terms_of
 from annotation.errors import Refused
 from annotation.models import Batch, Study
 from annotation.simulate.characters import USUAL, parse_crowd, people_of
@@ -29,7 +31,7 @@ class Command(BaseCommand):
         parser.add_argument("--batch", default="", help="work on this published batch, and do nothing else")
         parser.add_argument("--crowd", default=USUAL, help=f"who comes: KIND=NUMBER,…; default {USUAL}")
         parser.add_argument("--seed", type=int, default=0)
-        parser.add_argument("--protocol", default="litepyramid", choices=["litepyramid", "likert"])
+        parser.add_argument("--protocol", default="litepyramid", choices=protocols.judging())
         parser.add_argument("--quota", type=int, default=3, help="answers per task")
         parser.add_argument("--documents", type=int, default=None, help="only the first so many documents")
         parser.add_argument("--reward", default="0.20", help="per task, such as 0.20")

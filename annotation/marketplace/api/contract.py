@@ -13,7 +13,7 @@ from botocore.loaders import Loader
 from botocore.model import ListShape, ServiceModel, Shape, StructureShape
 from django.utils.dateparse import parse_datetime
 
-from ..errors import BadParameter
+from annotation.marketplace.errors import BadParameter
 
 BOUNDS = {"integer": 2**31, "long": 2**63}
 

@@ -11,8 +11,9 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.http.request import UnreadablePostError
 
-from .. import lifecycle
-from ..errors import Refused
+from annotation.marketplace import lifecycle
+from annotation.marketplace.errors import Refused
+
 from . import contract, failures
 from .failures import CallFailed
 from .operations import HANDLERS

@@ -9,8 +9,8 @@ from typing import Any
 from django.core import signing
 from django.db.models import Q, QuerySet
 
-from ..errors import BadParameter
-from ..models import Requester
+from annotation.marketplace.errors import BadParameter
+from annotation.marketplace.models import Requester
 
 DEFAULT_SIZE = 10
 NOT_FILTERS = {"NextToken", "MaxResults"}

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..models import Requester
+from annotation.marketplace.models import Requester
 
 Handler = Callable[[Requester, dict[str, Any]], dict[str, Any] | None]
 HANDLERS: dict[str, Handler] = {}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..models import (
+from annotation.marketplace.models import (
     HIT,
     Assignment,
     BonusPayment,
@@ -11,7 +11,7 @@ from ..models import (
     QualificationType,
     Requester,
 )
-from ..money import dollars
+from annotation.marketplace.money import dollars
 
 Document = dict[str, Any]
 

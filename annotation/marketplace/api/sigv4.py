@@ -14,8 +14,9 @@ from urllib.parse import parse_qsl, quote
 from django.http import HttpRequest
 from django.utils import timezone
 
-from ..keys import secret_of
-from ..models import AccessKey
+from annotation.marketplace.keys import secret_of
+from annotation.marketplace.models import AccessKey
+
 from . import failures
 
 ALGORITHM = "AWS4-HMAC-SHA256"

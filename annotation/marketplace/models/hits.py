@@ -5,7 +5,8 @@ from datetime import datetime
 from django.db import models
 from django.db.models import F, Q
 
-from .. import ids
+from annotation.marketplace import ids
+
 from .people import Requester, Worker
 
 

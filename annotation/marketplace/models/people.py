@@ -6,8 +6,8 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models import F, Q
 
-from .. import ids
-from ..money import FeeRates
+from annotation.marketplace import ids
+from annotation.marketplace.money import FeeRates
 
 
 class Account(AbstractUser):

@@ -3,7 +3,8 @@
 from django.db import models
 from django.db.models import Q
 
-from .. import ids
+from annotation.marketplace import ids
+
 from .people import Requester, Worker
 
 

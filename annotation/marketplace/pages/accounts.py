@@ -14,11 +14,12 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 
-from .. import clock
-from ..demo import PASSWORD
-from ..errors import Refused
-from ..models import Account, Invitation, MarketSettings
-from ..people import sign_up_requester, sign_up_worker
+from annotation.common import clock
+from annotation.common.demo_accounts import PASSWORD
+from annotation.marketplace.errors import Refused
+from annotation.marketplace.models import Account, Invitation, MarketSettings
+from annotation.marketplace.people import sign_up_requester, sign_up_worker
+
 from .errors import error_page
 from .render import account_of, safe_next, show
 from .throttle import GUESSED, is_throttled, note_failure

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import render
 from django.urls import URLPattern
 
-from ..errors import Refused
+from annotation.marketplace.errors import Refused
 
 View = Callable[..., HttpResponse]
 

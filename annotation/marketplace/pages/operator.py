@@ -10,12 +10,12 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from .. import clock
-from ..books import books_agree, record_payout, refund, top_up
-from ..errors import Refused
-from ..models import HIT, AuditEntry, Invitation, MarketSettings, Requester, Worker, WorkerBlock
-from ..money import cents, dollars, price
-from ..operating import (
+from annotation.common import clock
+from annotation.marketplace.books import books_agree, record_payout, refund, top_up
+from annotation.marketplace.errors import Refused
+from annotation.marketplace.models import HIT, AuditEntry, Invitation, MarketSettings, Requester, Worker, WorkerBlock
+from annotation.marketplace.money import cents, dollars, price
+from annotation.marketplace.operating import (
     change_settings,
     requester_by_id,
     set_master,
@@ -23,7 +23,8 @@ from ..operating import (
     set_worker_active,
     worker_by_id,
 )
-from ..people import invite
+from annotation.marketplace.people import invite
+
 from .errors import answers_refusals
 from .render import as_csv, cut, operator_of, show
 

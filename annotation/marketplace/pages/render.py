@@ -13,8 +13,8 @@ from django.shortcuts import render
 from django.utils import translation
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from .. import clock
-from ..models import Account, Assignment, MarketSettings, Message, Requester, Worker
+from annotation.common import clock
+from annotation.marketplace.models import Account, Assignment, MarketSettings, Message, Requester, Worker
 
 PAGE_SIZE = 50
 AREAS = {

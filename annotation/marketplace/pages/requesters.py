@@ -10,13 +10,14 @@ from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from .. import lifecycle
-from ..answers import parse_answers
-from ..assignments import approve_assignment, reject_assignment
-from ..errors import Refused
-from ..keys import issue_key, revoke_key
-from ..models import HIT, Assignment, Notice, Transfer
-from ..money import dollars
+from annotation.marketplace import lifecycle
+from annotation.marketplace.answers import parse_answers
+from annotation.marketplace.assignments import approve_assignment, reject_assignment
+from annotation.marketplace.errors import Refused
+from annotation.marketplace.keys import issue_key, revoke_key
+from annotation.marketplace.models import HIT, Assignment, Notice, Transfer
+from annotation.marketplace.money import dollars
+
 from .errors import answers_refusals
 from .frame import submit_origin
 from .render import account_of, as_csv, cut, requester_of, show

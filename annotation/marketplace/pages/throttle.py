@@ -2,12 +2,12 @@
 
 from datetime import timedelta
 
-from django.conf import settings
 from django.http import HttpRequest
 
-from .. import clock
-from ..models import AuditEntry
-from ..people import record
+from annotation.common import clock
+from annotation.common.client_address import address_of
+from annotation.marketplace.models import AuditEntry
+from annotation.marketplace.people import record
 
 FAILED = "sign-in refused"
 GUESSED = "old password refused"
@@ -15,15 +15,6 @@ GUESSED = "old password refused"
 WINDOW = timedelta(minutes=10)
 MOST_PER_NAME = 10
 MOST_PER_ADDRESS = 50
-
-
-def address_of(request: HttpRequest) -> str:
-    """Who asks. Behind our proxy, the last address it noted; what a client claims further left is worth nothing."""
-    if settings.SECURE_PROXY_SSL_HEADER:
-        noted = request.headers.get("X-Forwarded-For", "").split(",")[-1].strip()
-        if noted:
-            return noted
-    return str(request.META.get("REMOTE_ADDR", ""))
 
 
 def is_throttled(request: HttpRequest, name: str, action: str = FAILED) -> bool:

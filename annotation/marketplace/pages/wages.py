@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
-from ..models import Assignment, HITType
+from annotation.marketplace.models import Assignment, HITType
 
 RECENT = 3000
 LEAST = 3

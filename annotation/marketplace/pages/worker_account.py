@@ -10,9 +10,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
-from .. import clock
-from ..models import Assignment, Message
-from ..work import earnings_of
+from annotation.common import clock
+from annotation.marketplace.models import Assignment, Message
+from annotation.marketplace.work import earnings_of
+
 from .data import everything_about
 from .render import account_of, cut, here, show, worker_of
 

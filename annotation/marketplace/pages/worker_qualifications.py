@@ -10,13 +10,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from .. import clock
-from ..answers import build_answers
-from ..errors import Refused
-from ..exams import request_qualification, submit_test
-from ..models import Qualification, QualificationRequest, QualificationType, Worker
-from ..qualifying import SYSTEM_NAMES, standing_of
-from ..questions import parse_test
+from annotation.common import clock
+from annotation.marketplace.answers import build_answers
+from annotation.marketplace.errors import Refused
+from annotation.marketplace.exams import request_qualification, submit_test
+from annotation.marketplace.models import Qualification, QualificationRequest, QualificationType, Worker
+from annotation.marketplace.qualifying import SYSTEM_NAMES, standing_of
+from annotation.marketplace.questions import parse_test
+
 from .errors import answers_refusals
 from .question_form import media_origins, parts, read
 from .render import cut, safe_next, show, worker_of

@@ -9,13 +9,23 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from .. import clock, lifecycle
-from ..errors import BadParameter, HITDoesNotExist, NoneLeft, Refused
-from ..models import HIT, Assignment, HITType, QualificationType, Worker
-from ..money import cents
-from ..qualifying import SYSTEM_NAMES, Action, Requirement, describe, is_met, standing_of, unmet
-from ..questions import parse_question
-from ..work import SORTS, accept_from_group, accept_hit, open_hits, preview_hit, return_assignment, search_hits
+from annotation.common import clock
+from annotation.marketplace import lifecycle
+from annotation.marketplace.errors import BadParameter, HITDoesNotExist, NoneLeft, Refused
+from annotation.marketplace.models import HIT, Assignment, HITType, QualificationType, Worker
+from annotation.marketplace.money import cents
+from annotation.marketplace.qualifying import SYSTEM_NAMES, Action, Requirement, describe, is_met, standing_of, unmet
+from annotation.marketplace.questions import parse_question
+from annotation.marketplace.work import (
+    SORTS,
+    accept_from_group,
+    accept_hit,
+    open_hits,
+    preview_hit,
+    return_assignment,
+    search_hits,
+)
+
 from .errors import answers_refusals
 from .frame import frame_for, set_frame_policy
 from .render import cut, show, worker_of

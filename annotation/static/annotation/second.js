@@ -8,14 +8,12 @@ const engine = start();
 const questions = [...document.querySelectorAll(".items [data-field]")];
 const moves = new Moves(engine, questions);
 const answer = (value) => (question) => Boolean(question) && moves.answer(question, value);
-for (const radio of questions[0]?.querySelectorAll("input[type=radio]") ?? []) moves.keys[radio.value] = answer(radio.value);
+for (const radio of questions[0]?.querySelectorAll("input[type=radio]") ?? [])
+  for (const key of [radio.value, radio.dataset.key]) moves.keys[key] = answer(radio.value);
 Object.assign(moves.keys, {
-  p: answer("1"),
-  n: answer("0"),
   c: (question) => Boolean(question) && moves.answer(question, question.dataset.own),
   m: (question) => Boolean(question) && (question.querySelector("[data-remark]").focus(), true),
 });
-if (questions[0]?.querySelector('input[value="2"]')) delete moves.keys.p, delete moves.keys.n;
 
 function mirror(question) {
   const input = question.querySelector("[data-remark]");

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from annotation.models.texts import plain
+from annotation.protocols import judging_scus
+from annotation.words import plain
 
 from .source import DocumentFacts, Source, SummaryFacts
 
@@ -39,7 +40,7 @@ def _task(number: int, document: DocumentFacts, one: SummaryFacts, controls: dic
     assignments: dict[str, list[dict[str, Any]]] = {}
     for row in one.judgments:
         assignments.setdefault(row["assignment_id"], []).append(row)
-        controls.setdefault(row["unit"], "choices" if row["protocol"] == "litepyramid" else "rating")
+        controls.setdefault(row["unit"], _control(row))
     return {
         "id": number,
         "data": {
@@ -67,13 +68,17 @@ def _annotation(key: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def _control(row: dict[str, Any]) -> str:
+    return "choices" if row["protocol"] in judging_scus() else "rating"
+
+
 def _result(row: dict[str, Any]) -> dict[str, Any]:
-    yes_no = row["protocol"] == "litepyramid"
+    control = _control(row)
     return {
         "from_name": row["unit"],
         "to_name": "summary",
-        "type": "choices" if yes_no else "rating",
-        "value": {"choices": [CHOICES[int(row["value"])]]} if yes_no else {"rating": row["value"]},
+        "type": control,
+        "value": {control: [CHOICES[int(row["value"])]] if control == "choices" else row["value"]},
     }
 
 

@@ -12,9 +12,10 @@ from typing import Any
 
 from django.db.models import Count
 
-from analysis.table_formulas import defuse, is_defused
+from analysis.tables.csv_formulas import defuse, is_defused
 from annotation.models import ContentUnit, Study
-from annotation.models.texts import plain
+from annotation.protocols import judging_scus
+from annotation.words import plain
 
 from . import Tables
 from .source import DocumentFacts, Source, SummaryFacts
@@ -51,7 +52,7 @@ def _rows(document: DocumentFacts, one: SummaryFacts, places: int) -> Iterator[d
     texts = {unit["scu_id"]: unit["text"] for unit in (*document.units, *document.checks)}
     assignments: dict[str, list[dict[str, Any]]] = {}
     for row in one.judgments:
-        if row["protocol"] == "litepyramid" and row["unit"] in texts:
+        if row["protocol"] in judging_scus() and row["unit"] in texts:
             assignments.setdefault(row["assignment_id"], []).append(row)
     for key, answers in assignments.items():
         answers.sort(key=lambda row: (row.get("position") or 0, row["unit"]))

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from annotation.protocols import judging_scus
+
 from . import Tables
 from .source import DocumentFacts, Source, SummaryFacts
 from .texts import json_lines, lines, unlined, wrong
@@ -45,7 +47,7 @@ def _line(document: DocumentFacts, number: int) -> dict[str, Any]:
 def _annotation(document: DocumentFacts, one: SummaryFacts) -> dict[str, Any] | None:
     votes: dict[str, list[float]] = defaultdict(list)
     for row in one.judgments:
-        if row["protocol"] == "litepyramid":
+        if row["protocol"] in judging_scus():
             votes[row["unit"]].append(row["value"])
     if not votes:
         return None

@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from annotation.models import Study
-from annotation.protocols.litepyramid import REFERENCE_GROUP
-
-from ..filtered import Filtered
-from ..judgment_rows import judgments_table
-from ..streaming import Table
-from ..text_rows import documents_table, scores_table, scus_table, summaries_table
+from annotation.models import REFERENCE_GROUP, Study
+from annotation.tables.trusted import Filtered
+from annotation.transfer.judgment_rows import judgments_table
+from annotation.transfer.streaming import Table
+from annotation.transfer.text_rows import documents_table, scores_table, scus_table, summaries_table
 
 Row = dict[str, Any]
 

@@ -18,14 +18,14 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="the findings for programs")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        findings = examine()
-        wrong = [finding for finding in findings if not finding.ok]
+        problems = examine()
+        wrong = sum(map(bool, problems.values()))
         if options["json"]:
-            rows = [{"check": one.name, "ok": one.ok, "problem": one.problem or None} for one in findings]
+            rows = [{"check": name, "ok": not text, "problem": text or None} for name, text in problems.items()]
             self.stdout.write(json.dumps(rows, indent=1, ensure_ascii=False))
         else:
-            for finding in findings:
-                self.stdout.write(f"{'ok ' if finding.ok else 'FIX'}  {finding.name:<18} {finding.problem}".rstrip())
-            self.stdout.write(f"{len(findings) - len(wrong)} of {len(findings)} checks are fine.")
+            for name, text in problems.items():
+                self.stdout.write(f"{'FIX' if text else 'ok '}  {name:<18} {text}".rstrip())
+            self.stdout.write(f"{len(problems) - wrong} of {len(problems)} checks are fine.")
         if wrong:
             sys.exit(1)

@@ -11,7 +11,7 @@ from django.db import connections
 from django.db.models import Sum
 
 from annotation.crowds import mturk
-from annotation.crowds.questions import form_twin
+from annotation.judging.html_form import form_twin
 from annotation.models import Batch, Entry, Task
 from annotation.protocols import of as protocol_of
 

@@ -8,10 +8,10 @@ import pytest
 from django.http import QueryDict
 from django.urls import reverse
 
-from annotation import clock
+from annotation.common import clock
 from annotation.crowds.collecting import collect
-from annotation.crowds.console_jobs import top_up_job
 from annotation.crowds.direct import links_of
+from annotation.crowds.jobs import top_up_job
 from annotation.crowds.launching import form_of, read_terms
 from annotation.crowds.monitor import batch_money, monitor, pace
 from annotation.crowds.monitor_page import axis_end

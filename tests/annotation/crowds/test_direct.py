@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from annotation import clock
+from annotation.common import clock
 from annotation.crowds import market_for
 from annotation.crowds.base import MarketRefused
 from annotation.crowds.direct import links_csv, links_of, make_links, read_names, withdraw_link

@@ -13,9 +13,9 @@ from annotation.crowds.mturk import MTurk
 from annotation.crowds.paying import approve
 from annotation.crowds.places import hold_place, open_turn, worker_of
 from annotation.crowds.publishing import publish
-from annotation.crowds.questions import form_html, form_twin
 from annotation.crowds.terms import Terms, set_terms
 from annotation.jobs import start_job
+from annotation.judging.html_form import form_html, form_twin
 from annotation.models import Assignment, Batch, ExtractedUnit, Job, Judgment, Posting, Submission, Summary, System
 from annotation.protocols import of as protocol_of
 from annotation.submits import submit_judgments

@@ -6,8 +6,8 @@ from annotation.crowds.closing import close, expire
 from annotation.crowds.collecting import collect
 from annotation.crowds.paying import approve, bonus, reject, undo_rejection
 from annotation.crowds.publishing import publish
-from annotation.crowds.questions import form_twin
 from annotation.crowds.settling import settle
+from annotation.judging.html_form import form_twin
 from annotation.models import Batch, Judgment, Submission
 from annotation.protocols import of as protocol_of
 from tests.annotation.crowds.conftest import make_crowd_batch

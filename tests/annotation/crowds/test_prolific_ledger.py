@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 from django.db import connections
 
-from annotation import clock
+from annotation.common import clock
 from annotation.crowds.base import MarketUnreachable
 from annotation.crowds.collecting import collect
 from annotation.crowds.deciding import decide

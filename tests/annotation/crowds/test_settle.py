@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation import clock
+from annotation.common import clock
 from annotation.crowds.base import MarketUnreachable
 from annotation.crowds.collecting import collect
 from annotation.crowds.paying import approve, bonus

@@ -1,7 +1,9 @@
 """The simulated crowd: known characters with a seed, at work over HTTP on the market's pages, and found out."""
 
 import json
+import threading
 from collections import Counter
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from django.core.management import CommandError, call_command
 from annotation.crowds.mturk import MTurk
 from annotation.errors import Refused
 from annotation.models import Assignment, Batch, Entry, Judgment, Study, Submission, Worker
+from annotation.simulate.browser import Browser, Unreachable
 from annotation.simulate.characters import CHARACTERS, parse_crowd, people_of
 from annotation.simulate.pages import Page
 from annotation.simulate.rehearsal import rehearse
@@ -122,6 +125,32 @@ def test_a_page_is_read_as_a_worker_sees_it():
     assert page.frames == ["http://site/w/"]
     assert page.forms[0].fields == {"k": "v"}
     assert page.config == {"submitKey": "abc"}
+
+
+class CookieServer(BaseHTTPRequestHandler):
+    """Sets a cookie on a page that sends on to one that says which cookies came."""
+
+    def do_GET(self) -> None:
+        self.send_response(302 if self.path == "/" else 200)
+        self.send_header("Location", "/told")
+        self.send_header("Set-Cookie", "seen=yes")
+        self.end_headers()
+        self.wfile.write((self.headers["Cookie"] or "none").encode())
+
+    def log_message(self, *_words: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("cookies", "told"), [(True, "seen=yes"), (False, "none")])
+def test_a_frame_of_another_site_gets_no_cookies_and_sends_none(cookies, told):
+    server = HTTPServer(("127.0.0.1", 0), CookieServer)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    browser, address = Browser(cookies=cookies), f"http://127.0.0.1:{server.server_port}/"
+    assert [browser.get(address).body for _visit in range(2)] == [told, told]
+    server.shutdown()
+    server.server_close()
+    with pytest.raises(Unreachable, match="doesn't answer"):
+        browser.get(address)
 
 
 @pytest.mark.django_db

@@ -2,9 +2,10 @@
 
 import pytest
 
+from annotation.common.money import to_cents
 from annotation.crowds.presets import PRESETS
 from annotation.crowds.requirements import LOCALE, NUMBER_APPROVED, PERCENT_APPROVED
-from annotation.crowds.terms import BadTerms, Terms, set_terms, to_cents
+from annotation.crowds.terms import BadTerms, Terms, set_terms
 from annotation.errors import Refused
 from annotation.models import Posting
 from annotation.protocols import PROTOCOLS

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import clock
+from annotation.common import clock
 from annotation.crowds import places, tokens
 from annotation.guidance import write_text
 from annotation.models import Assignment, Batch, Consent, Judgment, Posting, PracticePlan, Role, Submission, Worker

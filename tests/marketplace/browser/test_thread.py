@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.marketplace import clock, qualifications, work
+from annotation.common import clock
+from annotation.marketplace import qualifications, work
 from annotation.marketplace.answers import parse_answers
 from annotation.marketplace.models import Assignment, MarketSettings, Worker
 from annotation.marketplace.pages import workers as worker_pages

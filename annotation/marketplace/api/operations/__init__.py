@@ -1,6 +1,7 @@
 """The 39 operations. Each parses nothing, calls one function of the market, and gives a document."""
 
-from ..registry import HANDLERS
+from annotation.marketplace.api.registry import HANDLERS
+
 from . import assignments, hits, money, qualifications, workers
 
 __all__ = ["HANDLERS", "assignments", "hits", "money", "qualifications", "workers"]

@@ -1,11 +1,12 @@
 """Operations on assignments."""
 
-from ... import assignments
-from ...errors import InvalidAssignmentState, NotSupported
-from ...models import Assignment, Requester
-from ..paging import page
-from ..registry import operation
-from ..render import Document, assignment_document, hit_document
+from annotation.marketplace import assignments
+from annotation.marketplace.api.paging import page
+from annotation.marketplace.api.registry import operation
+from annotation.marketplace.api.render import Document, assignment_document, hit_document
+from annotation.marketplace.errors import InvalidAssignmentState, NotSupported
+from annotation.marketplace.models import Assignment, Requester
+
 from .hits import own_hit
 
 

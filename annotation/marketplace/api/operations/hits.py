@@ -6,12 +6,13 @@ from django.db import transaction
 from django.db.models import TextField
 from django.db.models.functions import Cast
 
-from ... import clock, hits, lifecycle, money, qualifying
-from ...errors import BadParameter, HITDoesNotExist, NotSupported, QualificationTypeDoesNotExist
-from ...models import HIT, HITType, QualificationType, Requester
-from ..paging import page
-from ..registry import operation
-from ..render import Document, hit_document
+from annotation.common import clock
+from annotation.marketplace import hits, lifecycle, money, qualifying
+from annotation.marketplace.api.paging import page
+from annotation.marketplace.api.registry import operation
+from annotation.marketplace.api.render import Document, hit_document
+from annotation.marketplace.errors import BadParameter, HITDoesNotExist, NotSupported, QualificationTypeDoesNotExist
+from annotation.marketplace.models import HIT, HITType, QualificationType, Requester
 
 
 def _type_values(params: Document) -> hits.TypeValues:

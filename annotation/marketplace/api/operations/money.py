@@ -1,11 +1,12 @@
 """Operations on money and events."""
 
-from ... import assignments, hits, money, notices
-from ...errors import BadParameter
-from ...models import BonusPayment, Requester
-from ..paging import page
-from ..registry import operation
-from ..render import Document, bonus_document
+from annotation.marketplace import assignments, hits, money, notices
+from annotation.marketplace.api.paging import page
+from annotation.marketplace.api.registry import operation
+from annotation.marketplace.api.render import Document, bonus_document
+from annotation.marketplace.errors import BadParameter
+from annotation.marketplace.models import BonusPayment, Requester
+
 from .hits import own_hit
 
 

@@ -4,12 +4,12 @@ from typing import Any
 
 from django.db.models import Q
 
-from ... import qualifications, qualifying
-from ...errors import BadParameter, QualificationTypeDoesNotExist
-from ...models import Qualification, QualificationRequest, QualificationType, Requester
-from ..paging import page
-from ..registry import operation
-from ..render import Document, qualification_document, request_document, type_document
+from annotation.marketplace import qualifications, qualifying
+from annotation.marketplace.api.paging import page
+from annotation.marketplace.api.registry import operation
+from annotation.marketplace.api.render import Document, qualification_document, request_document, type_document
+from annotation.marketplace.errors import BadParameter, QualificationTypeDoesNotExist
+from annotation.marketplace.models import Qualification, QualificationRequest, QualificationType, Requester
 
 FIELDS = {
     "Name": "name",

@@ -1,10 +1,10 @@
 """Operations on workers."""
 
-from ... import workers
-from ...models import Requester, WorkerBlock
-from ..paging import page
-from ..registry import operation
-from ..render import Document
+from annotation.marketplace import workers
+from annotation.marketplace.api.paging import page
+from annotation.marketplace.api.registry import operation
+from annotation.marketplace.api.render import Document
+from annotation.marketplace.models import Requester, WorkerBlock
 
 
 @operation("CreateWorkerBlock")

@@ -6,7 +6,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation.marketplace.demo import PASSWORD, load_demo
+from annotation.common.demo_accounts import PASSWORD
+from annotation.marketplace.demo import load_demo
 from annotation.marketplace.errors import Refused
 from annotation.marketplace.keys import IssuedKey
 

@@ -1,0 +1,255 @@
+"""From judgments to human scores: one value per summary and measure, with counts and intervals.
+
+Yes/no units (SCUs) give `litepyramid_recall`, the share of units that are present; rated dimensions give one measure
+each, named after the dimension. Which is which follows the `protocol` column where there is one; without it, units
+whose values are all 0 or 1 are yes/no units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from analysis.aggregate.worker_models import MODELS, ModelResult, answers, fit
+from analysis.agreement.counts import Floats, latest
+from analysis.tables import AnalysisError
+from analysis.tables.where import without_checks
+
+AVERAGES = ("mean", "median", "trimmed-mean", "z-mean")
+SCHEMES = ("majority", *AVERAGES, *MODELS)
+TIES = ("not-present", "present", "half", "drop")
+CELL = ["doc_id", "system", "unit"]
+SUMMARY = ["doc_id", "system"]
+COLUMNS = ("doc_id", "system", "metric", "value", "n_units", "n_judgments", "n_workers", "low", "high")
+YES_NO, SCALE = "litepyramid", "likert"
+
+
+def aggregate(
+    judgments: pd.DataFrame,
+    *,
+    scheme: str | None = None,
+    ties: str = "not-present",
+    scus: pd.DataFrame | None = None,
+    trim: float = 0.2,
+    include_checks: bool = False,
+) -> pd.DataFrame:
+    """Scores of every summary: a scores table with `n_units`, `n_judgments`, `n_workers`, `low` and `high`.
+
+    Without a `scheme`, yes/no units are decided by majority and ratings are averaged. `ties` says what an SCU is
+    on which as many workers say yes as no. Models add `posterior`, the expected value under their beliefs.
+    """
+    if scheme is not None and scheme not in SCHEMES:
+        raise AnalysisError(f"There is no scheme {scheme!r}; there are {', '.join(SCHEMES)}.")
+    if ties not in TIES:
+        raise AnalysisError(f"There is no policy for ties {ties!r}; there are {', '.join(TIES)}.")
+    rows = latest(judgments if include_checks else without_checks(judgments))
+    if rows.empty:
+        raise AnalysisError("There are no judgments to aggregate.")
+    kind = measure_kinds(rows)
+    parts = []
+    yes_no = rows[kind == YES_NO]
+    if len(yes_no):
+        _refuse_other_values(yes_no)
+        parts.append(_recall(decide(yes_no, scheme or "majority", ties, trim), yes_no, scus))
+    scales = rows[kind == SCALE]
+    for unit, rated in scales.groupby("unit", sort=True):
+        parts.append(_rating(str(unit), decide(rated, scheme or "mean", "half", trim), rated))
+    scores = pd.concat(parts, ignore_index=True)
+    scores["scheme"] = [_scheme(metric, scheme) for metric in scores["metric"]]
+    return _with_group(scores, rows)
+
+
+def _scheme(metric: str, scheme: str | None) -> str:
+    return scheme or ("majority" if metric in ("litepyramid_recall", "pyramid_score") else "mean")
+
+
+def measure_kinds(rows: pd.DataFrame) -> pd.Series:
+    """For each judgment whether it answers a yes/no unit or rates a dimension."""
+    values = rows["value"].groupby(rows["unit"])
+    zero_one = values.max().le(1) & values.min().ge(0) & ~rows["value"].mod(1).ne(0).groupby(rows["unit"]).any()
+    only_ones = values.min().eq(1)
+    if not zero_one.all() and zero_one[~only_ones].sum() == 0:
+        zero_one &= ~only_ones  # a dimension that everybody rated 1, beside others rated higher
+    kind = rows["unit"].map(zero_one).map({True: YES_NO, False: SCALE})
+    if "protocol" in rows.columns:
+        named = rows["protocol"].map({"litepyramid": YES_NO, "scu": YES_NO, "likert": SCALE})
+        kind = named.where(named.notna(), kind)
+    return kind
+
+
+def _refuse_other_values(rows: pd.DataFrame) -> None:
+    wrong = rows[~rows["value"].isin([0, 1])]
+    if len(wrong):
+        first = wrong.iloc[0]
+        raise AnalysisError(
+            f"Unit {first['unit']} of document {first['doc_id']}, system {first['system']} has the value "
+            f"{first['value']:g}; a yes/no unit is 0 (not present) or 1 (present)."
+        )
+
+
+def decide(rows: pd.DataFrame, scheme: str, ties: str = "not-present", trim: float = 0.2) -> pd.DataFrame:
+    """One decided value per unit of a summary: columns doc_id, system, unit, n, decided (and posterior)."""
+    if scheme in MODELS:
+        return _by_model(rows, scheme)
+    if scheme == "z-mean":
+        rows = rows.sort_values([*SUMMARY, "unit", "worker_id"])  # sums round by the order of the rows
+        rows = rows.assign(value=without_bias(rows))
+    grouped = rows.groupby(CELL, sort=True)["value"]
+    decided = grouped.agg(n="size", decided="mean").reset_index()
+    if scheme == "majority":
+        decided["decided"] = _majority(rows, ties)
+    elif scheme == "median":
+        decided["decided"] = grouped.median().to_numpy()
+    elif scheme == "trimmed-mean":
+        decided["decided"] = _trimmed(rows, trim)
+    return decided[decided["decided"].notna()].reset_index(drop=True)
+
+
+def _majority(rows: pd.DataFrame, ties: str) -> Floats:
+    """The value with a strict majority over every other; a tie by policy (of 0 and 1: not-present is 0)."""
+    counts = rows.groupby([*CELL, "value"], sort=True).size().rename("n").reset_index()
+    best = counts[counts["n"] == counts.groupby(CELL)["n"].transform("max")]
+    grouped = best.groupby(CELL, sort=True)["value"]
+    found, tied = grouped.mean().to_numpy(copy=True), grouped.size().to_numpy() > 1
+    if ties == "not-present":
+        found[tied] = grouped.min().to_numpy()[tied]
+    elif ties == "present":
+        found[tied] = grouped.max().to_numpy()[tied]
+    elif ties == "drop":
+        found[tied] = np.nan
+    return np.asarray(found, dtype=np.float64)
+
+
+def _trimmed(rows: pd.DataFrame, trim: float) -> Floats:
+    """The mean without the lowest and the highest share of the values."""
+    if not 0 <= trim < 0.5:
+        raise AnalysisError(f"{trim:g} can't be trimmed from each end; give a share from 0 to below 0.5.")
+    ordered = rows.sort_values([*CELL, "value"])
+    grouped = ordered.groupby(CELL, sort=True)["value"]
+    rank, size = grouped.cumcount(), grouped.transform("size")
+    cut = np.floor(size * trim + 1e-9)
+    kept = ordered[(rank >= cut) & (rank < size - cut)]
+    return np.asarray(kept.groupby(CELL, sort=True)["value"].mean(), dtype=np.float64)
+
+
+def _by_model(rows: pd.DataFrame, scheme: str) -> pd.DataFrame:
+    key = rows.groupby(CELL, sort=True).ngroup()
+    model = fit(scheme, answers(key, rows["worker_id"], rows["value"]))
+    cells = rows[CELL].assign(key=key).drop_duplicates("key").sort_values("key")
+    decided = cells[CELL].reset_index(drop=True)
+    decided["n"] = rows.groupby(CELL, sort=True).size().to_numpy()
+    decided["decided"] = np.array(model.label(), dtype=np.float64)
+    decided["posterior"] = model.posterior @ np.array(model.labels, dtype=np.float64)
+    return decided
+
+
+def model_of(judgments: pd.DataFrame, scheme: str) -> ModelResult:
+    """The model itself: beliefs about every unit and the skill of every worker."""
+    rows = latest(without_checks(judgments))
+    return fit(scheme, answers(rows.groupby(CELL, sort=True).ngroup(), rows["worker_id"], rows["value"]))
+
+
+def without_bias(rows: pd.DataFrame) -> pd.Series:
+    """Ratings as the average worker would have given them: z-scores per worker and unit name, put back on the scale.
+
+    A worker whose ratings of a dimension don't vary, or who gave only one, is centred and scaled like everybody.
+    """
+    by_unit = rows.groupby("unit")["value"]
+    centre, width = by_unit.transform("mean"), by_unit.transform("std").fillna(0)
+    own = rows.groupby(["unit", "worker_id"])["value"]
+    own_centre, own_width = own.transform("mean"), own.transform("std").fillna(0)
+    usual = (own_width == 0) | (own.transform("size") < 2)
+    score = (rows["value"] - own_centre.where(~usual, centre)) / own_width.where(~usual, width).replace(0, 1)
+    return centre + score * width
+
+
+def _counts(rows: pd.DataFrame) -> pd.DataFrame:
+    grouped = rows.groupby(SUMMARY, sort=True)
+    return grouped.agg(n_judgments=("value", "size"), n_workers=("worker_id", "nunique")).reset_index()
+
+
+def _recall(decided: pd.DataFrame, rows: pd.DataFrame, scus: pd.DataFrame | None) -> pd.DataFrame:
+    """Present units divided by units; with weights also the weighted pyramid score."""
+    grouped = decided.groupby(SUMMARY, sort=True)
+    found = grouped["decided"].agg(present="sum", n_units="size").reset_index()
+    found["value"] = found["present"] / found["n_units"]
+    if "posterior" in decided:
+        found["posterior"] = grouped["posterior"].mean().to_numpy()
+    found["low"], found["high"] = wilson(found["present"].to_numpy(), found["n_units"].to_numpy())
+    found = found.drop(columns="present").merge(_counts(rows), on=SUMMARY)
+    recall = found.assign(metric="litepyramid_recall")
+    if scus is None:
+        return _in_order(recall)
+    weighted = _pyramid(decided, scus)
+    pyramid = found.drop(columns=["value", "low", "high", "posterior"], errors="ignore")
+    pyramid = pyramid.merge(weighted, on=SUMMARY).assign(metric="pyramid_score", low=np.nan, high=np.nan)
+    return _in_order(pd.concat([recall, pyramid], ignore_index=True))
+
+
+def _pyramid(decided: pd.DataFrame, scus: pd.DataFrame) -> pd.DataFrame:
+    """The weight of the present SCUs divided by the weight of all (several references: weight = how many have it)."""
+    units = without_checks(scus).rename(columns={"scu_id": "unit"})
+    weight = units["weight"].fillna(1.0) if "weight" in units else pd.Series(1.0, index=units.index)
+    joined = decided.merge(units.assign(weight=weight)[["doc_id", "unit", "weight"]], on=["doc_id", "unit"], how="left")
+    unknown = joined[joined["weight"].isna()]
+    if len(unknown):
+        first = unknown.iloc[0]
+        raise AnalysisError(f"The SCU table has no unit {first['unit']} for document {first['doc_id']}.")
+    joined["found"] = joined["decided"] * joined["weight"]
+    sums = joined.groupby(SUMMARY, sort=True)[["found", "weight"]].sum().reset_index()
+    return sums.assign(value=sums["found"] / sums["weight"])[[*SUMMARY, "value"]]
+
+
+def _rating(unit: str, decided: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    spread = rows.groupby(SUMMARY, sort=True)["value"].std().to_numpy()
+    found = decided.rename(columns={"decided": "value"}).drop(columns=["unit", "n"]).merge(_counts(rows), on=SUMMARY)
+    n = found["n_judgments"].to_numpy(dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        reach = stats.t.ppf(0.975, np.maximum(n - 1, 1)) * spread / np.sqrt(n)
+    reach = np.where(n > 1, reach, np.nan)
+    found = found.assign(metric=unit, n_units=1, low=found["value"] - reach, high=found["value"] + reach)
+    return _in_order(found)
+
+
+def wilson(present: Floats, units: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """Wilson's interval for a share: how far the recall could differ had other units been written."""
+    z = stats.norm.ppf((1 + confidence) / 2)
+    share, size = present / units, units
+    centre = (share + z**2 / (2 * size)) / (1 + z**2 / size)
+    reach = z * np.sqrt(share * (1 - share) / size + z**2 / (4 * size**2)) / (1 + z**2 / size)
+    return np.maximum(centre - reach, 0), np.minimum(centre + reach, 1)
+
+
+def _in_order(scores: pd.DataFrame) -> pd.DataFrame:
+    extra = [name for name in scores.columns if name not in COLUMNS]
+    return scores[[*COLUMNS, *extra]]
+
+
+def _with_group(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    if "group" not in rows.columns:
+        return scores
+    groups = rows.drop_duplicates(SUMMARY).set_index(SUMMARY)["group"]
+    scores.insert(2, "group", groups.reindex(pd.MultiIndex.from_frame(scores[SUMMARY])).to_numpy())
+    return scores
+
+
+def combine(
+    coverage: Sequence[float], quality: Sequence[float], how: str = "arithmetic", scale: tuple[float, float] = (0, 1)
+) -> Floats:
+    """Coverage and linguistic quality in one number (Graham 2015, table 4): arithmetic, geometric or harmonic mean.
+
+    `scale` is the range of the quality ratings, e.g. (1, 5); they are put on 0 to 1 first.
+    """
+    first = np.asarray(coverage, dtype=np.float64)
+    second = (np.asarray(quality, dtype=np.float64) - scale[0]) / (scale[1] - scale[0])
+    if how == "arithmetic":
+        return (first + second) / 2
+    if how == "geometric":
+        return np.sqrt(first * second)
+    if how == "harmonic":
+        total = first + second
+        return np.where(total > 0, 2 * first * second / np.where(total > 0, total, 1), 0.0)
+    raise AnalysisError(f"There is no combination {how!r}; there are arithmetic, geometric, harmonic.")

@@ -1,0 +1,59 @@
+"""What a measurement of agreement says about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from analysis.agreement.counts import Floats
+
+Watch = Callable[[Iterable[int], int], Iterable[int]]
+"""Sees a long loop go by (its items and how many there are), to show progress."""
+
+
+def unwatched(items: Iterable[int], total: int) -> Iterable[int]:
+    """Nobody looks."""
+    return items
+
+
+@dataclass(frozen=True)
+class AgreementResult:
+    """One coefficient of one set of judgments."""
+
+    coefficient: str
+    level: str
+    value: float
+    """NaN when undefined."""
+    n_units: int
+    """Units that two or more workers judged; with `per`, the items that were averaged or left out."""
+    n_undefined: int
+    """Coefficients that are undefined: items with `per`, otherwise 0 or 1."""
+    low: float = float("nan")
+    high: float = float("nan")
+    group: str | None = None
+    per: tuple[str, ...] = ()
+    undefined: str = "drop"
+    cluster: str | None = None
+    """What was resampled for the interval."""
+    resamples: int = 0
+    seed: int = 0
+    n_judgments: int = 0
+    n_workers: int = 0
+    notes: tuple[str, ...] = field(default=())
+
+
+def interval(samples: Floats, confidence: float = 0.95) -> tuple[float, float]:
+    """Percentile interval over the resamples that are defined."""
+    defined = samples[~np.isnan(samples)]
+    if not len(defined):
+        return float("nan"), float("nan")
+    low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(low), float(high)
+
+
+def lost_note(samples: Floats) -> tuple[str, ...]:
+    """A sentence on the resamples that are undefined, if any are."""
+    lost = int(np.isnan(samples).sum())
+    return (f"{lost} of {len(samples)} resamples were undefined and left out of the interval.",) if lost else ()

@@ -1,0 +1,232 @@
+"""The frame of `python -m analysis`: finds the commands, adds the options all share, prints what they found.
+
+A command is a module in `analysis/commands` with `HELP`, `add_arguments(parser)` and
+`run(args) -> CommandResult`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import math
+import os
+import pkgutil
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import NoReturn, TypeVar
+
+import pandas as pd
+
+import analysis.commands
+from analysis.cli.arguments import count
+from analysis.tables import AnalysisError, TableError, check_table, check_target, read_table
+from analysis.tables.where import UsageError, keep_where, without_checks
+
+__all__ = [
+    "AnalysisError",
+    "CommandResult",
+    "TableError",
+    "UsageError",
+    "keep_where",
+    "load",
+    "main",
+    "names",
+    "progress",
+    "select",
+]
+
+T = TypeVar("T")
+UNDEFINED = "–"
+OUTPUTS = ("out", "dropped", "plot", "chart")
+"""Arguments that name a file to write."""
+EVERY = 2.0
+"""Seconds between two plain lines of progress; work that is done sooner says nothing."""
+
+
+@dataclass(frozen=True)
+class CommandResult:
+    """What a command found."""
+
+    rows: list[dict[str, object]]
+    """The facts; `--json` prints them as a list of objects, with null for what is undefined."""
+    columns: list[str] = field(default_factory=list)
+    """The columns of the table for people, in order; without any, all that the rows have."""
+    notes: list[str] = field(default_factory=list)
+    """Sentences under the table (on the error stream with `--json`)."""
+    limit: int | None = None
+    """How many rows people are shown; `--json` always prints all."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Answers a wrong argument with one sentence instead of a page of usage."""
+
+    def error(self, message: str) -> NoReturn:
+        sentence = message[:1].upper() + message[1:]
+        raise UsageError(f"{sentence.rstrip('.')}; see {self.prog} --help.")
+
+
+def names() -> list[str]:
+    """Every command there is."""
+    found = [module.name for module in pkgutil.iter_modules(analysis.commands.__path__)]
+    return sorted(name.replace("_", "-") for name in found if not name.startswith("_"))
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"analysis.commands.{name.replace('-', '_')}")
+
+
+def _parser(wanted: str | None) -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m analysis", description="Judgments and scores in, findings out.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    known = names()
+    for name in [wanted] if wanted in known else known:
+        module = _module(str(name))
+        command = commands.add_parser(str(name), help=module.HELP, description=module.HELP)
+        module.add_arguments(command)
+        _add_common(command)
+        command.set_defaults(run=module.run)
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("options of every command")
+    group.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="COLUMN=VALUE",
+        help="only rows with that value; repeat for several values of a column or for several columns",
+    )
+    group.add_argument("--seed", type=count, default=0, help="seed of everything random (default: 0)")
+    group.add_argument("--json", action="store_true", help="print a JSON list instead of a table")
+    group.add_argument(
+        "--include-checks",
+        action="store_true",
+        help="keep attention checks (rows with is_check); left out otherwise",
+    )
+
+
+def load(args: argparse.Namespace, path: str | Path | Sequence[Path], kind: str) -> pd.DataFrame:
+    """Read a table, or several files of one; keep the rows of `--where`, leave checks out unless told."""
+    paths = [Path(path)] if isinstance(path, str | Path) else list(path)
+    name = " and ".join(one.name for one in paths)
+    frames = [read_table(one, kind) for one in paths]
+    frame = frames[0] if len(frames) == 1 else check_table(pd.concat(frames, ignore_index=True), kind, name)
+    return select(args, frame, name)
+
+
+def select(args: argparse.Namespace, frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """The rows of a frame that the common options name."""
+    frame = keep_where(frame, args.where, name)
+    if not args.include_checks:
+        frame = without_checks(frame)
+    if frame.empty:
+        rows = "no rows" if args.include_checks else "no rows that are not checks"
+        raise UsageError(f"{name} holds {rows}; there is nothing to work on.")
+    return frame
+
+
+def progress(iterable: Iterable[T], total: int, label: str) -> Iterator[T]:
+    """A bar on a terminal, plain lines elsewhere, always on the error stream."""
+    if sys.stderr.isatty():
+        from tqdm import tqdm
+
+        yield from tqdm(iterable, total=total, desc=label, leave=False)
+        return
+    spoken = time.monotonic()
+    for done, item in enumerate(iterable, start=1):
+        yield item
+        if time.monotonic() - spoken >= EVERY and done < total:
+            print(f"{label}: {done} of {total}", file=sys.stderr, flush=True)
+            spoken = time.monotonic()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; 0 when it worked, 2 with one sentence when it was asked wrongly."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    wanted = next((argument for argument in arguments if not argument.startswith("-")), None)
+    try:
+        args = _parser(wanted).parse_args(arguments)
+        _check_outputs(args)
+        result = args.run(args)
+        _print(result, args.json)
+    except AnalysisError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("Stopped; nothing more was written.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # The reader (head, less) has gone: point stdout elsewhere so that the exit stays silent.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return 0
+
+
+def _check_outputs(args: argparse.Namespace) -> None:
+    """Refuse, before the work, to write where nothing can be written or over what is read."""
+    given = vars(args)
+    outputs = [Path(given[name]) for name in OUTPUTS if given.get(name)]
+    read = [value for name, value in given.items() if name not in OUTPUTS]
+    flat = [one for value in read for one in (value if isinstance(value, list) else [value])]
+    for path in outputs:
+        check_target(path, (Path(one) for one in flat if isinstance(one, str | Path) and Path(one).is_file()))
+
+
+def _print(result: CommandResult, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps([_plain(row) for row in result.rows], ensure_ascii=False, indent=1, allow_nan=False))
+    elif result.rows:
+        print(table_text(result.rows[: result.limit], result.columns or list(result.rows[0])))
+        if result.limit is not None and len(result.rows) > result.limit:
+            print(f"… and {len(result.rows) - result.limit} more rows.")
+    sys.stdout.flush()
+    for note in result.notes:
+        print(note, file=sys.stderr if as_json else sys.stdout)
+    sys.stdout.flush()
+
+
+def _plain(value: object) -> object:
+    """A value as JSON knows it: NaN and infinity are null, numpy's numbers are numbers."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if hasattr(value, "item") and not isinstance(value, str):
+        value = value.item()
+    if value is pd.NA or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return value
+
+
+def _cell(value: object) -> str:
+    value = _plain(value)
+    if value is None:
+        return UNDEFINED
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6f}" if value == 0 or 1e-4 <= abs(value) < 1e7 else f"{value:.4g}"
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def table_text(rows: Sequence[dict[str, object]], columns: Sequence[str]) -> str:
+    """A table for people: names on top, numbers to the right, an en dash for what is undefined."""
+    cells = [[_cell(row.get(column)) for column in columns] for row in rows]
+    numeric = [all(isinstance(_plain(row.get(column)), int | float | None) for row in rows) for column in columns]
+    widths = [max(len(line[i]) for line in [list(columns), *cells]) for i in range(len(columns))]
+    lines = []
+    for line in [list(columns), *cells]:
+        parts = [
+            text.rjust(width) if right else text.ljust(width)
+            for text, width, right in zip(line, widths, numeric, strict=True)
+        ]
+        lines.append("  ".join(parts).rstrip())
+    return "\n".join(lines)

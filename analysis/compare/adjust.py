@@ -1,0 +1,60 @@
+"""Corrections for many comparisons, and what follows from them: optimal metrics and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from analysis.correlate.coefficients import Floats, UnknownName
+
+CORRECTIONS = ("holm", "bh", "by", "bonferroni", "none")
+
+
+def adjust(p: npt.ArrayLike, correction: str = "holm") -> Floats:
+    """Adjusted p-values. Undefined ones (NaN) stay undefined and don't count among the comparisons."""
+    if correction not in CORRECTIONS:
+        raise UnknownName("correction", correction, CORRECTIONS)
+    values = np.asarray(p, dtype=float)
+    adjusted = np.full(values.shape, np.nan)
+    known = np.isfinite(values)
+    adjusted[known] = np.minimum(_adjust_known(values[known], correction), 1)
+    return adjusted
+
+
+def _adjust_known(p: Floats, correction: str) -> Floats:
+    m = len(p)
+    if correction == "none" or m == 0:
+        return p
+    if correction == "bonferroni":
+        return p * m
+    order = np.argsort(p, kind="stable")
+    rank = np.arange(1, m + 1)
+    back = np.empty(m)
+    if correction == "holm":
+        back[order] = np.maximum.accumulate(p[order] * (m - rank + 1))
+        return back
+    factor = m * (np.sum(1 / rank) if correction == "by" else 1.0)
+    back[order] = np.minimum.accumulate((p[order] * factor / rank)[::-1])[::-1]
+    return back
+
+
+def optimal(beats: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Metrics that no other beats significantly (Graham 2015). beats[i, j]: i is significantly better than j."""
+    return np.asarray(~beats.any(axis=0))
+
+
+def clusters(order: Sequence[int], beats: npt.NDArray[np.bool_]) -> list[int]:
+    """The cluster (from 1) of each metric: a new one starts where all above beat all below.
+
+    `order` lists the metrics from best to worst; metrics of one cluster can't all be told apart.
+    """
+    cluster = [0] * len(order)
+    current = 1
+    for place, metric in enumerate(order):
+        above, below = list(order[:place]), list(order[place:])
+        if place and beats[np.ix_(above, below)].all():
+            current += 1
+        cluster[metric] = current
+    return cluster

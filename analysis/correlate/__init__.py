@@ -1,0 +1,367 @@
+"""How well metrics follow a human measure: system, summary and global correlations with their doubt.
+
+System level: the correlation of the systems' mean scores. Summary level: the correlation over systems per
+document, averaged over documents. Global: the correlation over all summaries at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from analysis.correlate.coefficients import (
+    COEFFICIENTS,
+    NO_INTERVAL,
+    Floats,
+    Interval,
+    UnknownName,
+    coefficient,
+    complete,
+    fisher_interval,
+)
+from analysis.correlate.resample import (
+    LEVELS,
+    draw,
+    draw_weights,
+    global_samples,
+    percentile_interval,
+    resampled_means,
+    snap,
+    summary_samples,
+    system_samples,
+    tail_share,
+    weights_of,
+)
+from analysis.correlate.score_cube import ScoreCube, build_cube, over_documents
+from analysis.sentence import Sentence, joined, some_of
+from analysis.tables import AnalysisError
+
+__all__ = [
+    "FEW_SYSTEMS",
+    "INTERVALS",
+    "UNDEFINED",
+    "CorrelationResult",
+    "Options",
+    "Point",
+    "TooFewSystems",
+    "bootstrap_samples",
+    "correlate",
+    "per_document",
+    "percentile_interval",
+    "point_estimate",
+    "system_means",
+    "system_value",
+    "weights_of",
+]
+
+UNDEFINED = ("drop", "zero")
+INTERVALS = ("bootstrap", "percentile", "fisher")
+FEW_SYSTEMS = 3
+
+
+class TooFewSystems(AnalysisError):
+    """Not enough systems for any correlation."""
+
+
+@dataclass(frozen=True)
+class CorrelationResult:
+    """One metric against the human measure."""
+
+    metric: str
+    level: str
+    coefficient: str
+    value: float
+    """NaN when undefined."""
+    n_used: int
+    """Systems at system level, documents with a defined correlation at summary level, cells at global."""
+    n_undefined: int
+    """Documents whose correlation is undefined; at the other levels 1 when the value itself is."""
+    low: float
+    high: float
+    resample: str = ""
+    """What was resampled for the interval: systems, inputs, both; empty without one."""
+    resamples: int = 0
+    seed: int = 0
+    undefined: str = "drop"
+    """What became of undefined documents: left out of the mean, or counted as 0."""
+    score: str = "mean"
+    """How a system's score was made of its documents'."""
+    interval: str = ""
+    note: str = ""
+    """What a reader should know about this number, in one sentence; empty when nothing."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which correlation is wanted, and how its interval is made; `correlate` says what each may be."""
+
+    level: str = "system"
+    coefficient: str = "pearson"
+    ci: int = 0
+    resample: str = "systems"
+    seed: int = 0
+    undefined: str = "drop"
+    score: str = "mean"
+    interval: str = "bootstrap"
+    confidence: float = 0.95
+
+
+@dataclass(frozen=True)
+class Point:
+    """A correlation without its interval."""
+
+    value: float
+    n_used: int
+    n_undefined: int
+
+
+def correlate(
+    scores: pd.DataFrame | ScoreCube,
+    *,
+    human: str,
+    metrics: Sequence[str] | None = None,
+    level: str = "system",
+    coefficient: str = "pearson",
+    ci: int = 0,
+    resample: str = "systems",
+    seed: int = 0,
+    undefined: str = "drop",
+    score: str = "mean",
+    interval: str = "bootstrap",
+    confidence: float = 0.95,
+) -> list[CorrelationResult]:
+    """Correlate metrics with a human measure.
+
+    `ci` is the number of bootstrap resamples (0: no interval). Intervals are expanded percentile intervals;
+    `interval="percentile"` gives the plain ones and `"fisher"` Fisher's, which needs no resamples. A metric that
+    lacks some systems is judged on the systems it has, and its result says so.
+    """
+    cube = (scores if isinstance(scores, ScoreCube) else build_cube(scores)).scaled()
+    cube.index(human)
+    chosen = [name for name in cube.metrics if name != human] if metrics is None else list(metrics)
+    options = Options(level, coefficient, ci, resample, seed, undefined, score, interval, confidence)
+    _check_options(options)
+    if level != "global" and len(cube.systems) < 2:
+        raise TooFewSystems(
+            f"The scores hold {len(cube.systems)} system, and a correlation over systems needs at least "
+            f"{FEW_SYSTEMS}; add systems, or correlate at the global level."
+        )
+    return [_correlate_one(cube, human, metric, options) for metric in chosen]
+
+
+def _check_options(options: Options) -> None:
+    for what, name, known in (
+        ("level", options.level, LEVELS),
+        ("coefficient", options.coefficient, tuple(COEFFICIENTS)),
+        ("policy for undefined values", options.undefined, UNDEFINED),
+        ("kind of interval", options.interval, INTERVALS),
+    ):
+        if name not in known:
+            raise UnknownName(what, name, known)
+
+
+def _correlate_one(cube: ScoreCube, human: str, metric: str, options: Options) -> CorrelationResult:
+    x, z = cube.matrix(metric), cube.matrix(human)
+    sides = cube.system_scores(metric, options.score), cube.system_scores(human, options.score)
+    whole = tuple(side if cube.is_whole(name) else None for side, name in zip(sides, (metric, human), strict=True))
+    if options.level == "system":
+        keep = np.asarray(np.isfinite(sides[0]) & np.isfinite(sides[1]))
+    else:
+        _refuse_whole(whole, (metric, human), options.level)
+        keep = np.asarray((np.isfinite(x) & np.isfinite(z)).any(axis=1))
+    x, z = x[keep], z[keep]
+    kept = tuple(side[keep] if side is not None else None for side in whole)
+    point = point_estimate(x, z, options, (sides[0][keep], sides[1][keep]))
+    low_high = _interval(x, z, point, options, (kept[0], kept[1]))
+    return CorrelationResult(
+        metric,
+        options.level,
+        options.coefficient,
+        point.value,
+        point.n_used,
+        point.n_undefined,
+        low_high.low,
+        low_high.high,
+        options.resample if options.ci and options.interval != "fisher" else "",
+        options.ci if options.interval != "fisher" else 0,
+        options.seed,
+        options.undefined,
+        options.score,
+        options.interval if options.ci or options.interval == "fisher" else "",
+        _note(cube, human, metric, keep, point, options, sides),
+    )
+
+
+def _refuse_whole(whole: tuple[Floats | None, ...], names: tuple[str, str], level: str) -> None:
+    for side, name in zip(whole, names, strict=True):
+        if side is not None:
+            raise AnalysisError(
+                f"{name} has one score per system (doc_id *), so it has no {level}-level correlation; use "
+                "the system level."
+            )
+
+
+def point_estimate(x: Floats, z: Floats, options: Options, sides: tuple[Floats, Floats] | None = None) -> Point:
+    """The correlation of two systems × documents matrices."""
+    if options.level == "summary":
+        return _summary_point(x, z, options)
+    if options.level == "system":
+        a, b = sides if sides else (over_documents(x, options.score), over_documents(z, options.score))
+        value = system_value(options.coefficient, a, b)
+        return Point(value, int((np.isfinite(a) & np.isfinite(b)).sum()), int(math.isnan(value)))
+    a, b = complete(x.ravel(), z.ravel())
+    value = float(coefficient(options.coefficient)(a, b))
+    return Point(value, int(np.isfinite(a).sum()), int(math.isnan(value)))
+
+
+def system_value(name: str, a: Floats, b: Floats) -> float:
+    """The coefficient of two vectors of system scores; means equal but for rounding count as tied."""
+    tied_a, tied_b = snap(a), snap(b)
+    if name != "pearson":
+        return float(coefficient(name)(tied_a, tied_b))
+    if math.isnan(float(coefficient(name)(tied_a, tied_b))):
+        return math.nan
+    return float(coefficient(name)(a, b))
+
+
+def per_document(x: Floats, z: Floats, name: str) -> Floats:
+    """The correlation over systems of every document; NaN where undefined."""
+    return np.asarray(coefficient(name)(x.T, z.T))
+
+
+def _summary_point(x: Floats, z: Floats, options: Options) -> Point:
+    paired = (np.isfinite(x) & np.isfinite(z)).sum(axis=0)
+    values = per_document(x[:, paired > 0], z[:, paired > 0], options.coefficient)
+    undefined = int(np.isnan(values).sum())
+    if options.undefined == "zero":
+        values = np.nan_to_num(values)
+    defined = values[np.isfinite(values)]
+    return Point(float(defined.mean()) if defined.size else math.nan, int(defined.size), undefined)
+
+
+def _interval(
+    x: Floats,
+    z: Floats,
+    point: Point,
+    options: Options,
+    whole: tuple[Floats | None, Floats | None],
+) -> Interval:
+    if options.interval == "fisher":
+        n = point.n_used
+        if options.level == "summary":
+            n = int((np.isfinite(x) & np.isfinite(z)).sum(axis=0).max(initial=0))
+        return fisher_interval(options.coefficient, point.value, n, options.confidence)
+    if not options.ci or not math.isfinite(point.value):
+        return NO_INTERVAL
+    if options.level != "system":
+        used = (np.isfinite(x) & np.isfinite(z)).any(axis=0)
+        x, z = x[:, used], z[:, used]
+    redrawn = x.shape[1] if options.resample == "inputs" else x.shape[0]
+    if redrawn < 2:  # every resample of one item is that item
+        return NO_INTERVAL
+    drawn = draw(options.seed, options.ci, options.resample, x.shape[0], x.shape[1])
+    samples = bootstrap_samples(x, z, options, drawn, whole)
+    return percentile_interval(samples, options.confidence, redrawn if options.interval == "bootstrap" else None)
+
+
+def bootstrap_samples(
+    x: Floats,
+    z: Floats,
+    options: Options,
+    drawn: tuple[Floats | None, Floats | None],
+    whole: tuple[Floats | None, Floats | None] = (None, None),
+) -> Floats:
+    """The correlation of every resample; `drawn` are the weights of systems and of documents."""
+    if options.level == "system":
+        return system_samples(options.coefficient, x, z, *drawn, options.score, whole)
+    if options.level == "summary":
+        return summary_samples(options.coefficient, x, z, *drawn, options.undefined)
+    return global_samples(options.coefficient, x, z, *drawn)
+
+
+def _note(
+    cube: ScoreCube,
+    human: str,
+    metric: str,
+    keep: np.ndarray,
+    point: Point,
+    options: Options,
+    sides: tuple[Floats, Floats],
+) -> Sentence:
+    notes = []
+    left_out = [cube.systems[i] for i in np.flatnonzero(~keep)]
+    if left_out:
+        notes.append(
+            Sentence(
+                "%(metric)s: %(n)s of %(all)s systems left out for want of scores of it or of %(human)s (%(names)s).",
+                {"metric": metric, "n": len(left_out), "all": len(keep), "human": human, "names": some_of(left_out)},
+            )
+        )
+    n = int(keep.sum())
+    if options.level != "global" and n < FEW_SYSTEMS:
+        notes.append(
+            Sentence(
+                "%(metric)s: only %(n)s systems have both scores; a correlation over fewer than %(few)s systems is "
+                "always 1, -1 or undefined and says nothing.",
+                {"metric": metric, "n": n, "few": FEW_SYSTEMS},
+            )
+        )
+    if math.isnan(point.value):
+        reason = _reason(human, metric, n, options, sides)
+        notes.append(
+            Sentence(
+                "%(metric)s: the correlation is undefined because %(reason)s.", {"metric": metric, "reason": reason}
+            )
+        )
+    elif point.n_undefined:
+        became = Sentence("left out") if options.undefined == "drop" else Sentence("counted as 0")
+        notes.append(
+            Sentence(
+                "%(metric)s: %(n)s documents with an undefined correlation were %(became)s.",
+                {"metric": metric, "n": point.n_undefined, "became": became},
+            )
+        )
+    return joined(notes)
+
+
+def _reason(human: str, metric: str, n: int, options: Options, sides: tuple[Floats, Floats]) -> Sentence:
+    if n < 2:
+        return Sentence("fewer than two systems have both scores")
+    if options.level != "system":
+        return Sentence("one side is constant wherever both are given")
+    both = np.isfinite(sides[0]) & np.isfinite(sides[1])
+    same = metric if np.ptp(snap(sides[0][both])) == 0 else human
+    if both.all():
+        return Sentence("the scores of %(name)s are the same for all systems", {"name": same})
+    return Sentence("the scores of %(name)s are the same for all systems that have both", {"name": same})
+
+
+def system_means(
+    scores: pd.DataFrame | ScoreCube, metric: str, ci: int = 1000, seed: int = 0, confidence: float = 0.95
+) -> pd.DataFrame:
+    """Every system's mean with a bootstrap interval over documents: system, group, value, low, high, n."""
+    cube = scores if isinstance(scores, ScoreCube) else build_cube(scores)
+    matrix, values = cube.matrix(metric), cube.system_scores(metric)
+    low, high = np.full((2, len(values)), np.nan)
+    if ci and cube.documents and not cube.is_whole(metric):
+        used = np.isfinite(matrix).any(axis=0)
+        means = resampled_means(matrix[:, used], draw_weights(seed, ci, int(used.sum()), 1))
+        tail = 100 * tail_share(confidence, int(used.sum()))
+        known = np.isfinite(matrix).any(axis=1)
+        low[known], high[known] = np.nanpercentile(means[:, known], [tail, 100 - tail], axis=0)
+    frame = pd.DataFrame(
+        {
+            "system": list(cube.systems),
+            "group": list(cube.groups),
+            "value": values,
+            "low": low,
+            "high": high,
+            "n": np.isfinite(matrix).sum(axis=1),
+        }
+    )
+    scored: pd.DataFrame = frame[np.isfinite(frame["value"])]
+    return scored.sort_values("value", ascending=False, ignore_index=True)

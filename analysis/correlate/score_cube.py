@@ -1,0 +1,244 @@
+"""The score cube: metric × system × document, aligned by id, with NaN where a score is missing.
+
+Rows are systems and columns are documents everywhere in the meta-evaluation. A system is (group, name): two
+groups may use one name, and then both are shown as `group/name`. Systems stand in the order of group and name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from analysis.correlate.coefficients import Floats, UnknownName
+from analysis.sentence import Sentence, joined, some_of
+from analysis.tables import AnalysisError
+
+WHOLE = "*"
+"""The `doc_id` of a score that belongs to a whole system, such as corpus BLEU."""
+WILD = 1e100
+"""Scores beyond this, or all below its inverse, overflow or vanish when they are squared and summed."""
+
+
+class MissingMeasure(AnalysisError):
+    """A metric or human measure that the table doesn't hold."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What one metric has of the systems and documents of the table."""
+
+    metric: str
+    n_scores: int
+    n_expected: int
+    missing_systems: tuple[str, ...]
+    """Systems with no score of this metric at all."""
+    partial_systems: tuple[str, ...]
+    """Systems that have some documents but not all."""
+    missing_documents: int
+    """Documents with no score of this metric at all."""
+    whole: bool
+    """Whether scores of whole systems (`doc_id` `*`) are there."""
+
+    @property
+    def complete(self) -> bool:
+        return self.n_scores == self.n_expected
+
+    def sentence(self) -> Sentence:
+        """What is missing, for a person."""
+        if self.whole and not self.n_scores:
+            return Sentence("%(metric)s has one score per system and none per document.", {"metric": self.metric})
+        if self.complete:
+            return Sentence("%(metric)s is complete: %(n)s scores.", {"metric": self.metric, "n": self.n_scores})
+        return Sentence(
+            "%(metric)s has %(n)s of %(expected)s scores; %(gaps)s.",
+            {
+                "metric": self.metric,
+                "n": self.n_scores,
+                "expected": self.n_expected,
+                "gaps": joined(self._gaps(), "; "),
+            },
+        )
+
+    def _gaps(self) -> list[Sentence]:
+        gaps = []
+        if self.missing_systems:
+            gaps.append(Sentence("nothing for %(names)s", {"names": some_of(self.missing_systems)}))
+        if self.partial_systems:
+            gaps.append(Sentence("some documents missing for %(names)s", {"names": some_of(self.partial_systems)}))
+        if self.missing_documents:
+            gaps.append(Sentence("%(n)s documents without any score", {"n": self.missing_documents}))
+        return gaps
+
+
+@dataclass(frozen=True)
+class ScoreCube:
+    """All scores of a table, ready for arithmetic."""
+
+    metrics: tuple[str, ...]
+    systems: tuple[str, ...]
+    documents: tuple[str, ...]
+    groups: tuple[str, ...]
+    """The group of each system, empty where none is given."""
+    values: Floats
+    """metric × system × document."""
+    whole: Floats
+    """metric × system: scores given for whole systems."""
+
+    def index(self, metric: str) -> int:
+        """Where a metric stands; an unknown one is answered with the known ones."""
+        if metric not in self.metrics:
+            known = ", ".join(self.metrics) or "none"
+            raise MissingMeasure(f"The scores hold no measure {metric!r}. Measures there: {known}.")
+        return self.metrics.index(metric)
+
+    def matrix(self, metric: str) -> Floats:
+        """systems × documents of one metric."""
+        return np.asarray(self.values[self.index(metric)])
+
+    def system_scores(self, metric: str, score: str = "mean") -> Floats:
+        """One score per system: the given whole-system score where there is one, else the mean or median."""
+        index = self.index(metric)
+        return np.where(np.isnan(self.whole[index]), over_documents(self.values[index], score), self.whole[index])
+
+    def is_whole(self, metric: str) -> bool:
+        """Whether the metric scores whole systems only, so that documents can't be resampled."""
+        index = self.index(metric)
+        return bool(np.isnan(self.values[index]).all() and not np.isnan(self.whole[index]).all())
+
+    def keep_systems(self, keep: Sequence[int] | np.ndarray) -> ScoreCube:
+        """The cube of some systems, by position, in the given order."""
+        places = np.asarray(keep, dtype=int)
+        return ScoreCube(
+            self.metrics,
+            tuple(self.systems[i] for i in places),
+            self.documents,
+            tuple(self.groups[i] for i in places),
+            self.values[:, places],
+            self.whole[:, places],
+        )
+
+    def scaled(self) -> ScoreCube:
+        """The cube with scores that are too large or too small to be squared brought near 1.
+
+        Each metric has one factor, a power of two: no correlation changes, and no digit is lost.
+        """
+        cells = np.concatenate([self.values.reshape(len(self.metrics), -1), self.whole], axis=1)
+        largest = np.nan_to_num(np.abs(cells)).max(axis=1, initial=0.0)
+        wild = (largest > WILD) | ((largest > 0) & (largest < 1 / WILD))
+        if not wild.any():
+            return self
+        shift = np.where(wild, -np.frexp(largest)[1], 0)
+        values, whole = np.ldexp(self.values, shift[:, None, None]), np.ldexp(self.whole, shift[:, None])
+        return replace(self, values=values, whole=whole)
+
+    def coverage(self) -> list[Coverage]:
+        """What each metric has, and what it lacks."""
+        return [self._coverage(index) for index in range(len(self.metrics))]
+
+    def _coverage(self, index: int) -> Coverage:
+        present = ~np.isnan(self.values[index])
+        whole = ~np.isnan(self.whole[index])
+        per_system = present.sum(axis=1)
+        full = len(self.documents)
+        nothing = (per_system == 0) & ~whole
+        some = (per_system > 0) & (per_system < full)
+        return Coverage(
+            self.metrics[index],
+            int(present.sum()),
+            present.size,
+            tuple(self.systems[i] for i in np.flatnonzero(nothing)),
+            tuple(self.systems[i] for i in np.flatnonzero(some)),
+            int((~present.any(axis=0)).sum()),
+            bool(whole.any()),
+        )
+
+
+def over_documents(matrix: Floats, score: str = "mean") -> Floats:
+    """The mean or median of each row, missing cells left aside; NaN for an empty row."""
+    if score not in ("mean", "median"):
+        raise UnknownName("system score", score, ("mean", "median"))
+    present = ~np.isnan(matrix)
+    if score == "median":
+        with np.errstate(invalid="ignore"):
+            cells = zip(matrix, present, strict=True)
+            return np.array([np.median(row[ok]) if ok.any() else np.nan for row, ok in cells])
+    if present.all() and matrix.shape[1]:
+        return np.asarray(matrix.mean(axis=1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(present, matrix, 0).sum(axis=1) / present.sum(axis=1))
+
+
+def build_cube(scores: pd.DataFrame, metrics: Sequence[str] | None = None) -> ScoreCube:
+    """The cube of a scores table; `metrics` keeps only those, in that order."""
+    if metrics is not None:
+        known = sorted(set(scores["metric"]))
+        for metric in metrics:
+            if metric not in known:
+                there = ", ".join(known) or "none"
+                raise MissingMeasure(f"The scores hold no measure {metric!r}. Measures there: {there}.")
+        scores = scores[scores["metric"].isin(list(metrics))]
+    names, groups, labels = _system_labels(scores)
+    chosen = tuple(metrics) if metrics is not None else tuple(sorted(set(scores["metric"])))
+    documents = tuple(sorted(set(scores["doc_id"]) - {WHOLE}, key=_natural))
+    shape = (len(chosen), len(names), len(documents))
+    values, whole = np.full(shape, np.nan), np.full(shape[:2], np.nan)
+    m = pd.Index(chosen).get_indexer(pd.Index(scores["metric"]))
+    s = pd.Index(names).get_indexer(pd.Index(labels))
+    d = pd.Index(documents).get_indexer(pd.Index(scores["doc_id"])) if documents else np.full(len(scores), -1)
+    v = scores["value"].to_numpy(dtype=float)
+    _refuse_duplicates(scores, m, s, d)
+    cells = d >= 0
+    values[m[cells], s[cells], d[cells]] = v[cells]
+    whole[m[~cells], s[~cells]] = v[~cells]
+    return ScoreCube(chosen, names, documents, groups, values, whole)
+
+
+def _natural(text: str) -> tuple[int, int, str]:
+    return (0, int(text), text) if text.isdecimal() else (1, 0, text)
+
+
+def _refuse_duplicates(scores: pd.DataFrame, m: np.ndarray, s: np.ndarray, d: np.ndarray) -> None:
+    twice = pd.DataFrame({"m": m, "s": s, "d": d}).duplicated().to_numpy()
+    if twice.any():
+        row = scores.iloc[int(np.flatnonzero(twice)[0])]
+        raise AnalysisError(
+            f"Two scores are given for metric {row['metric']!r}, system {row['system']!r} and document "
+            f"{row['doc_id']!r}, and one is expected; remove one or tell the systems apart by `group`."
+        )
+
+
+def fill_groups(scores: pd.DataFrame) -> pd.DataFrame:
+    """The table with the group of a system in all its rows, where one row of it names one and none another."""
+    if "group" not in scores.columns:
+        return scores
+    group, system = scores["group"].fillna("").astype(str), scores["system"].astype(str)
+    known = pd.DataFrame({"system": system, "group": group})[group != ""].drop_duplicates()
+    only = known.drop_duplicates("system", keep=False).set_index("system")["group"]
+    return scores.assign(group=group.where(group != "", system.map(only).fillna("")))
+
+
+def _system_labels(scores: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ...], pd.Series]:
+    """System names, their groups, and the name that each row belongs to."""
+    system = scores["system"].astype(str)
+    if "group" not in scores.columns:
+        names = tuple(sorted(set(system)))
+        return names, ("",) * len(names), system
+    group = scores["group"].fillna("").astype(str)
+    pairs = pd.DataFrame({"system": system, "group": group}).drop_duplicates()
+    named = pairs[pairs["group"] != ""]
+    several = set(named["system"][named["system"].duplicated()])
+    only = dict(zip(named["system"], named["group"], strict=True))
+    lost = several & set(pairs["system"][pairs["group"] == ""])
+    if lost:
+        raise AnalysisError(
+            f"System {min(lost)!r} stands under several groups and also without a group, so its scores can't "
+            "be assigned; give the group in every row of it."
+        )
+    group = group.where(group != "", system.map(only).fillna(""))
+    labels = system.where(~system.isin(several), group + "/" + system)
+    of = dict(zip(labels, group, strict=True))
+    names = tuple(sorted(of, key=lambda name: (of[name], name)))
+    return names, tuple(of[name] for name in names), labels

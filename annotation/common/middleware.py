@@ -1,0 +1,93 @@
+"""Middleware of both products: what no text has stays outside, and what a signed-in person sees is for nobody else.
+
+No text has NUL or halves of surrogate pairs. PostgreSQL keeps neither, so they stop at the door.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import BadRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, QueryDict
+from django.utils.translation import gettext_lazy as _
+
+NextStep = Callable[[HttpRequest], HttpResponseBase]
+NO_TEXT = re.compile("[\x00\ud800-\udfff]")
+JSON = "application/json"
+
+
+class Unreadable(BadRequest):
+    """The page for bad requests shows its sentence."""
+
+    sentence = _("This request can't be read: it holds a character that no text has. Nothing was changed.")
+
+
+def is_text(words: Iterable[str]) -> bool:
+    return not any(NO_TEXT.search(word) for word in words)
+
+
+def address_is_text(request: HttpRequest) -> bool:
+    return is_text([request.path_info, *_words(request.GET)])
+
+
+def readable(value: Any) -> Any:
+    """The same JSON without such characters, in names and values; a number that JSON has no word for becomes null."""
+    match value:
+        case str():
+            return NO_TEXT.sub("", value)
+        case dict():
+            return {readable(name): readable(inner) for name, inner in value.items()}
+        case list():
+            return [readable(inner) for inner in value]
+        case float() if not math.isfinite(value):
+            return None
+    return value
+
+
+class Private:
+    """Middleware: no proxy keeps an answer to whoever brings a session, and no browser after they have gone.
+
+    A page that says more exactly how long has its way. The cookie is enough to know: reading the session would ask
+    the database on pages that don't need it.
+    """
+
+    def __init__(self, get_response: NextStep) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if settings.SESSION_COOKIE_NAME in request.COOKIES:
+            response.headers.setdefault("Cache-Control", "private, no-store")
+        return response
+
+
+class Letters:
+    """Middleware: refuses such a request before any view sees it. The API refuses in its own form (api/door.py)."""
+
+    def __init__(self, get_response: NextStep) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
+        match = request.resolver_match
+        by_api = match is not None and "api" in match.namespaces
+        if by_api or (address_is_text(request) and _form_is_text(request, view)):
+            return None
+        if request.content_type == JSON or JSON in request.headers.get("Accept", ""):
+            return JsonResponse({"error": "Unreadable", "sentence": str(Unreadable.sentence)}, status=400)
+        raise Unreadable
+
+
+def _form_is_text(request: HttpRequest, view: Any) -> bool:
+    """A view may say that it cleans its form. A body of JSON isn't read here: the views that take one clean it."""
+    return getattr(view, "cleans_its_form", False) or is_text(_words(request.POST))
+
+
+def _words(form: QueryDict) -> Iterable[str]:
+    for name, values in form.lists():
+        yield name
+        yield from (str(value) for value in values)

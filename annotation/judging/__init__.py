@@ -1,0 +1,1 @@
+"""From a lease to the receipt: draft, submit, next task."""

@@ -1,0 +1,1 @@
+"""Speed claims of `analysis`."""

@@ -1,0 +1,205 @@
+"""200 annotators for 5 minutes while web processes are killed at random and PostgreSQL is restarted once.
+
+Two web hosts and two workers share one PostgreSQL. Every few seconds a web process is killed with -9, now and then a
+whole host; the paymaster and the workers are killed too; half-way the database is restarted, and before that a backup
+is taken. Afterwards: every acknowledged answer is there as it was given, no task has more answers than its quota, every
+retry worked, the backup restores and compares, nobody was paid twice or missed, and the ledger equals the market's
+books. Any of these missing is an error. The figure is broken promises against none allowed: 1 stands for none.
+
+`STORM_SECONDS` and `STORM_PEOPLE` make it shorter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks import Measurement
+from benchmarks.site._storm import Host, Postgres, annotate, free_port, running
+from benchmarks.site.load import ROOT, SUMMARY, UNITS, _json, environment, site
+
+SECONDS = float(os.environ.get("STORM_SECONDS", "300"))
+PEOPLE = int(os.environ.get("STORM_PEOPLE", "200"))
+SEED = 7
+
+
+def run() -> Measurement:
+    with tempfile.TemporaryDirectory(prefix="storm-", dir="/tmp") as name:
+        folder = Path(name)
+        postgres = Postgres(folder)
+        postgres.start()
+        try:
+            facts = _weather(folder, postgres)
+        finally:
+            postgres.control("stop")
+    note = ", ".join(f"{value} {name}" for name, value in facts.items())
+    return Measurement(1, 1, claim=1.0, unit="", note=note)
+
+
+def _weather(folder: Path, postgres: Postgres) -> dict[str, Any]:
+    url = postgres.database("storm")
+    task = {"name": "Storm", "tasks": 10_000, "people": PEOPLE, "units": UNITS, "summary": SUMMARY, "quota": 3}
+    made = site(url, "prepare", task)
+    market = _market(folder)
+    money = {**environment(url), **market["for_site"], "BACKGROUND": "worker"}
+    hosts = [Host(url, **market["for_site"]) for _ in range(2)]
+    try:
+        with running(market["command"], market["environment"]):
+            _ready(market["port"], *(host.port for host in hosts))
+            paymaster = [sys.executable, "-m", "benchmarks.site._paymaster"]
+            _json([*paymaster, "launch"], None, ROOT, money)
+            crowd = [sys.executable, "manage.py", "simulate", "Storm", "--batch", "Paid forms", "--crowd", "careful=8"]
+            with running(crowd, money):
+                storm = Storm(hosts, postgres, [*paymaster, "pay"], money, folder)
+                storm.start()
+                work = annotate([host.port for host in hosts], made["cookies"], made["batch"], len(UNITS), SECONDS)
+                tally, troubles = asyncio.run(work)
+                storm.end()
+            closed = _json([*paymaster, "close"], None, ROOT, money)
+    finally:
+        for host in hosts:
+            host.stop()
+    wrong = site(url, "check", {"batch": made["batch"], "acknowledged": tally.acknowledged})
+    wrong += [f"{len(tally.errors)} retries failed: {tally.errors[:2]}"] * bool(tally.errors)
+    wrong += _money_is_right(closed) + _restores(postgres, folder, storm)
+    if wrong:
+        raise RuntimeError(f"Promises broken: {wrong[:5]}")
+    return {
+        "annotators": PEOPLE,
+        "seconds": round(tally.seconds),
+        "answers acknowledged and kept": len(tally.acknowledged),
+        "kills of web processes": sum(host.kills for host in hosts),
+        "kills of the paymaster and workers": storm.kills,
+        "restarts of PostgreSQL": storm.restarts,
+        "requests that had to be tried again": troubles,
+        "payments": closed["approved"] + closed["bonuses"],
+        "rows in the backup": storm.rows,
+    }
+
+
+def _money_is_right(closed: dict[str, Any]) -> list[str]:
+    wrong = []
+    if closed["ledger"] != closed["listed"] or closed["ledger"][:2] != closed["expected"]:
+        wrong.append(f"ledger {closed['ledger']}, market {closed['listed']}, expected {closed['expected']}")
+    if closed["differences"] or closed["unsettled"] or closed["approved"] != closed["bonuses"]:
+        wrong.append(f"books: {closed}")
+    return wrong + ["nobody was paid"] * (closed["approved"] == 0)
+
+
+def _restores(postgres: Postgres, folder: Path, storm: Storm) -> list[str]:
+    there = environment(postgres.database("restored"))
+    command = [sys.executable, "manage.py", "restore", str(folder / "storm.tar")]
+    done = subprocess.run(command, cwd=ROOT, env=there, capture_output=True, text=True, check=False)
+    storm.rows = done.stdout.split(" rows")[0].split()[-1] if done.returncode == 0 else "0"
+    return [] if done.returncode == 0 else [f"the backup did not restore: {done.stderr[-200:]}"]
+
+
+class Storm(threading.Thread):
+    """Kills things until it is told to end."""
+
+    def __init__(
+        self, hosts: list[Host], postgres: Postgres, paymaster: list[str], there: dict[str, str], folder: Path
+    ) -> None:
+        super().__init__(daemon=True)
+        self.hosts, self.postgres, self.there, self.folder = hosts, postgres, there, folder
+        worker = [sys.executable, "manage.py", "worker", "--interval", "0.5"]
+        self.commands = [paymaster, worker, worker]
+        self.others = [self._begin(command) for command in self.commands]
+        self.kills, self.restarts, self.rows = 0, 0, "0"
+        self._over, self._draw = threading.Event(), random.Random(SEED)
+
+    def _begin(self, command: list[str]) -> subprocess.Popen[bytes]:
+        null = subprocess.DEVNULL
+        return subprocess.Popen(command, cwd=ROOT, env=self.there, stdout=null, stderr=null)
+
+    def run(self) -> None:
+        began, half = time.monotonic(), False
+        while not self._over.wait(self._draw.uniform(2, 5)):
+            if not half and time.monotonic() - began > SECONDS / 2:
+                half = True
+                self._backup()
+                self.postgres.control("restart")
+                self.restarts += 1
+            host = self._draw.choice(self.hosts)
+            if self._draw.random() < 0.1:
+                host.kill_all()
+                host.start()
+            else:
+                host.kill_one(self._draw)
+            self._kill_another()
+
+    def _kill_another(self) -> None:
+        n = self._draw.randrange(3)
+        if self._draw.random() < 0.5 or self.others[n].poll() is not None:
+            self.others[n].kill()
+            self.others[n].wait()
+            self.others[n] = self._begin(self.commands[n])
+            self.kills += 1
+
+    def _backup(self) -> None:
+        command = [sys.executable, "manage.py", "backup", str(self.folder / "storm.tar")]
+        subprocess.run(command, cwd=ROOT, env=self.there, check=True, stdout=subprocess.DEVNULL)
+
+    def end(self) -> None:
+        self._over.set()
+        self.join()
+        for other in self.others:
+            other.kill()
+            other.wait()
+
+
+def _market(folder: Path) -> dict[str, Any]:
+    """The marketplace on a database of its own, with the demo's requester; nobody kills it."""
+    port = free_port()
+    there = {
+        **os.environ,
+        "DEMO": "yes",
+        "ENV_FILE": os.devnull,
+        "DJANGO_SETTINGS_MODULE": "deploy.marketplace_settings",
+        "MARKETPLACE_SECRET_KEY": "storm",
+        "MARKETPLACE_DATABASE_URL": f"sqlite:///{folder}/market.sqlite3",
+        "MARKETPLACE_BIND": f"127.0.0.1:{port}",
+        "MARKETPLACE_STATIC_ROOT": str(folder / "market-static"),
+        "LOG_LEVEL": "WARNING",
+    }
+    for words in (["migrate", "--verbosity", "0"], ["collectstatic", "--noinput", "--verbosity", "0"]):
+        subprocess.run([sys.executable, "-m", "django", *words], cwd=ROOT, env=there, check=True)
+    demo = [sys.executable, "-m", "django", "market_demo"]
+    said = subprocess.run(demo, cwd=ROOT, env=there, check=True, capture_output=True, text=True).stdout
+    keys = dict(line.split("=", 1) for line in said.splitlines() if line.startswith("AWS_"))
+    command = [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "--config",
+        "deploy/marketplace_gunicorn.py",
+        "deploy.marketplace_wsgi",
+    ]
+    for_site = {
+        **keys,
+        "MTURK_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        "MTURK_ALLOWED_ENDPOINTS": f"http://127.0.0.1:{port}",
+    }
+    return {"port": port, "command": command, "environment": there, "for_site": for_site}
+
+
+def _ready(*ports: int) -> None:
+    import socket
+
+    end = time.monotonic() + 90
+    for port in ports:
+        while True:
+            with socket.socket() as one:
+                if one.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            if time.monotonic() > end:
+                raise RuntimeError("A server did not start.")
+            time.sleep(0.2)

@@ -1,0 +1,137 @@
+"""Models that fill masks or answer questions, as the user names them. Loaded from this machine only, and only whole.
+
+A model without the head that a metric needs would be given random weights by the library that loads it, and its
+scores would be noise; such a model is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from scoring import models
+from scoring.base import Family, Need, Readiness, library_version
+from scoring.models.tokenizer import quiet
+
+LONG = "long"
+"""The hidden column that counts summaries with a text longer than the model."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a model must be able to do."""
+
+    auto: str
+    """The class of transformers that loads it."""
+    endings: tuple[str, ...]
+    """How the names of architectures with this head end."""
+    name: str
+    """What such a model is called."""
+    does: str
+    """For the sentence that refuses."""
+
+
+MASKED = Head(
+    "AutoModelForMaskedLM",
+    ("ForMaskedLM", "BertForPreTraining"),
+    "masked language model",
+    "fills masked words",
+)
+ANSWERS = Head(
+    "AutoModelForQuestionAnswering", ("ForQuestionAnswering",), "question answering model", "answers questions"
+)
+
+
+class Loaded:
+    """A model with its tokenizer."""
+
+    def __init__(self, folder: Path, head: Head) -> None:
+        import torch
+        import transformers
+
+        self.torch: Any = torch
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+        with quiet():
+            auto: Any = getattr(transformers, head.auto)
+            self.model: Any = auto.from_pretrained(str(folder), local_files_only=True).eval().to(self.device)
+            self.tokenizer: Any = transformers.AutoTokenizer.from_pretrained(
+                str(folder), local_files_only=True, use_fast=True
+            )
+        places = int(getattr(self.model.config, "max_position_embeddings", 512))
+        # RoBERTa's positions begin behind its padding token.
+        places -= (self.model.config.pad_token_id or 0) + 1 if "roberta" in self.model.config.model_type else 0
+        self.limit = min(places, int(min(self.tokenizer.model_max_length, 100_000)))
+        """Tokens that it reads at once."""
+
+    def logits(self, rows: Sequence[Sequence[int]], model: Any = None) -> Any:
+        """What a masked language model expects at each place of sequences of one length."""
+        with self.steady(), self.torch.inference_mode():
+            ids = self.torch.tensor([list(row) for row in rows], device=self.device)
+            return (model or self.model)(input_ids=ids).logits.float().cpu()
+
+    @contextmanager
+    def steady(self) -> Iterator[None]:
+        """One thread: the same bits however many cores and processes there are."""
+        before = self.torch.get_num_threads()
+        self.torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            self.torch.set_num_threads(before)
+
+
+@lru_cache(maxsize=2)
+def _load(folder: Path, head: Head) -> Loaded:
+    return Loaded(folder, head)
+
+
+class HeadFamily(Family):
+    """A metric that asks a model which the option `model` names."""
+
+    reports = True
+    head: Head
+
+    def requires(self) -> Sequence[Need]:
+        return (models.need(self.options["model"], self.head.name),)
+
+    def ready(self) -> Readiness:
+        found = models.find(self.options["model"])
+        if found is None:
+            return Readiness(False, models.how_to_get(self.options["model"]))
+        kinds = json.loads((found.folder / "config.json").read_text("utf-8")).get("architectures") or ["no known kind"]
+        if not any(kind.endswith(self.head.endings) for kind in kinds):
+            return Readiness(
+                False,
+                f"The model {self.options['model']} is {', '.join(kinds)} and has no head that {self.head.does}; "
+                f"name one of a kind that ends in {' or '.join(self.head.endings)} with model=….",
+            )
+        return Readiness(True)
+
+    @property
+    def loaded(self) -> Loaded:
+        return _load(models.require(self.options["model"]).folder, self.head)
+
+    def versions(self) -> Mapping[str, str]:
+        found = models.find(self.options["model"])
+        return {
+            "model": f"{self.options['model']}#{found.fingerprint if found else 'missing'}",
+            "torch": library_version("torch").partition("+")[0],
+            "transformers": library_version("transformers"),
+        }
+
+    def columns(self, names: Sequence[str]) -> tuple[str, ...]:
+        return (*names, LONG)
+
+    def warnings(self, sums: Mapping[str, float], count: int) -> Sequence[str]:
+        number = int(sums.get(LONG, 0))
+        if not number:
+            return ()
+        return [
+            f"{self.description.names[0]}: for {number} of {count} summaries a text is longer than {self.options['model']} "
+            "reads at once; such texts were cut off."
+        ]

@@ -1,0 +1,155 @@
+"""Scores of data frames: the library's one call for many metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from analysis.tables import check_table
+from scoring import registry
+from scoring.errors import MissingInput
+from scoring.run import Progress, Run, Scored
+from scoring.run.engines import check_engine
+from scoring.run.plan import Task, fit, make_plan
+from scoring.texts import Document, as_references, as_text
+
+SYSTEM_LEVEL = "*"
+"""The doc_id of a score of a whole system."""
+
+
+def evaluate(
+    summaries: pd.DataFrame,
+    documents: pd.DataFrame,
+    metrics: Sequence[str] | str,
+    *,
+    jobs: int = 1,
+    cache: Path | None = None,
+    engine: str = "local",
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Score all summaries with all metrics: a scores table sorted by doc_id, system and metric.
+
+    Pairing is by `doc_id`. The result doesn't depend on `jobs`, `cache` or `engine`; its `attrs["signatures"]` says
+    how each metric's scores were made. `progress` is called with the summaries done and their total.
+    """
+    check_engine(engine, jobs)
+    plan = make_plan(registry.parse(metrics))
+    found = check_documents(documents)
+    checked = check_table(summaries, "summaries")
+    check_pairing(checked["doc_id"].tolist(), found)
+    texts = checked["summary"].tolist()
+    run = Run(
+        fit(plan, lambda: (found[key] for key in sorted(found)), lambda: map(as_text, texts), cache),
+        jobs=jobs,
+        cache=None if cache is None else Path(cache),
+        engine=engine,
+        progress=progress,
+        total=len(checked),
+    )
+    scored = list(run.scores(_tasks(checked, found)))
+    run.warn()
+    frame = assemble(run, scored, "group" in checked.columns)
+    frame.attrs["signatures"] = signatures(run)
+    return frame
+
+
+def check_documents(documents: pd.DataFrame) -> dict[str, Document]:
+    """Documents by id. A frame without sources is fine as long as no metric needs them."""
+    if "source" not in documents.columns:
+        documents = documents.assign(source="")
+    checked = check_table(documents, "documents")
+    rows = zip(checked["doc_id"], checked["references"], checked["source"], strict=True)
+    return {key: Document(key, as_references(refs), as_text(source)) for key, refs, source in rows}
+
+
+def check_pairing(doc_ids: Sequence[str], documents: dict[str, Document]) -> None:
+    """Refuse summaries whose document isn't there."""
+    lost = sorted(set(doc_ids) - documents.keys())
+    if lost:
+        raise MissingInput(missing_documents(lost))
+
+
+def missing_documents(lost: Sequence[str]) -> str:
+    shown = ", ".join(lost[:5]) + (", …" if len(lost) > 5 else "")
+    return (
+        f"{len(lost)} document(s) of the summaries are not among the documents: {shown}; "
+        "add them or leave their summaries out."
+    )
+
+
+def signatures(run: Run) -> dict[str, str]:
+    """How each metric of a run was computed, by its name."""
+    found = {one.name: step.family.signature(one.base) for step in run.plan for one in step.metrics}
+    return dict(sorted(found.items()))
+
+
+def _tasks(summaries: pd.DataFrame, documents: dict[str, Document]) -> Iterator[Task]:
+    """One task per document, documents and systems in order of their ids."""
+    groups = summaries["group"].tolist() if "group" in summaries.columns else None
+    order: dict[str, list[tuple[str, int]]] = {}
+    for row, (doc_id, system) in enumerate(zip(summaries["doc_id"], summaries["system"], strict=True)):
+        order.setdefault(doc_id, []).append((system, row))
+    texts = summaries["summary"].tolist()
+    for doc_id in sorted(order):
+        rows = sorted(order[doc_id])
+        yield Task(
+            documents[doc_id],
+            tuple(system for system, _ in rows),
+            tuple(as_text(texts[row]) for _, row in rows),
+            tuple(groups[row] for _, row in rows) if groups is not None else (),
+        )
+
+
+def assemble(run: Run, scored: Sequence[Scored], with_group: bool, pooled: bool = True) -> pd.DataFrame:
+    """A scores table of these documents, with the system-level rows in their place."""
+    before = [one for one in scored if one.doc_id < SYSTEM_LEVEL]
+    after = [one for one in scored if one.doc_id > SYSTEM_LEVEL]
+    frames = [_frame(run.names, before, with_group)]
+    if pooled:
+        frames.append(pooled_frame(run, with_group))
+    frames.append(_frame(run.names, after, with_group))
+    full = [frame for frame in frames if len(frame)]
+    return pd.concat(full, ignore_index=True) if full else frames[0]
+
+
+def pooled_frame(run: Run, with_group: bool) -> pd.DataFrame:
+    """The system-level rows of a run."""
+    rows = run.pooled()
+    columns = {
+        "doc_id": pd.Series([SYSTEM_LEVEL] * len(rows), dtype="str"),
+        "system": pd.Series([row[0] for row in rows], dtype="str"),
+        "metric": pd.Series([row[2] for row in rows], dtype="str"),
+        "value": np.array([row[3] for row in rows], dtype=np.float64),
+    }
+    if with_group:
+        columns["group"] = pd.Series([row[1] for row in rows], dtype="str")
+    return pd.DataFrame(columns)
+
+
+def _frame(names: Sequence[str], scored: Sequence[Scored], with_group: bool) -> pd.DataFrame:
+    width = len(names)
+    systems = [system for one in scored for system in one.systems]
+    values = [one.values.ravel() for one in scored]
+    columns = {
+        "doc_id": _repeat([one.doc_id for one in scored for _ in one.systems], width),
+        "system": _repeat(systems, width),
+        "metric": _take(names, np.tile(np.arange(width), len(systems))),
+        "value": np.concatenate(values) if values else np.empty(0),
+    }
+    if with_group:
+        columns["group"] = _repeat([group for one in scored for group in one.groups], width)
+    return pd.DataFrame(columns)
+
+
+def _repeat(items: Sequence[str], times: int) -> pd.Series:
+    """Each item several times in a row."""
+    return _take(items, np.repeat(np.arange(len(items)), times))
+
+
+def _take(items: Sequence[str], places: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> pd.Series:
+    if not len(items):
+        return pd.Series([], dtype="str")
+    return pd.Series(pd.array(list(items), dtype="str").take(places))
