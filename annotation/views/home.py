@@ -17,12 +17,12 @@ from annotation.progress import home_cards
 def home(request: HttpRequest) -> HttpResponse:
     """Everybody: a welcome; members: their studies, with what to do next in each."""
     if not request.user.is_authenticated:
-        return render(request, "annotation/welcome.html", {"accounts": DEMO_ACCOUNTS, "password": PASSWORD})
+        return render(request, "annotation/studies/welcome.html", {"accounts": DEMO_ACCOUNTS, "password": PASSWORD})
     user = user_of(request)
     cards = home_cards(user)
     # may_make_studies, answered from what is here already
     maker = user.is_superuser or any(card.role == Role.ADMIN for card in cards)
-    return render(request, "annotation/home.html", {"cards": cards, "maker": maker})
+    return render(request, "annotation/studies/home.html", {"cards": cards, "maker": maker})
 
 
 class SignOut(LogoutView):

@@ -17,4 +17,4 @@ def record(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_for(request, slug, Role.ADMIN)
     pages = Paginator(AuditEvent.objects.filter(study=study), PAGE)
     context = {"study": study, "step": "collect", "page": pages.get_page(request.GET.get("page", "1"))}
-    return render(request, "annotation/study/record.html", context)
+    return render(request, "annotation/accounts/record.html", context)

@@ -13,4 +13,4 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins and analysts: the study's steps, each with its state, and its systems."""
     study = study_for(request, slug, *READERS)
     context = {"study": study, "state": study_state(study), "systems": system_rows(study), "step": "data"}
-    return render(request, "annotation/study/overview.html", context)
+    return render(request, "annotation/studies/overview.html", context)
