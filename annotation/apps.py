@@ -10,8 +10,12 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from . import explorer_jobs, exports, quality, reports, scores  # noqa: F401  they register kinds of jobs
-        from .crowds import jobs  # noqa: F401  as above
+        # These modules register kinds of jobs.
+        from annotation.crowds.console import jobs as crowd_jobs  # noqa: F401
+        from annotation.results.explorer import index  # noqa: F401
+        from annotation.transfer.exporting import jobs as export_jobs  # noqa: F401
+
+        from .results import quality, report, scoring_job  # noqa: F401
 
         post_migrate.connect(_after_migrate, sender=self)
 
@@ -19,7 +23,7 @@ class AnnotationConfig(AppConfig):
 def _after_migrate(using: str, **_: Any) -> None:
     from django.db import connections
 
-    from .triggers import install_triggers, install_words
+    from annotation.models.triggers import install_triggers, install_words
 
     # Migrating backwards may leave no table to guard.
     tables = connections[using].introspection.table_names()

@@ -7,14 +7,14 @@ from django.conf import settings
 from django.db import transaction
 
 from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
-from annotation.transfer.bulk import Progress
-from annotation.transfer.importer import import_study
+from annotation.common.errors import Refused
+from annotation.results.scoring_job import score_study
+from annotation.studies.batches import create_batch
+from annotation.transfer.importing.bulk_insert import Progress
+from annotation.transfer.importing.study import import_study
 
-from .batches import create_batch
-from .demo_guidance import add_guidance
-from .errors import Refused
-from .models import Batch, FilterDecision, Membership, Study, User
-from .scores import score_study
+from .guidance import give_defaults
+from .models import Batch, FilterDecision, Membership, PracticeItem, PracticePlan, Study, Summary, User
 
 STUDY = "Demo: twelve stories, six systems"
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "demo"
@@ -53,3 +53,58 @@ def _account(name: str) -> User:
 def open_batch(study: Study, name: str, protocol: str, quota: int, options: dict[str, Any] | None = None) -> Batch:
     """A batch of all that the study has to judge by this protocol, open at once."""
     return create_batch(study, name, protocol, quota, options, state=Batch.State.OPEN)
+
+
+# document, system, statement, is it present, why
+TUTORIAL = [
+    (
+        "singing-ice",
+        "abstract",
+        "Strong wind disturbs the method.",
+        1,
+        "“Strong wind spoils the signal” says the same in other words.",
+    ),
+    (
+        "singing-ice",
+        "abstract",
+        "Four underwater microphones were used.",
+        0,
+        "Underwater microphones are there, but not that they were four: part of a fact is not the fact.",
+    ),
+    (
+        "singing-ice",
+        "invent",
+        "Deep snow disturbs the method.",
+        0,
+        "This summary says the opposite: it works best under deep snow. The words occur; the fact doesn’t.",
+    ),
+    (
+        "ferry-line",
+        "brief",
+        "Parking fees will pay for the ferry.",
+        1,
+        "“To pay for it with parking fees” states it.",
+    ),
+]
+
+
+def add_guidance(study: Study) -> None:
+    """Texts for every protocol and the tutorial of LitePyramid."""
+    give_defaults(study)
+    plan = PracticePlan.objects.create(study=study, protocol="litepyramid")
+    summaries = {
+        (summary.document.doc_id, summary.system.name): summary
+        for summary in Summary.objects.filter(document__study=study).select_related("document", "system")
+    }
+    PracticeItem.objects.bulk_create(
+        PracticeItem(
+            plan=plan,
+            kind=PracticeItem.Kind.TUTORIAL,
+            order=order,
+            summary=summaries[doc, system],
+            question=statement,
+            expected=present,
+            reason=reason,
+        )
+        for order, (doc, system, statement, present, reason) in enumerate(TUTORIAL)
+    )

@@ -26,7 +26,7 @@ INSTALLED_APPS = ["annotation.marketplace", *common_apps]
 MIDDLEWARE = [
     *outer_middleware,
     # The requester API answers before sessions, cookies and CSRF come into play: it has none of them.
-    "annotation.marketplace.api.door.RequesterApi",
+    "annotation.marketplace.api.middleware.RequesterApi",
     *people_middleware,
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

@@ -27,7 +27,7 @@ else:
     ALLOWED_HOSTS = env.words("ALLOWED_HOSTS")
     DATABASES = {"default": database(env.required("DATABASE_URL", "postgres://user:password@host:5432/pyramidion"))}
 
-PREPARED_STATEMENTS = env.flag("PREPARED_STATEMENTS", default=True)  # of annotation/frozen.py, on PostgreSQL
+PREPARED_STATEMENTS = env.flag("PREPARED_STATEMENTS", default=True)  # on PostgreSQL
 SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 ROOT_URLCONF = "deploy.urls"
@@ -36,19 +36,19 @@ INSTALLED_APPS = ["annotation", *common_apps, "django_htmx", "django_tasks", "dj
 MIDDLEWARE = [
     *outer_middleware,
     *people_middleware,
-    "annotation.safety.record.Record",
+    "annotation.accounts.audit_log.Record",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "csp.middleware.CSPMiddleware",
 ]
-TEMPLATES = templates("annotation.context.site")
+TEMPLATES = templates("annotation.common.context_processors.site")
 
 # People
 AUTH_USER_MODEL = "annotation.User"
 AUTHENTICATION_BACKENDS = ["annotation.accounts.AccountBackend"]
-SESSION_ENGINE = "annotation.sessions"
-CSRF_FAILURE_VIEW = "annotation.views.errors.csrf_failure"
+SESSION_ENGINE = "annotation.accounts.sessions"
+CSRF_FAILURE_VIEW = "annotation.common.error_pages.csrf_failure"
 
 # Language and static files
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]

@@ -52,6 +52,17 @@ class Option:
         return self.name if value == self.bare else f"{self.name}={value}"
 
 
+def multi_option(help: str) -> Option:
+    """What becomes of several references."""
+    choices = ("average", "best")
+    return Option("multi", "average", help, choices=choices, shorthands={name: name for name in choices})
+
+
+def split_option(help: str) -> Option:
+    """How a text that comes unsplit falls into sentences."""
+    return Option("split", "auto", help, choices=("auto", "lines", "none"))
+
+
 @dataclass(frozen=True)
 class Spec:
     """A metric as a person names it, before the registry has looked at it."""

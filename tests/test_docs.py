@@ -51,10 +51,10 @@ def test_every_metric_is_documented():
 
 
 def test_every_column_is_documented():
-    from annotation.transfer import judgment_rows, ledger_rows, text_rows
+    from annotation.tables import judgments, ledger, texts
 
-    lists = [judgment_rows.COLUMNS, ledger_rows.COLUMNS, text_rows.DOCUMENTS, text_rows.SUMMARIES, text_rows.SCUS]
-    columns = [column for columns in (*lists, text_rows.SCORES, text_rows.ASSIGNMENTS) for column in columns]
+    lists = [judgments.COLUMNS, ledger.COLUMNS, texts.DOCUMENTS, texts.SUMMARIES, texts.SCUS]
+    columns = [column for columns in (*lists, texts.SCORES, texts.ASSIGNMENTS) for column in columns]
     pages = "".join((ROOT / "docs" / name).read_text() for name in ("tables.md", "exports.md"))
     assert {column.name for column in columns if column.in_files and f"`{column.name}`" not in pages} == set()
 

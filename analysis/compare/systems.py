@@ -16,6 +16,7 @@ from analysis.aggregate import SCALE, YES_NO, measure_kinds
 from analysis.agreement.counts import Floats, Ints, latest
 from analysis.agreement.result import Watch, unwatched
 from analysis.compare.adjust import CORRECTIONS, adjust, clusters
+from analysis.correlate.resample import percentile_interval
 from analysis.tables import AnalysisError
 from analysis.tables.where import without_checks
 
@@ -243,20 +244,20 @@ def _pair(
     scores: _Scores, observed: Floats, samples: Floats, pair: tuple[int, int], numbers: tuple[float, float, float]
 ) -> SystemPair:
     a, b = pair
-    low, high = np.nanquantile(samples[:, a] - samples[:, b], [0.025, 0.975])
+    low, high = percentile_interval(samples[:, a] - samples[:, b])
     difference = float(observed[a] - observed[b])
     p, adjusted, plain = (float(number) for number in numbers)
-    return SystemPair(scores.systems[a], scores.systems[b], difference, float(low), float(high), p, adjusted, plain)
+    return SystemPair(scores.systems[a], scores.systems[b], difference, low, high, p, adjusted, plain)
 
 
 def _mean(scores: _Scores, observed: Floats, samples: Floats, system: int, cluster: int) -> SystemMean:
     own = scores.system == system
-    low, high = np.nanquantile(samples[:, system], [0.025, 0.975])
+    low, high = percentile_interval(samples[:, system])
     return SystemMean(
         scores.systems[system],
         float(observed[system]),
-        float(low),
-        float(high),
+        low,
+        high,
         len(np.unique(scores.document[own])),
         len(np.unique(scores.worker[own])),
         cluster,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -225,8 +226,7 @@ def coefficient(name: str) -> Callable[[npt.ArrayLike, npt.ArrayLike], Floats]:
     return COEFFICIENTS[name]
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(NamedTuple):
     """A confidence interval; NaN where it can't be had."""
 
     low: float

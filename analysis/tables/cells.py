@@ -16,10 +16,7 @@ def decode_cell(cell: str) -> str | list[str]:
     """A cell that is a JSON list of strings is a list of sentences; everything else is itself."""
     if cell[:1] not in {"[", '"'}:
         return cell
-    try:
-        value = json.loads(cell)
-    except (ValueError, RecursionError):
-        return cell
+    value = _json(cell)
     if isinstance(value, list):
         with contextlib.suppress(ValueError):
             return one_text(value)
@@ -49,13 +46,18 @@ def decode_cells(frame: pd.DataFrame, spec: TableSpec, problems: Problems) -> pd
     return frame
 
 
+def _json(cell: str) -> Any:
+    """What the cell says as JSON; None where it is none."""
+    try:
+        return json.loads(cell)
+    except (ValueError, RecursionError):
+        return None
+
+
 def _json_list(row: int, column: str, cell: Any, problems: Problems) -> Any:
     if not isinstance(cell, str):
         return cell
-    try:
-        value = json.loads(cell)
-    except (ValueError, RecursionError):
-        value = None
+    value = _json(cell)
     if not isinstance(value, list):
         problems.add(row, column, show(cell), 'a JSON list of texts such as ["one", "two"]')
     return value

@@ -8,12 +8,12 @@ from django.http import Http404, HttpRequest
 from django.utils.translation import gettext
 from ninja.security import HttpBearer
 
-from annotation import access
+from annotation.accounts import access
+from annotation.accounts.api_tokens import find_token
 from annotation.models import ApiToken, Role, Scope, Study
-from annotation.tokens import find_token
 
 from .problems import Problem, unauthorized
-from .rates import count_stranger, count_token
+from .rate_limits import count_stranger, count_token
 
 
 class BearerToken(HttpBearer):

@@ -10,13 +10,13 @@ from ninja import Router, Schema, Status
 from pydantic import AfterValidator, ConfigDict, Field
 
 from annotation import protocols
-from annotation.batches import create_batch
-from annotation.collecting import set_state
 from annotation.models import Batch, Role, Study
-from annotation.progress import batch_progress
+from annotation.studies.batches import create_batch
+from annotation.studies.members import set_state
+from annotation.studies.progress import batch_progress
 
 from .access import READ, READERS, WRITE, study_for
-from .door import require_match, tag_of
+from .middleware import require_match, tag_of
 from .paging import Id, Paging, answer, page_by
 from .studies import Slug, Whole
 

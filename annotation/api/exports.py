@@ -9,10 +9,10 @@ from django.utils.translation import gettext
 from ninja import Path, Router, Schema, Status
 from pydantic import ConfigDict, Field
 
-from annotation.exports import export_facts, find_export, open_file, start_export, visible_exports
+from annotation.common.byte_ranges import file_response
 from annotation.models import Scope
-from annotation.ranges import file_response
-from annotation.transfer.options import ExportOptions
+from annotation.transfer.exporting.jobs import export_facts, find_export, open_file, start_export, visible_exports
+from annotation.transfer.exporting.options import ExportOptions
 
 from .access import READ, READERS, WRITE, study_for, token_of
 from .problems import Problem

@@ -10,10 +10,10 @@ from ninja import Router, Schema, Status
 from pydantic import ConfigDict, Field
 
 from annotation.models import FilterDecision, Role, Study
-from annotation.quality import decide_filter, preview_rules, undo_filter
+from annotation.results.quality import decide_filter, preview_rules, undo_filter
 
 from .access import READ, READERS, WRITE, study_for, token_of
-from .door import require_match, tag_of
+from .middleware import require_match, tag_of
 from .paging import Paging, answer, page_by
 from .studies import Slug, Whole
 

@@ -10,8 +10,8 @@ from pydantic import Field, create_model
 
 from annotation.models import Assignment, Judgment
 from annotation.models.crowds import Submission
-from annotation.transfer.judgment_rows import COLUMNS as ALL_COLUMNS
-from annotation.transfer.streaming import Column, names_of, paths_of
+from annotation.tables.judgments import COLUMNS as ALL_COLUMNS
+from annotation.tables.stream import Column, names_of, paths_of
 
 from .access import EVERYBODY, READ, only_own, study_for, token_of
 from .assignments import OfBatch, OfWorker, assignments_of

@@ -13,7 +13,7 @@ from ninja import NinjaAPI, Schema
 from ninja.errors import HttpError, ValidationError
 from pydantic import Field
 
-from annotation.errors import Refused
+from annotation.common.errors import Refused
 
 logger = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"

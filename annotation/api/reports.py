@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Router, Schema, Status
 from pydantic import Field
 
-from annotation.stored import current
+from annotation.jobs.page_cache import current
 
 from .access import READ, READERS, study_for, token_of
 from .jobs import JobOut, job_row

@@ -8,8 +8,8 @@ from ninja import Query, Router, Schema, Status
 from pydantic import ConfigDict, Field
 
 from annotation.jobs import start_job
-from annotation.metrics import checked_metrics, scored_metrics
 from annotation.models import WHOLE_SYSTEM, Job, Score
+from annotation.results.metrics import checked_metrics, scored_metrics
 
 from .access import READ, READERS, WRITE, study_for, token_of
 from .jobs import JobOut, job_row

@@ -8,7 +8,7 @@ from ninja import Path, Router, Schema
 from pydantic import BeforeValidator, Field
 
 from annotation.models import Membership, Role, Study
-from annotation.progress import study_state
+from annotation.studies.progress import study_state
 
 from .access import EVERYBODY, READ, READERS, role_in, study_for, token_of
 from .paging import Paging, answer, page_by

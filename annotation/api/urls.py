@@ -9,7 +9,7 @@ from django.urls import URLPattern, path, re_path
 from django.views.decorators.http import require_GET
 
 from .core import make_api
-from .door import door, nothing_here
+from .middleware import door, nothing_here
 from .reference import operations
 
 PREFIX = "/api/v1/"

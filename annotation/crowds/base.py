@@ -17,7 +17,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.errors import Refused
+from annotation.common.errors import Refused
 from annotation.models import Batch, Entry, Posting, Submission, Worker
 
 OUTCOMES = ("done", "screened_out", "failed_checks")

@@ -14,8 +14,8 @@ from django.template.loader import render_to_string
 from django.utils import translation
 
 from annotation import protocols
+from annotation.common.markdown import render_markdown
 from annotation.guidance import newest_text
-from annotation.markdown import render_markdown
 from annotation.models import Assignment, Batch, Task
 
 PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"  # what the MTurk API calls nobody's assignment: the form is off then

@@ -16,6 +16,6 @@ class MarketplaceConfig(AppConfig):
 
 
 def _after_migrate(using: str, **_: Any) -> None:
-    from .triggers import install_triggers
+    from annotation.marketplace.books.triggers import install_triggers
 
     install_triggers(using)

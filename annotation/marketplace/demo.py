@@ -7,9 +7,11 @@ from django.db import transaction
 
 from annotation.common.demo_accounts import PASSWORD
 
-from . import books, keys, people
+from . import people
+from .books import books
 from .errors import Refused
 from .models import Account, MarketSettings, Requester
+from .people import access_keys
 
 PLAY_MONEY = 1_000_00
 
@@ -19,7 +21,7 @@ class Demo:
     """What the demo's user needs to know."""
 
     accounts: list[str]
-    key: keys.IssuedKey
+    key: access_keys.IssuedKey
 
 
 def load_demo() -> Demo:
@@ -34,7 +36,11 @@ def load_demo() -> Demo:
             people.make_worker(worker, country="US", is_adult=True)
         requester = _requester(operator)
         issued = requester.access_keys.filter(label="demo", revoked_at=None).first()
-        key = keys.IssuedKey(issued.key_id, keys.secret_of(issued)) if issued else keys.issue_key(requester, "demo")
+        key = (
+            access_keys.IssuedKey(issued.key_id, access_keys.secret_of(issued))
+            if issued
+            else access_keys.issue_key(requester, "demo")
+        )
     return Demo(["operator", "requester", "worker"], key)
 
 

@@ -7,7 +7,7 @@ import time
 from django.conf import settings
 from django.db import close_old_connections
 
-from .lifecycle import tick
+from annotation.marketplace.hits.lifecycle import tick
 
 log = logging.getLogger(__name__)
 

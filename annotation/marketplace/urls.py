@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from .submits import external_submit, submitted
+from annotation.marketplace.hits.external_submit import external_submit, submitted
 
 urlpatterns = [
     path("mturk/externalSubmit", external_submit, name="external-submit"),

@@ -1,4 +1,4 @@
-"""The data model. The rules live in the database: see each model's constraints and `annotation/triggers.py`."""
+"""The data model. The rules live in the database: see each model's constraints and `annotation/models/triggers.py`."""
 
 from .crowds import Entry, Posting, Submission
 from .explorer import Disagreement, Dropped, Exploration, HumanScore

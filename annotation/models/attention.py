@@ -1,4 +1,4 @@
-"""The signals of an assignment added up: how long its page was open and used (annotation/signals.py gathers them)."""
+"""The signals of an assignment added up: how long its page was open and used (judging/attention.py gathers them)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 The ledger is append-only in its amounts: an entry is written before the call that spends or promises, with a token
 that follows from what it is for, and only its state moves on after the call. `Study.committed_cents` follows the
-entries by a trigger (annotation/triggers.py), and `study_budget_kept` refuses one cent too many, whoever writes.
+entries by a trigger (annotation/models/triggers.py), and `study_budget_kept` refuses one cent too many, whoever writes.
 """
 
 from typing import Any
@@ -77,7 +77,7 @@ class Submission(models.Model):
     submitted_at = models.DateTimeField(null=True, blank=True)  # the market's time
     auto_approve_at = models.DateTimeField(null=True, blank=True)
     decided_at = models.DateTimeField(null=True, blank=True)
-    expires_at = models.DateTimeField(null=True, blank=True)  # of a personal link (annotation/crowds/direct.py)
+    expires_at = models.DateTimeField(null=True, blank=True)  # of a personal link (annotation/crowds/markets/direct.py)
     reason = models.TextField(blank=True)  # of a rejection, as the worker reads it
     answer: Any = models.JSONField(default=dict, blank=True)  # the fields that came through the market
 

@@ -67,7 +67,7 @@ class Dropped(models.Model):
 
 
 class Disagreement(models.Model):
-    """How far a metric and the humans are apart on a document (annotation/explorer.py says how it is counted)."""
+    """How far a metric and the humans are apart on a document (results/explorer/lists.py says how it is counted)."""
 
     exploration = models.ForeignKey(Exploration, on_delete=models.CASCADE, related_name="disagreements", db_index=False)
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+")

@@ -18,7 +18,7 @@ class Export(models.Model):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="exports")
     key = models.CharField(max_length=32, default=new_export_key, editable=False)  # its folder and its address
     job = models.OneToOneField(Job, on_delete=models.SET_NULL, null=True, blank=True, related_name="export")
-    options = models.JSONField(default=dict, blank=True)  # annotation/transfer/options.py
+    options = models.JSONField(default=dict, blank=True)  # annotation/transfer/exporting/options.py
     for_admins = models.BooleanField(default=False)  # holds worker ids or money: nobody else may fetch it
     asked_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
     asked_at = models.DateTimeField()

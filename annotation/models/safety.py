@@ -63,7 +63,7 @@ class Invitation(models.Model):
 
 
 class AuditEvent(models.Model):
-    """Somebody changed something. Rows are added and never changed (annotation/triggers.py)."""
+    """Somebody changed something. Rows are added and never changed (annotation/models/triggers.py)."""
 
     at = models.DateTimeField(auto_now_add=True)
     user = models.ForeignKey(User, on_delete=models.PROTECT, null=True, blank=True, related_name="+")

@@ -12,13 +12,13 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.text import slugify
 
-from annotation.frozen import Frozen, FrozenModels
+from annotation.common.prepared_queries import PreparedObjects, PreparedQuery
 
 PSEUDONYM = re.compile(r"w-[a-z2-7]{16}")
 
 
 class User(AbstractUser):
-    """A person who signs in. Demo accounts work in the demo only (annotation/accounts.py)."""
+    """A person who signs in. Demo accounts work in the demo only (annotation/accounts)."""
 
     is_demo = models.BooleanField(default=False)
 
@@ -102,7 +102,7 @@ class Study(models.Model):
         return next((role for (role,) in _ROLE(study=self.pk, user=user.pk)), None)
 
 
-_ROLE = Frozen(
+_ROLE = PreparedQuery(
     lambda study, user: Membership.objects.filter(study=study, user=user).values_list("role"), "study", "user"
 )
 
@@ -177,7 +177,7 @@ class Worker(models.Model):
         return worker
 
 
-_WORKER = FrozenModels(lambda study, user: Worker.objects.filter(study=study, user=user), "study", "user")
+_WORKER = PreparedObjects(lambda study, user: Worker.objects.filter(study=study, user=user), "study", "user")
 
 
 class FilterDecisionQuerySet(models.QuerySet["FilterDecision"]):

@@ -5,7 +5,7 @@ from typing import Any
 from django.db import models
 from django.db.models import F, Q
 
-from annotation.words import plain
+from annotation.common.text import plain
 
 from .study import Study
 

@@ -1,7 +1,7 @@
 """The work: batches of tasks, the assignments that workers hold, and the judgments they give.
 
 A task's `live` counts the assignments that hold a place in its quota. A trigger keeps it
-(annotation/triggers.py), and `task_quota_kept` refuses one too many, whoever writes.
+(annotation/models/triggers.py), and `task_quota_kept` refuses one too many, whoever writes.
 """
 
 import secrets
@@ -34,7 +34,7 @@ class Batch(models.Model):
     scale_min = models.FloatField(default=0)
     scale_max = models.FloatField(default=1)
     options = models.JSONField(default=dict, blank=True)
-    terms: Any = models.JSONField(default=dict, blank=True)  # what a crowd is offered (annotation/crowds/terms.py)
+    terms: Any = models.JSONField(default=dict, blank=True)  # what a crowd is offered (annotation/crowds/terms)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -150,7 +150,7 @@ class Assignment(models.Model):
     draft: Any = models.JSONField(default=dict, blank=True)
     revision_keys: Any = models.JSONField(default=list, blank=True)  # idempotency keys of the accepted revisions
     seed = models.BigIntegerField(default=0)  # grouping and order as this worker saw them follow from it
-    signals: Any = models.JSONField(default=dict, blank=True)  # time and attention (annotation/signals.py)
+    signals: Any = models.JSONField(default=dict, blank=True)  # time and attention (annotation/judging/attention.py)
 
     objects = AssignmentQuerySet.as_manager()
 

@@ -8,7 +8,7 @@ from .base import Item, Protocol
 from .likert import Likert
 from .litepyramid import LitePyramid
 from .scu import SCU
-from .second import SecondRound
+from .second_round import SecondRound
 
 PROTOCOLS: dict[str, Protocol] = {protocol.name: protocol for protocol in (SCU(), LitePyramid(), Likert())}
 

@@ -14,13 +14,13 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.errors import BadAnswers
-from annotation.frozen import Frozen
+from annotation.common.errors import BadAnswers
+from annotation.common.prepared_queries import PreparedQuery
 from annotation.models import Assignment, Batch, Judgment, Task
 
 from .described import Described
 
-_STORED = Frozen(
+_STORED = PreparedQuery(
     lambda assignment: Judgment.objects.filter(assignment=assignment, is_current=True).values_list("pk"), "assignment"
 )
 

@@ -15,8 +15,8 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotation.common.text import plain
 from annotation.models import REFERENCE_GROUP, Assignment, Batch, Reference, Summary, System, Task
-from annotation.words import plain
 
 from .base import Item, Protocol, given_value, named, opaque
 from .described import Criterion, Dimension, judged_units

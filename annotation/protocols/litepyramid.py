@@ -14,8 +14,8 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from annotation.errors import Refused
-from annotation.frozen import Frozen
+from annotation.common.errors import Refused
+from annotation.common.prepared_queries import PreparedQuery
 from annotation.models import REFERENCE_GROUP, Assignment, Batch, ContentUnit, Document, Judgment, Summary, Task
 
 from .base import Item, Protocol, given_value, named
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 WORD = re.compile(r"\S+")
 ORDERS = ("natural", "random")
 MOST_SPANS = 20
-_UNITS = Frozen(
+_UNITS = PreparedQuery(
     lambda document: ContentUnit.objects.filter(document=document).in_force().values_list("scu_id", "text", "is_check"),
     "document",
 )

@@ -8,8 +8,8 @@ from typing import Any
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from annotation.common.text import plain, sentences
 from annotation.models import Assignment, Batch, Reference, Summary, Task
-from annotation.words import plain, sentences
 
 from .base import Item, Protocol
 from .described import Choice

@@ -9,10 +9,10 @@ from typing import Any
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
+from annotation.common.errors import BadAnswers
 from annotation.common.middleware import readable
-from annotation.errors import BadAnswers
+from annotation.common.text import Text, sentences
 from annotation.models import Assignment, ExtractedUnit
-from annotation.words import Text, sentences
 
 LONGEST = 1000  # characters; far above any single fact
 

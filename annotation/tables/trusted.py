@@ -10,11 +10,11 @@ from django.utils.translation import gettext, gettext_noop
 
 from analysis.sentence import Sentence
 from analysis.tables.csv_formulas import defuse
-from annotation.errors import Refused
+from annotation.common.errors import Refused
 from annotation.models import REFERENCE_GROUP, Assignment, Batch, FilterDecision, Study, Worker
-from annotation.transfer.frames import judgments_frame, scus_frame
-from annotation.transfer.judgment_rows import judgments_table
-from annotation.transfer.streaming import Column, Row, Table
+from annotation.tables.frames import judgments_frame, scus_frame
+from annotation.tables.judgments import judgments_table
+from annotation.tables.stream import Column, Row, Table
 
 if TYPE_CHECKING:
     from analysis.filters import Decision

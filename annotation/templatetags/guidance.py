@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django import template
 from django.utils.safestring import SafeString
 
-from annotation.markdown import render_markdown
+from annotation.common.markdown import render_markdown
 from annotation.protocols.described import Choice
 
 register = template.Library()

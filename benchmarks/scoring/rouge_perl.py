@@ -58,7 +58,7 @@ def cold_seconds(metrics: str, out: Path | None = None, repeats: int = 3) -> flo
 
 
 def run() -> Measurement:
-    from tests.scoring.perl_rouge import SWITCHES, Pair, PerlRouge, why_not
+    from tests.scoring.metrics.perl_rouge import SWITCHES, Pair, PerlRouge, why_not
 
     if reason := why_not():
         raise SystemExit(f"The Perl program cannot run here: {reason}.")

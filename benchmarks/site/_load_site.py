@@ -18,7 +18,6 @@ from django.core.management import call_command  # noqa: E402
 from django.db.models import F  # noqa: E402
 from django.test import Client  # noqa: E402
 
-from annotation.batches import create_batch  # noqa: E402
 from annotation.models import (  # noqa: E402
     Batch,
     ContentUnit,
@@ -33,6 +32,7 @@ from annotation.models import (  # noqa: E402
     User,
 )
 from annotation.protocols.base import opaque  # noqa: E402
+from annotation.studies.batches import create_batch  # noqa: E402
 
 SYSTEMS = 10
 

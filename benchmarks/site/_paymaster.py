@@ -17,17 +17,17 @@ django.setup()
 
 from django.db import DatabaseError, close_old_connections  # noqa: E402
 
-from annotation.batches import create_batch  # noqa: E402
+from annotation.common.errors import Refused  # noqa: E402
 from annotation.crowds.base import MarketUnreachable  # noqa: E402
-from annotation.crowds.closing import expire  # noqa: E402
-from annotation.crowds.collecting import collect  # noqa: E402
-from annotation.crowds.paying import approve, bonus  # noqa: E402
-from annotation.crowds.publishing import publish, set_terms  # noqa: E402
-from annotation.crowds.settling import settle  # noqa: E402
+from annotation.crowds.collect import collect  # noqa: E402
+from annotation.crowds.launch.close import expire  # noqa: E402
+from annotation.crowds.launch.publish import publish, set_terms  # noqa: E402
+from annotation.crowds.pay.approve import approve, bonus  # noqa: E402
+from annotation.crowds.settle import settle  # noqa: E402
 from annotation.crowds.terms import Terms  # noqa: E402
-from annotation.errors import Refused  # noqa: E402
 from annotation.models import Batch, Entry, Study, Submission  # noqa: E402
-from annotation.simulate.books import ledger_sums, listed_sums  # noqa: E402
+from annotation.rehearsal.ledger_check import ledger_sums, listed_sums  # noqa: E402
+from annotation.studies.batches import create_batch  # noqa: E402
 
 NAME, CENTS, REASON = "Paid forms", 3, "For careful work"
 

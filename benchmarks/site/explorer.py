@@ -66,8 +66,8 @@ def measure() -> dict[str, tuple[float, int]]:
 def _study() -> tuple[str, list[int]]:
     from django.db import connection, transaction
 
-    from annotation.explorer_jobs import compare, refresh
     from annotation.models import Membership, Study, User
+    from annotation.results.explorer.index import compare, refresh
 
     study = Study.objects.create(name=f"Many {time.time()}")
     user = User.objects.create_user(f"reader-{study.pk}")

@@ -53,8 +53,8 @@ EXPORT = """
 import resource, sys, time, django; django.setup()
 from pathlib import Path
 from annotation.models import Study
-from annotation.transfer.exporter import export_folder
-from annotation.transfer.options import ExportOptions
+from annotation.transfer.exporting.study import export_folder
+from annotation.transfer.exporting.options import ExportOptions
 form, folder = sys.argv[1:]
 start = time.perf_counter()
 written = export_folder(Study.objects.get(), Path(folder), ExportOptions.given(["judgments"], form=form))

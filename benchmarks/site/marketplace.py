@@ -84,11 +84,13 @@ def _prepare(port: int) -> tuple[Any, Any]:
 
     django.setup()
     call_command("migrate", verbosity=0)
-    from annotation.marketplace import books, keys, people
+    from annotation.marketplace import people
+    from annotation.marketplace.books import books
+    from annotation.marketplace.people import access_keys
 
     requester = people.make_requester("Benchmark")
     books.top_up(requester, 10**8)
-    key = keys.issue_key(requester)
+    key = access_keys.issue_key(requester)
     client = boto3.client(
         "mturk",
         endpoint_url=f"http://127.0.0.1:{port}",
@@ -128,7 +130,7 @@ def _full_hit(requester: Any) -> str:
     from datetime import timedelta
 
     from annotation.common import clock
-    from annotation.marketplace.hits import TypeValues, create_hit, register_hit_type
+    from annotation.marketplace.hits.hits import TypeValues, create_hit, register_hit_type
     from annotation.marketplace.models import HIT, Assignment, Worker
 
     kind = register_hit_type(requester, TypeValues("Many", "d", 10, 600))

@@ -85,9 +85,9 @@ def _measure(there: dict[str, str]) -> dict[str, float]:
     batch = _study()
     from django.urls import reverse
 
-    from annotation.crowds import market_for
-    from annotation.crowds.collecting import collect
-    from annotation.crowds.publishing import publish
+    from annotation.crowds.collect import collect
+    from annotation.crowds.launch.publish import publish
+    from annotation.crowds.lookup import market_for
 
     # Both load a lot, whatever the size of a batch: boto3 with its service model, and all pages of the site.
     market_for("mturk").check()
@@ -190,11 +190,13 @@ def prepare() -> None:
 
     django.setup()
     call_command("migrate", verbosity=0)
-    from annotation.marketplace import books, keys, people
+    from annotation.marketplace import people
+    from annotation.marketplace.books import books
+    from annotation.marketplace.people import access_keys
 
     requester = people.make_requester("Benchmark")
     books.top_up(requester, 10**8)
-    key = keys.issue_key(requester)
+    key = access_keys.issue_key(requester)
     print(json.dumps({"id": key.key_id, "secret": key.secret}))
 
 

@@ -74,7 +74,7 @@ class _Facts:
 
 def _market_facts() -> Iterator[tuple[str, str, dict[str, float]]]:
     """The marketplace's own; by name, because the site's process must not load its tables."""
-    for name, text, rows in import_string("annotation.marketplace.figures.figures")():
+    for name, text, rows in import_string("annotation.marketplace.prometheus.figures")():
         yield f"market_{name}", text, rows
 
 

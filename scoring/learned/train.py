@@ -100,19 +100,14 @@ def report(examples: Examples, held: Values, settings: Settings, name: str) -> l
         ranked = np.where(np.isfinite(values[1:]), values[1:], -np.inf)
         best = 1 + int(ranked.argmax())
         for place, metric in enumerate([name, *examples.metrics]):
-            low, high = _interval(samples[:, place])
+            low, high = percentile_interval(samples[:, place])
             row = Row(metric, level, settings.coefficient, float(values[place]), low, high, points[0].n_used)
             if place:
-                least, most = _interval(samples[:, 0] - samples[:, place])
+                least, most = percentile_interval(samples[:, 0] - samples[:, place])
                 gain = float(values[0] - values[place])
                 row = replace(row, is_best=place == best, difference=gain, difference_low=least, difference_high=most)
             rows.append(row)
     return rows
-
-
-def _interval(samples: Values) -> tuple[float, float]:
-    interval = percentile_interval(samples)
-    return interval.low, interval.high
 
 
 def _samples(metrics: Values, human: Values, options: Options, settings: Settings) -> Values:

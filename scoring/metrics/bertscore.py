@@ -65,7 +65,7 @@ class BertScore(EncoderFamily):
         if self.options["idf"] == "no":
             return self
         made = copy.copy(self)
-        made._idf = self.count_tokens(lambda: (text for document in documents for text in document.references))
+        made._idf = self.count_references(documents)
         return made
 
     def other_layer(self) -> str:

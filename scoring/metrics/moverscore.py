@@ -66,7 +66,7 @@ class MoverScore(EncoderFamily):
         if self.options["idf"] == "no":
             return self
         made = copy.copy(self)
-        made._references = self.count_tokens(lambda: (text for document in documents for text in document.references))
+        made._references = self.count_references(documents)
         made._summaries = made._references if self.options["idf"] == "references" else None
         return made
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from scoring.base import Family
 from scoring.learned.composite import OPTION, Composite
 from scoring.registry import metric
 
@@ -24,14 +27,18 @@ REFERENCE = "none: the published regressors were trained on TAC data that can't 
 _TRAIN = "python -m scoring train-s3 --summaries S --documents D --scores H --human NAME --as {} --out model.json"
 
 
-@metric(
-    "s3-pyr",
-    title="Regression over ROUGE, ROUGE-WE and Jensen–Shannon that foretells pyramid scores",
-    citation=CITATION,
-    reference=REFERENCE,
-    needs=("references", "word vectors", "a trained model"),
-    options=(OPTION,),
-)
+def _s3(name: str, foretells: str) -> Callable[[type[Family]], type[Family]]:
+    return metric(
+        name,
+        title=f"Regression over ROUGE, ROUGE-WE and Jensen–Shannon that foretells {foretells}",
+        citation=CITATION,
+        reference=REFERENCE,
+        needs=("references", "word vectors", "a trained model"),
+        options=(OPTION,),
+    )
+
+
+@_s3("s3-pyr", "pyramid scores")
 class S3Pyramid(Composite):
     """Trained on pyramid scores or their kin (LitePyramid recall)."""
 
@@ -39,14 +46,7 @@ class S3Pyramid(Composite):
     how = _TRAIN.format("s3-pyr")
 
 
-@metric(
-    "s3-resp",
-    title="Regression over ROUGE, ROUGE-WE and Jensen–Shannon that foretells responsiveness",
-    citation=CITATION,
-    reference=REFERENCE,
-    needs=("references", "word vectors", "a trained model"),
-    options=(OPTION,),
-)
+@_s3("s3-resp", "responsiveness")
 class S3Responsiveness(Composite):
     """Trained on responsiveness or another overall judgment."""
 

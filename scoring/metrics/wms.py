@@ -15,7 +15,7 @@ from scoring.explain.explanation import Explanation, Passage, Span, Unit
 from scoring.metrics.rouge_we.soft_match import locate
 from scoring.models import earth_mover
 from scoring.models.word_vectors import OPTION, Matrix, VectorFamily, WordVectors
-from scoring.options import Option
+from scoring.options import multi_option, split_option
 from scoring.registry import metric
 from scoring.texts import TOKEN, Document, Text, in_lines, sentences
 from scoring.texts_english import STOP_WORDS
@@ -56,19 +56,8 @@ class Flow:
     reference="smd.py of the authors with GloVe vectors; the distance is exact (POT)",
     needs=("references", "word vectors"),
     options=(
-        Option(
-            "multi",
-            "average",
-            "several references: the mean of the similarities, or the best",
-            choices=("average", "best"),
-            shorthands={"best": "best", "average": "average"},
-        ),
-        Option(
-            "split",
-            "auto",
-            "sentences of a text that comes unsplit: by pysbd, at line ends, or none",
-            choices=("auto", "lines", "none"),
-        ),
+        multi_option("several references: the mean of the similarities, or the best"),
+        split_option("sentences of a text that comes unsplit: by pysbd, at line ends, or none"),
         OPTION,
     ),
 )

@@ -18,18 +18,18 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring import models
-from scoring.base import Family, Need, Readiness, library_version
+from scoring.base import Need, Readiness, library_version
 from scoring.errors import ScoringError
 from scoring.models import facts_cache, threads
 from scoring.models.embeddings_cache import Vectors
 from scoring.models.encoder import Ask, Encoder, Want, open_encoder
+from scoring.models.family import LONG, ModelFamily
 from scoring.models.tokenizer import READINGS, Tokens
 from scoring.models.torch_runner import depth
 from scoring.options import Option
 from scoring.texts import Document, Text, joined
 
-LONG = "long"
-"""The hidden column that counts pairs with a text longer than the model."""
+__all__ = ["LAYER", "LONG", "MODEL", "PRECISION", "Encoded", "EncoderFamily", "Idf", "long_option", "unit"]
 
 
 def _check_layer(value: str) -> None:
@@ -55,11 +55,10 @@ class Encoded:
     vectors: Vectors
 
 
-class EncoderFamily(Family):
+class EncoderFamily(ModelFamily):
     """A metric that compares texts by the vectors of their tokens."""
 
     encodes = True
-    reports = True
     auto_layer: str = "last1"
     """The layer that `auto` means for the embedded model."""
 
@@ -116,23 +115,15 @@ class EncoderFamily(Family):
             "layer": self.layer,
             LONG: READINGS[self.options[LONG]],
             "precision": "float16" if self.half else "float32",
-            "torch": library_version("torch").partition("+")[0],
-            "transformers": library_version("transformers"),
+            **super().versions(),
         }
 
-    def columns(self, names: Sequence[str]) -> tuple[str, ...]:
-        return (*names, LONG)
-
-    def warnings(self, sums: Mapping[str, float], count: int) -> Sequence[str]:
-        number = int(sums.get(LONG, 0))
-        if not number:
-            return ()
+    def long_texts(self, summaries: str) -> str:
         how = "read in overlapping windows" if self.options[LONG] == "windows" else "cut off"
-        name = self.description.names[0]
-        return [
-            f"{name}: {number} of {count} summaries were compared using a text that is longer than "
-            f"{self.options['model']} reads at once; such texts were {how} ({LONG}={self.options[LONG]})."
-        ]
+        return (
+            f"{summaries} were compared using a text that is longer than {self.options['model']} reads at once; "
+            f"such texts were {how} ({LONG}={self.options[LONG]})."
+        )
 
     @abstractmethod
     def texts(self, document: Document) -> Sequence[Text]:
@@ -180,6 +171,10 @@ class EncoderFamily(Family):
         tokens, counts = list(found.frequency), list(found.frequency.values())
         facts_cache.note(self._folder, key, {"texts": found.texts, "tokens": tokens, "counts": counts})
         return found
+
+    def count_references(self, documents: Iterable[Document]) -> Idf:
+        """In how many of these documents' references each token stands."""
+        return self.count_tokens(lambda: (text for document in documents for text in document.references))
 
     def _want(self, text: Text) -> Want:
         return Want(joined(text), self.layer, self.options[LONG])

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from scoring import models
-from scoring.base import Family, Need, Readiness, library_version
+from scoring.base import Need, Readiness
+from scoring.models.family import LONG, ModelFamily
 from scoring.models.tokenizer import quiet
 
-LONG = "long"
-"""The hidden column that counts summaries with a text longer than the model."""
+__all__ = ["ANSWERS", "LONG", "MASKED", "Head", "HeadFamily", "Loaded"]
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,9 @@ def _load(folder: Path, head: Head) -> Loaded:
     return Loaded(folder, head)
 
 
-class HeadFamily(Family):
-    """A metric that asks a model which the option `model` names."""
+class HeadFamily(ModelFamily):
+    """A metric that asks a model with a head."""
 
-    reports = True
     head: Head
 
     def requires(self) -> Sequence[Need]:
@@ -118,20 +117,8 @@ class HeadFamily(Family):
 
     def versions(self) -> Mapping[str, str]:
         found = models.find(self.options["model"])
-        return {
-            "model": f"{self.options['model']}#{found.fingerprint if found else 'missing'}",
-            "torch": library_version("torch").partition("+")[0],
-            "transformers": library_version("transformers"),
-        }
+        fingerprint = found.fingerprint if found else "missing"
+        return {"model": f"{self.options['model']}#{fingerprint}", **super().versions()}
 
-    def columns(self, names: Sequence[str]) -> tuple[str, ...]:
-        return (*names, LONG)
-
-    def warnings(self, sums: Mapping[str, float], count: int) -> Sequence[str]:
-        number = int(sums.get(LONG, 0))
-        if not number:
-            return ()
-        return [
-            f"{self.description.names[0]}: for {number} of {count} summaries a text is longer than {self.options['model']} "
-            "reads at once; such texts were cut off."
-        ]
+    def long_texts(self, summaries: str) -> str:
+        return f"for {summaries} a text is longer than {self.options['model']} reads at once; such texts were cut off."

@@ -105,11 +105,11 @@ class Run:
         pending: deque[list[_Pending]] = deque()
         with ExitStack() as stack:
             cache = stack.enter_context(Cache(self._folder)) if self._folder is not None else None
-            signature_caches = [self._signature_cache(cache, step) for step in self.plan] if cache else []
+            caches = [self._signature_cache(cache, step) for step in self.plan] if cache else []
 
             def batches() -> Iterator[list[Piece]]:
                 for batch in _batches(tasks):
-                    pending.append(self._prepare(batch, signature_caches))
+                    pending.append(self._prepare(batch, caches))
                     yield [one.piece for one in pending[-1]]
 
             for results in self._engine.run(batches()):
@@ -119,7 +119,7 @@ class Run:
                     self._combine(one)
                 if cache and any(one.piece.parts for one in batch):
                     with cache.writing():
-                        _keep(batch, signature_caches, self._columns)
+                        _keep(batch, caches, self._columns)
                 for one in batch:
                     yield self._finish(one)
                     self._done += len(one.task.systems)
@@ -156,25 +156,25 @@ class Run:
         card = step.family.description
         return cache.of_signature(step.family.signature(card.names[0]), [*card.names, *card.hidden])
 
-    def _prepare(self, tasks: Sequence[Task], signature_caches: Sequence[SignatureCache]) -> list[_Pending]:
+    def _prepare(self, tasks: Sequence[Task], caches: Sequence[SignatureCache]) -> list[_Pending]:
         """Look up what is known of these documents: one question to the cache per step."""
         for task in tasks:
             check_document(task.document, self._needs)
             self._note_empty(task)
         keys = [Keys(task.document, task.summaries) for task in tasks]
-        steps = [self._look_up(number, tasks, keys, signature_caches) for number in range(len(self._columns))]
+        steps = [self._look_up(number, tasks, keys, caches) for number in range(len(self._columns))]
         return [self._pending(task, [step[at] for step in steps]) for at, task in enumerate(tasks)]
 
     def _look_up(
-        self, number: int, tasks: Sequence[Task], keys: Sequence[Keys], signature_caches: Sequence[SignatureCache]
+        self, number: int, tasks: Sequence[Task], keys: Sequence[Keys], caches: Sequence[SignatureCache]
     ) -> list[_Found]:
         """What is known of one step, by document."""
         columns = self._columns[number]
-        if number in self._recipes or not signature_caches:
+        if number in self._recipes or not caches:
             empty = [np.empty((len(task.systems), len(columns))) for task in tasks]
             return [_Found([], block, np.full(block.shape, number in self._recipes)) for block in empty]
         mine = [one.of(self.plan[number].family.description.needs) for one in keys]
-        block = signature_caches[number].get([key for some in mine for key in some], columns)
+        block = caches[number].get([key for some in mine for key in some], columns)
         ends = np.cumsum([len(some) for some in mine]).tolist()
         places = [slice(end - len(some), end) for some, end in zip(mine, ends, strict=True)]
         return [_Found(some, block.values[at], block.known[at]) for some, at in zip(mine, places, strict=True)]
@@ -257,9 +257,7 @@ def _fill(one: _Pending, results: list[list[list[float]]], columns: Sequence[tup
             block[np.ix_(part.rows, places)] = rows
 
 
-def _keep(
-    batch: Sequence[_Pending], signature_caches: Sequence[SignatureCache], columns: Sequence[tuple[str, ...]]
-) -> None:
+def _keep(batch: Sequence[_Pending], caches: Sequence[SignatureCache], columns: Sequence[tuple[str, ...]]) -> None:
     """Store what was computed for a batch, the same columns of all its documents together."""
     keys: dict[tuple[int, tuple[str, ...]], list[bytes]] = {}
     values: dict[tuple[int, tuple[str, ...]], list[npt.NDArray[np.float64]]] = {}
@@ -270,7 +268,7 @@ def _keep(
             keys.setdefault(which, []).extend(one.keys[part.step][row] for row in part.rows)
             values.setdefault(which, []).append(one.blocks[part.step][np.ix_(part.rows, places)])
     for which, some in keys.items():
-        signature_caches[which[0]].put(some, which[1], np.concatenate(values[which]))
+        caches[which[0]].put(some, which[1], np.concatenate(values[which]))
 
 
 def _batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:

@@ -5,9 +5,9 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.batches import create_batch
-from annotation.leases import lease_task
+from annotation.judging.leases import lease_task
 from annotation.models import Assignment, Batch, Summary, User, Worker
+from annotation.studies.batches import create_batch
 from tests.factories import make_member, make_study
 
 SUMMARY = "The ferry keeps running, the council said on Tuesday."

@@ -10,12 +10,12 @@ from playwright.sync_api import Page, expect
 from annotation.common import clock
 from annotation.demo import load_demo
 from annotation.guidance import give_defaults
-from annotation.leases import lease_task
+from annotation.judging.leases import lease_task
+from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment, Batch, Consent, GuidanceText, Study, User, Worker
 from annotation.protocols import of as protocol_of
-from annotation.rounds import open_second_round, read_thresholds
-from annotation.submits import submit_judgments
-from tests.annotation.test_rounds import rated
+from annotation.studies.second_rounds import open_second_round, read_thresholds
+from tests.annotation.studies.test_second_rounds import rated
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.helpers import let_in, open_batch, ready
 from tests.factories import make_member

@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from annotation.batches import create_batch
-from annotation.crowds.direct import make_links
+from annotation.crowds.markets.direct import make_links
 from annotation.models import Batch, Entry, Posting, Role
+from annotation.studies.batches import create_batch
 from tests.annotation.crowds.conftest import make_crowd_batch, point_at
 from tests.annotation.crowds.market import LiveMarket
 from tests.annotation.crowds.test_console import answered, published

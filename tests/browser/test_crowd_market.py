@@ -8,13 +8,13 @@ import re
 import pytest
 from playwright.sync_api import Browser, BrowserContext, FrameLocator, Page, expect
 
-from annotation.batches import create_batch
-from annotation.crowds.collecting import collect
-from annotation.crowds.publishing import publish
+from annotation.crowds.collect import collect
+from annotation.crowds.launch.publish import publish
 from annotation.crowds.terms import Terms, set_terms
 from annotation.guidance import write_text
 from annotation.models import Assignment, Batch, Consent, ExtractedUnit, Judgment, Submission, Worker
-from annotation.transfer.frames import judgments_frame
+from annotation.studies.batches import create_batch
+from annotation.tables.frames import judgments_frame
 from tests.annotation.crowds.conftest import TERMS, point_at
 from tests.annotation.crowds.market import LiveMarket
 from tests.browser.conftest import NARROW, WIDE

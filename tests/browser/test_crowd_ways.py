@@ -6,13 +6,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotation.batches import create_batch
-from annotation.crowds.collecting import collect
-from annotation.crowds.direct import make_links, withdraw_link
-from annotation.crowds.publishing import publish
+from annotation.crowds.collect import collect
+from annotation.crowds.launch.publish import publish
+from annotation.crowds.markets.direct import make_links, withdraw_link
 from annotation.crowds.terms import Terms, set_terms
 from annotation.models import Assignment, Batch, Posting, Submission
-from annotation.transfer.frames import judgments_frame
+from annotation.studies.batches import create_batch
+from annotation.tables.frames import judgments_frame
 from tests.annotation.crowds.conftest import TERMS
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.helpers import ready

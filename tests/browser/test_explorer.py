@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
-from annotation.explorer_jobs import compare, refresh
 from annotation.models import FilterDecision, Role
-from tests.annotation.test_explorer import judged
+from annotation.results.explorer.index import compare, refresh
+from tests.annotation.results.test_explorer import judged
 from tests.browser.helpers import let_in
 from tests.browser.test_axe import axe, look  # noqa: F401  fixtures
 from tests.factories import make_member

@@ -4,9 +4,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from annotation.batches import create_batch
+from annotation.accounts.invitations import invite
 from annotation.models import Batch, FilterDecision, Reference, Role, Study
-from annotation.safety.invitations import invite
+from annotation.studies.batches import create_batch
 from tests.browser.conftest import NARROW
 from tests.browser.helpers import let_in, open_batch, open_task
 from tests.factories import make_member, make_study
@@ -91,7 +91,7 @@ def test_a_caption_is_read_without_scrolling_its_table(page: Page, live_server, 
 
 
 def test_every_caption_has_the_part_that_stays_in_view():
-    from tests.annotation.test_translation import ROOM
+    from tests.annotation.common.test_translation import ROOM
 
     pages = [markup(page.read_text()) for page in (ROOM / "templates").rglob("*.html")]
     assert sum(text.count("<caption><span>") for text in pages) == sum(text.count("<caption") for text in pages) > 0

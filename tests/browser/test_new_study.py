@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Role, Study
-from tests.annotation.test_import import write_folder
+from tests.annotation.transfer.test_import import write_folder
 from tests.browser.conftest import NARROW
 from tests.browser.helpers import let_in
 from tests.browser.test_axe import axe, look  # noqa: F401  fixtures

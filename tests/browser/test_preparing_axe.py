@@ -3,13 +3,13 @@
 import pytest
 from playwright.sync_api import expect
 
-from annotation.batches import create_batch
 from annotation.common import clock
 from annotation.models import Assignment, Reference, Role
 from annotation.protocols.scu_units import Unit, store_units
-from annotation.rounds import open_second_round, read_thresholds
-from annotation.scus import freeze_units
-from tests.annotation.test_rounds import rated
+from annotation.scus.lists import freeze_units
+from annotation.studies.batches import create_batch
+from annotation.studies.second_rounds import open_second_round, read_thresholds
+from tests.annotation.studies.test_second_rounds import rated
 from tests.browser.helpers import let_in
 from tests.browser.test_axe import axe, look, page  # noqa: F401  fixtures
 from tests.browser.test_guidance import make_guided_study

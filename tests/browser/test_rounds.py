@@ -4,8 +4,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Judgment, Role
-from annotation.rounds import open_second_round, read_thresholds
-from tests.annotation.test_rounds import rated
+from annotation.studies.second_rounds import open_second_round, read_thresholds
+from tests.annotation.studies.test_second_rounds import rated
 from tests.browser.conftest import sign_in
 from tests.factories import make_member
 from tests.looking import fits

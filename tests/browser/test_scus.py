@@ -5,10 +5,10 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.batches import create_batch
 from annotation.common import clock
 from annotation.models import Assignment, ContentUnit, ExtractedUnit, Reference, Role, Worker
 from annotation.protocols.scu_units import Unit, store_units
+from annotation.studies.batches import create_batch
 from tests.browser.conftest import sign_in
 from tests.factories import make_member, make_study
 from tests.looking import fits

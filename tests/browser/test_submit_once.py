@@ -6,9 +6,9 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
+from annotation.accounts import invitations, token_views
 from annotation.models import ApiToken, Batch, Invitation, Role
-from annotation.safety import invitations
-from annotation.views import collect, tokens
+from annotation.studies import batch_views
 from tests.browser.helpers import let_in
 from tests.factories import make_member, make_study
 
@@ -26,7 +26,7 @@ def study(page: Page, live_server):
 @pytest.fixture
 def slow(monkeypatch):
     """The server takes its time: the second click comes while the first is being answered."""
-    for room, name in ((collect, "create_batch"), (invitations, "invite"), (tokens, "issue_token")):
+    for room, name in ((batch_views, "create_batch"), (invitations, "invite"), (token_views, "issue_token")):
         make = getattr(room, name)
         monkeypatch.setattr(room, name, lambda *args, make=make, **more: [make(*args, **more), time.sleep(0.7)][0])
 

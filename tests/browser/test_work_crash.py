@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.annotation.crash_site import Site
+from tests.annotation.judging.crash_site import Site
 from tests.browser.helpers import ready
 
 

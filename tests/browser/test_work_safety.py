@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotation.leases import expire_leases, lease_task
+from annotation.judging.leases import expire_leases, lease_task
 from annotation.models import Assignment, Judgment, Worker
 from tests.browser.conftest import WIDE
 from tests.browser.helpers import let_in, open_batch, open_task, ready

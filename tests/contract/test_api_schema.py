@@ -17,8 +17,11 @@ if os.environ.get("DJANGO_SETTINGS_MODULE") == "tests.marketplace_settings":
 import schemathesis
 from schemathesis.engine import events, from_schema
 
+from annotation.accounts.api_tokens import issue_token
 from annotation.api.urls import document
-from annotation.leases import lease_task
+from annotation.jobs.page_cache import study_mark
+from annotation.judging.leases import lease_task
+from annotation.judging.submit import submit_judgments
 from annotation.models import (
     Batch,
     ContentUnit,
@@ -32,9 +35,6 @@ from annotation.models import (
     Worker,
 )
 from annotation.protocols import of as protocol_of
-from annotation.stored import study_mark
-from annotation.submits import submit_judgments
-from annotation.tokens import issue_token
 from tests.factories import make_batch, make_member, make_study, make_user
 
 pytestmark = pytest.mark.django_db(transaction=True)

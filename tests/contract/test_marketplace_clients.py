@@ -15,8 +15,9 @@ from tests.marketplace.only import marketplace_pass_only
 
 marketplace_pass_only()
 
-from annotation.marketplace import people, work  # noqa: E402
-from annotation.marketplace.keys import issue_key  # noqa: E402
+from annotation.marketplace import people  # noqa: E402
+from annotation.marketplace.hits import work  # noqa: E402
+from annotation.marketplace.people.access_keys import issue_key  # noqa: E402
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, requester  # noqa: E402, F401
 
 ROOT = Path(__file__).resolve().parents[2]

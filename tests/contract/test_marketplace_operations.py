@@ -11,11 +11,13 @@ from tests.marketplace.only import marketplace_pass_only
 
 marketplace_pass_only()
 
-from annotation.marketplace import exams, people, work  # noqa: E402
+from annotation.marketplace import people  # noqa: E402
 from annotation.marketplace.api import contract  # noqa: E402
 from annotation.marketplace.api.operations import HANDLERS  # noqa: E402
-from annotation.marketplace.keys import issue_key  # noqa: E402
+from annotation.marketplace.hits import work  # noqa: E402
 from annotation.marketplace.models import HIT, Assignment  # noqa: E402
+from annotation.marketplace.people.access_keys import issue_key  # noqa: E402
+from annotation.marketplace.qualifications import requests  # noqa: E402
 from tests.marketplace import wire  # noqa: E402
 from tests.marketplace.fixtures import (  # noqa: E402, F401
     ANSWER,
@@ -244,7 +246,7 @@ def test_requests_for_qualifications_wait_for_the_requester(call, refused):
     type_id = made["QualificationType"]["QualificationTypeId"]
     anna, bob = people.make_worker(), people.make_worker()
     for worker in (anna, bob):
-        exams.request_qualification(worker, type_id)
+        requests.request_qualification(worker, type_id)
     listed = call("ListQualificationRequests", QualificationTypeId=type_id)["QualificationRequests"]
     assert [one["WorkerId"] for one in listed] == [anna.worker_id, bob.worker_id]
     call("AcceptQualificationRequest", QualificationRequestId=listed[0]["QualificationRequestId"], IntegerValue=80)

@@ -8,9 +8,9 @@ import pytest
 if os.environ.get("DJANGO_SETTINGS_MODULE") == "tests.marketplace_settings":
     pytest.skip("runs in the site's pass", allow_module_level=True)
 
-from annotation.crowds import market_for
 from annotation.crowds.base import MarketRefused, MarketUnreachable
-from annotation.crowds.prolific_words import codes_of
+from annotation.crowds.lookup import market_for
+from annotation.crowds.markets.prolific.documents import codes_of
 from annotation.models import Batch, Entry, Posting, Submission
 from tests.contract.prolific_server import PROJECT, TOKEN, WORKSPACE, ProlificServer
 from tests.factories import make_batch, make_study
@@ -36,7 +36,7 @@ def server(running, settings, monkeypatch):
     settings.PROLIFIC_WORKSPACE, settings.PROLIFIC_PROJECT = WORKSPACE, PROJECT
     settings.SITE_URL = "https://site.example.org"
     settings.PROLIFIC_TIMEOUT_SECONDS = 20
-    monkeypatch.setattr("annotation.crowds.prolific_api._pause", lambda answer, attempt: 0)
+    monkeypatch.setattr("annotation.crowds.markets.prolific.client._pause", lambda answer, attempt: 0)
     return running
 
 

@@ -3,6 +3,6 @@
 import os
 
 if os.environ.get("DJANGO_SETTINGS_MODULE") != "tests.marketplace_settings":
-    collect_ignore_glob = ["test_*.py"]
+    collect_ignore_glob = ["test_*.py", "*/test_*.py"]
 else:
     from tests.marketplace.fixtures import *  # noqa: F403

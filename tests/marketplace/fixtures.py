@@ -8,9 +8,11 @@ import pytest
 from botocore.config import Config
 
 from annotation.common import clock
-from annotation.marketplace import books, keys, people
-from annotation.marketplace.hits import TypeValues, create_hit, register_hit_type
+from annotation.marketplace import people
+from annotation.marketplace.books import books
+from annotation.marketplace.hits.hits import TypeValues, create_hit, register_hit_type
 from annotation.marketplace.models import HIT, Requester, Worker
+from annotation.marketplace.people import access_keys
 
 __all__ = ["anna", "at", "bob", "client_of", "live_client", "on_postgres", "requester", "workers"]
 
@@ -92,7 +94,7 @@ def make_hit(requester: Requester, *, places: int = 1, lifetime: int = 3600, que
 
 def client_of(requester: Requester, url: str, **options):
     """boto3, pointed at a server with a fresh key of this requester."""
-    key = keys.issue_key(requester)
+    key = access_keys.issue_key(requester)
     return boto3.client(
         "mturk",
         endpoint_url=url,

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.marketplace import demo, keys
+from annotation.marketplace import demo
 from annotation.marketplace.models import AccessKey, Account, AuditEntry, Requester
+from annotation.marketplace.people import access_keys
 from tests.marketplace import wire
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,7 +22,7 @@ def test_a_requester_with_money_and_a_key(db, capsys):
     call_command("market_requester", "Lab", "--top-up", "12.50")
     said = dict(line.split("=", 1) for line in capsys.readouterr().out.split())
     key = AccessKey.objects.get()
-    assert said == {"AWS_ACCESS_KEY_ID": key.key_id, "AWS_SECRET_ACCESS_KEY": keys.secret_of(key)}
+    assert said == {"AWS_ACCESS_KEY_ID": key.key_id, "AWS_SECRET_ACCESS_KEY": access_keys.secret_of(key)}
     assert Requester.objects.get(name="Lab").available_cents == 1250
     call_command("market_requester", "Lab")
     assert Requester.objects.count() == 1
@@ -95,7 +96,7 @@ def test_the_front_door(tmp_path):
             if "Booting worker" in line:
                 break
         shown = dict(line.strip().split("=", 1) for line in said if line.startswith("AWS_"))
-        key = keys.IssuedKey(shown["AWS_ACCESS_KEY_ID"], shown["AWS_SECRET_ACCESS_KEY"])
+        key = access_keys.IssuedKey(shown["AWS_ACCESS_KEY_ID"], shown["AWS_SECRET_ACCESS_KEY"])
         answer = wire.call(f"http://127.0.0.1:{port}", key, "GetAccountBalance")
         assert answer.body == {"AvailableBalance": "1000.00", "OnHoldBalance": "0.00"}
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as page:

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from annotation.common import clock
-from annotation.marketplace import assignments, work
+from annotation.marketplace.hits import assignments, work
 from annotation.marketplace.models import Notice
 from tests.marketplace.fixtures import ANSWER, make_hit
 

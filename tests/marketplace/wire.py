@@ -10,7 +10,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from annotation.marketplace.keys import IssuedKey
+from annotation.marketplace.people.access_keys import IssuedKey
 
 PREFIX = "MTurkRequesterServiceV20170117."
 

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 
 from annotation.models import Judgment, Study
-from annotation.transfer.importer import study_counts
+from annotation.transfer.importing.study import study_counts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.paper]
 

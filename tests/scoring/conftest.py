@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from scoring.metrics.meteor import wordnet
-from tests.scoring import perl_rouge
+from tests.scoring.metrics import perl_rouge
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation.crowds.collecting import collect
-from annotation.crowds.naming import batch_named, study_named
-from annotation.errors import Refused
+from annotation.common.errors import Refused
+from annotation.crowds.collect import collect
+from annotation.crowds.lookup import batch_named, study_named
 
 
 class Command(BaseCommand):

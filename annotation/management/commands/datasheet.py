@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from analysis.tables import write_atomically
-from annotation.datasheet import datasheet
+from annotation.transfer.datasheet import datasheet
 
 from .export_study import named_study
 

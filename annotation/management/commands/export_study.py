@@ -6,12 +6,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation.errors import Refused
+from annotation.common.errors import Refused
 from annotation.models import Study
-from annotation.transfer.exporter import export_folder
-from annotation.transfer.options import TABLES, USUAL, ExportOptions
+from annotation.transfer.exporting.options import TABLES, USUAL, ExportOptions
+from annotation.transfer.exporting.study import export_folder
+from annotation.transfer.exporting.writers import FORMS
 from annotation.transfer.shapes import SHAPES
-from annotation.transfer.writers import FORMS
 
 
 def words(given: list[str] | None) -> list[str]:

@@ -6,9 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation.errors import Refused
-from annotation.transfer.aligned import THRESHOLD, report_lines
-from annotation.transfer.outputs import import_outputs
+from annotation.common.errors import Refused
+from annotation.transfer.importing.aligned_files import THRESHOLD, report_lines
+from annotation.transfer.importing.system_outputs import import_outputs
 
 from .export_study import named_study
 

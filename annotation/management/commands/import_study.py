@@ -9,11 +9,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from analysis.tables import TableError
-from annotation.errors import Refused
-from annotation.transfer.importer import Imported, import_study
+from annotation.common.errors import Refused
+from annotation.transfer.importing.study import Imported, import_study
+from annotation.transfer.importing.truecase import UNKNOWN_SYMBOL, UNKNOWN_TOKENS, Showing
 from annotation.transfer.shapes import SHAPES
 from annotation.transfer.shapes.reading import read_shape
-from annotation.transfer.shown import UNKNOWN_SYMBOL, UNKNOWN_TOKENS, Showing
 
 READABLE = [shape.name for shape in SHAPES.values() if shape.readable]
 

@@ -4,16 +4,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from annotation.common.errors import Refused
 from annotation.common.money import money, to_cents
-from annotation.crowds import MARKETS
-from annotation.crowds.launch_words import read_arguments, told
+from annotation.crowds.launch.command import read_arguments, told
+from annotation.crowds.launch.publish import publish
+from annotation.crowds.launch.quote import quote
 from annotation.crowds.ledger import set_budget
-from annotation.crowds.naming import batch_named, study_named
-from annotation.crowds.presets import PRESETS
-from annotation.crowds.publishing import publish
-from annotation.crowds.quoting import quote
+from annotation.crowds.lookup import MARKETS, batch_named, study_named
 from annotation.crowds.terms import QUESTIONS, set_terms
-from annotation.errors import Refused
+from annotation.crowds.terms.presets import PRESETS
 
 
 class Command(BaseCommand):

@@ -5,8 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
+from annotation.common.errors import Refused
 from annotation.demo import load_demo
-from annotation.errors import Refused
 
 
 class Command(BaseCommand):

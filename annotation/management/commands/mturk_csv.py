@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotation.crowds.mturk_csv import export_batch, import_results, with_forms
-from annotation.errors import Refused
+from annotation.common.errors import Refused
 from annotation.models import Batch, Study
+from annotation.transfer.mturk_csv import export_batch, import_results, with_forms
 
 
 class Command(BaseCommand):

@@ -4,11 +4,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from annotation.common.errors import Refused
 from annotation.common.money import money
-from annotation.crowds.deciding import decide_line
-from annotation.crowds.naming import study_named
-from annotation.crowds.settling import settle
-from annotation.errors import Refused
+from annotation.crowds.lookup import study_named
+from annotation.crowds.settle import settle
+from annotation.crowds.settle.doubtful import decide_line
 
 
 class Command(BaseCommand):

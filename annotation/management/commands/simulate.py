@@ -8,16 +8,16 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation import protocols
+from annotation.common.errors import Refused
 from annotation.common.money import to_cents
 from annotation.crowds.terms import terms_of
-from annotation.errors import Refused
 from annotation.models import Batch, Study
-from annotation.simulate.characters import USUAL, parse_crowd, people_of
-from annotation.simulate.crowd import Crowd
-from annotation.simulate.rehearsal import rehearse
-from annotation.simulate.report import as_json, terminal, write_report
-from annotation.simulate.setting import RULES, Plan
-from annotation.simulate.truth import truth_of
+from annotation.rehearsal.characters import USUAL, parse_crowd, people_of
+from annotation.rehearsal.crowd import Crowd
+from annotation.rehearsal.rehearsal import rehearse
+from annotation.rehearsal.report import as_json, terminal, write_report
+from annotation.rehearsal.stage import RULES, Plan
+from annotation.rehearsal.truth import truth_of
 
 
 class Command(BaseCommand):

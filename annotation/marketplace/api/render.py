@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from annotation.marketplace.books.money import dollars
 from annotation.marketplace.models import (
     HIT,
     Assignment,
@@ -11,7 +12,6 @@ from annotation.marketplace.models import (
     QualificationType,
     Requester,
 )
-from annotation.marketplace.money import dollars
 
 Document = dict[str, Any]
 

@@ -14,8 +14,8 @@ from urllib.parse import parse_qsl, quote
 from django.http import HttpRequest
 from django.utils import timezone
 
-from annotation.marketplace.keys import secret_of
 from annotation.marketplace.models import AccessKey
+from annotation.marketplace.people.access_keys import secret_of
 
 from . import failures
 

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from annotation.marketplace import ids
-from annotation.marketplace.money import FeeRates
+from annotation.marketplace.books.money import FeeRates
 
 
 class Account(AbstractUser):

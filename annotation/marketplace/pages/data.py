@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from annotation.marketplace.books.money import dollars
 from annotation.marketplace.models import Worker
-from annotation.marketplace.money import dollars
 
 
 def everything_about(worker: Worker) -> dict[str, Any]:

@@ -21,13 +21,13 @@ from django.utils.html import format_html
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from annotation.marketplace.answers import build_answers
 from annotation.marketplace.errors import BadParameter, Refused
-from annotation.marketplace.keys import frame_signatures
+from annotation.marketplace.hits.answers import build_answers
+from annotation.marketplace.hits.external_submit import PREVIEW_ID
+from annotation.marketplace.hits.questions import ExternalQuestion, HTMLQuestion, Question, QuestionForm, parse_question
+from annotation.marketplace.hits.work import submit_assignment
 from annotation.marketplace.models import HIT, Assignment
-from annotation.marketplace.questions import ExternalQuestion, HTMLQuestion, Question, QuestionForm, parse_question
-from annotation.marketplace.submits import PREVIEW_ID
-from annotation.marketplace.work import submit_assignment
+from annotation.marketplace.people.access_keys import frame_signatures
 
 from .question_form import parts, read
 

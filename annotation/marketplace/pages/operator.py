@@ -11,11 +11,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.common import clock
-from annotation.marketplace.books import books_agree, record_payout, refund, top_up
+from annotation.marketplace.books.books import books_agree, record_payout, refund, top_up
+from annotation.marketplace.books.money import cents, dollars, price
 from annotation.marketplace.errors import Refused
 from annotation.marketplace.models import HIT, AuditEntry, Invitation, MarketSettings, Requester, Worker, WorkerBlock
-from annotation.marketplace.money import cents, dollars, price
-from annotation.marketplace.operating import (
+from annotation.marketplace.people import invite
+from annotation.marketplace.people.operator import (
     change_settings,
     requester_by_id,
     set_master,
@@ -23,7 +24,6 @@ from annotation.marketplace.operating import (
     set_worker_active,
     worker_by_id,
 )
-from annotation.marketplace.people import invite
 
 from .errors import answers_refusals
 from .render import as_csv, cut, operator_of, show

@@ -11,8 +11,8 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from annotation.common import clock
+from annotation.marketplace.hits.work import earnings_of
 from annotation.marketplace.models import Assignment, Message
-from annotation.marketplace.work import earnings_of
 
 from .data import everything_about
 from .render import account_of, cut, here, show, worker_of

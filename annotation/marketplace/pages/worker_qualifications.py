@@ -11,12 +11,12 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.common import clock
-from annotation.marketplace.answers import build_answers
 from annotation.marketplace.errors import Refused
-from annotation.marketplace.exams import request_qualification, submit_test
+from annotation.marketplace.hits.answers import build_answers
+from annotation.marketplace.hits.questions import parse_test
 from annotation.marketplace.models import Qualification, QualificationRequest, QualificationType, Worker
-from annotation.marketplace.qualifying import SYSTEM_NAMES, standing_of
-from annotation.marketplace.questions import parse_test
+from annotation.marketplace.qualifications.eligibility import SYSTEM_NAMES, standing_of
+from annotation.marketplace.qualifications.requests import request_qualification, submit_test
 
 from .errors import answers_refusals
 from .question_form import media_origins, parts, read

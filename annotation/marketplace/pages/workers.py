@@ -10,13 +10,11 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.common import clock
-from annotation.marketplace import lifecycle
+from annotation.marketplace.books.money import cents
 from annotation.marketplace.errors import BadParameter, HITDoesNotExist, NoneLeft, Refused
-from annotation.marketplace.models import HIT, Assignment, HITType, QualificationType, Worker
-from annotation.marketplace.money import cents
-from annotation.marketplace.qualifying import SYSTEM_NAMES, Action, Requirement, describe, is_met, standing_of, unmet
-from annotation.marketplace.questions import parse_question
-from annotation.marketplace.work import (
+from annotation.marketplace.hits import lifecycle
+from annotation.marketplace.hits.questions import parse_question
+from annotation.marketplace.hits.work import (
     SORTS,
     accept_from_group,
     accept_hit,
@@ -24,6 +22,16 @@ from annotation.marketplace.work import (
     preview_hit,
     return_assignment,
     search_hits,
+)
+from annotation.marketplace.models import HIT, Assignment, HITType, QualificationType, Worker
+from annotation.marketplace.qualifications.eligibility import (
+    SYSTEM_NAMES,
+    Action,
+    Requirement,
+    describe,
+    is_met,
+    standing_of,
+    unmet,
 )
 
 from .errors import answers_refusals

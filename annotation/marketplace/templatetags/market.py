@@ -7,7 +7,7 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from annotation.marketplace.money import dollars
+from annotation.marketplace.books.money import dollars
 
 register = template.Library()
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+from annotation.common.text import plain
 from annotation.protocols import judging_scus
-from annotation.words import plain
 
 from .source import DocumentFacts, Source, SummaryFacts
 

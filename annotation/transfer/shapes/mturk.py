@@ -1,7 +1,7 @@
 """MTurk's result file for LitePyramid: a row for every assignment, `Input.*` as shown, `Answer.*` as given (p or n).
 
 The columns are REALSumm's. Every assignment that counts is there, before any filter. Batches go out and results come
-back into an existing study with annotation/crowds/mturk_csv.py, which reads these files as well.
+back into an existing study with annotation/transfer/mturk_csv, which reads these files as well.
 """
 
 import ast
@@ -13,9 +13,9 @@ from typing import Any
 from django.db.models import Count
 
 from analysis.tables.csv_formulas import defuse, is_defused
+from annotation.common.text import plain
 from annotation.models import ContentUnit, Study
 from annotation.protocols import judging_scus
-from annotation.words import plain
 
 from . import Tables
 from .source import DocumentFacts, Source, SummaryFacts
@@ -89,7 +89,7 @@ def read(paths: Sequence[Path]) -> Tables:
 
 
 def _sheet(path: Path) -> list[dict[str, str]]:
-    from annotation.crowds.mturk_csv_sheet import read_sheet
+    from annotation.transfer.mturk_csv.sheet import read_sheet
 
     sheet = read_sheet(path.read_bytes(), path.name)
     for name in ("Input.eventId", "Input.summaryId", "Input.summary_text", "Input.statement_1", "Answer.S1Answer"):

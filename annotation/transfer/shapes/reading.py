@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.tables import write_table
-from annotation.errors import Refused
+from annotation.common.errors import Refused
 
 from . import SHAPES
 from .texts import wrong

@@ -7,10 +7,10 @@ from itertools import groupby
 from typing import Any
 
 from annotation.models import REFERENCE_GROUP, Study
+from annotation.tables.judgments import judgments_table
+from annotation.tables.stream import Table
+from annotation.tables.texts import documents_table, scores_table, scus_table, summaries_table
 from annotation.tables.trusted import Filtered
-from annotation.transfer.judgment_rows import judgments_table
-from annotation.transfer.streaming import Table
-from annotation.transfer.text_rows import documents_table, scores_table, scus_table, summaries_table
 
 Row = dict[str, Any]
 

@@ -12,7 +12,7 @@ from scoring.metrics.rouge.explain import arithmetic, compare, locate, passage
 from scoring.metrics.rouge.perl155 import COUNTS, PARTS, pooled, score_all, which_best
 from scoring.metrics.rouge.texts import Reference, Words
 from scoring.metrics.rouge.wordlists import fingerprint
-from scoring.options import Option
+from scoring.options import Option, multi_option, split_option
 from scoring.registry import group, metric
 from scoring.texts import Document, Text
 
@@ -33,19 +33,8 @@ OPTIONS = (
         bare="smart",
         shorthands={"stopwords": "smart"},
     ),
-    Option(
-        "multi",
-        "average",
-        "several references: pool hits and counts over them (-f A), or take the best (-f B)",
-        choices=("average", "best"),
-        shorthands={"best": "best", "average": "average"},
-    ),
-    Option(
-        "split",
-        "auto",
-        "sentences of a text that comes unsplit, for rouge-l and rouge-w: by pysbd, at line ends, or none",
-        choices=("auto", "lines", "none"),
-    ),
+    multi_option("several references: pool hits and counts over them (-f A), or take the best (-f B)"),
+    split_option("sentences of a text that comes unsplit, for rouge-l and rouge-w: by pysbd, at line ends, or none"),
 )
 NAMES = tuple(f"rouge-{count}-{part}" for count, part in product(COUNTS, "prf"))
 

@@ -10,14 +10,14 @@ from typing import Any
 from django.db import connections
 from django.db.models import Sum
 
-from annotation.crowds import mturk
+from annotation.crowds.markets import mturk
 from annotation.judging.html_form import form_twin
 from annotation.models import Batch, Entry, Task
 from annotation.protocols import of as protocol_of
 
 
 def killed_at(point: str, work: Callable[[], Any]) -> None:
-    """Do the work in a process that is killed with -9 at a named point (annotation/crowds/faults.py)."""
+    """Do the work in a process that is killed with -9 at a named point (annotation/crowds/ledger/crash_points.py)."""
     connections.close_all()  # a connection must not be shared with the child
     pid = os.fork()
     if pid == 0:

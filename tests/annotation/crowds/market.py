@@ -49,29 +49,31 @@ class LiveMarket:
 
 def answer_requester(cents: int = 100_000_00) -> dict[str, str]:
     """A new requester with so much money."""
-    from annotation.marketplace import books, keys, people
+    from annotation.marketplace import people
+    from annotation.marketplace.books import books
+    from annotation.marketplace.people import access_keys
 
     made = people.make_requester(f"Lab {os.urandom(4).hex()}")
     if cents:
         books.top_up(made, cents, "play money")
-    key = keys.issue_key(made)
+    key = access_keys.issue_key(made)
     return {"id": made.requester_id, "key": key.key_id, "secret": key.secret}
 
 
 def answer_key(requester: str) -> dict[str, str]:
     """Another key of this requester."""
-    from annotation.marketplace import keys
     from annotation.marketplace.models import Requester
+    from annotation.marketplace.people import access_keys
 
-    made = keys.issue_key(Requester.objects.get(requester_id=requester))
+    made = access_keys.issue_key(Requester.objects.get(requester_id=requester))
     return {"key": made.key_id, "secret": made.secret}
 
 
 def answer_revoke(requester: str, key: str) -> None:
-    from annotation.marketplace import keys
     from annotation.marketplace.models import Requester
+    from annotation.marketplace.people import access_keys
 
-    keys.revoke_key(Requester.objects.get(requester_id=requester), key)
+    access_keys.revoke_key(Requester.objects.get(requester_id=requester), key)
 
 
 def answer_workers(count: int) -> list[str]:
@@ -92,15 +94,15 @@ def answer_account(name: str, password: str) -> str:
 
 
 def answer_accept(hit_id: str, worker_id: str) -> str:
-    from annotation.marketplace import work
+    from annotation.marketplace.hits import work
     from annotation.marketplace.models import Worker
 
     return work.accept_hit(Worker.objects.get(worker_id=worker_id), hit_id).assignment_id
 
 
 def answer_submit(assignment_id: str, answers: dict[str, str]) -> None:
-    from annotation.marketplace import work
-    from annotation.marketplace.answers import Given, build_answers
+    from annotation.marketplace.hits import work
+    from annotation.marketplace.hits.answers import Given, build_answers
 
     work.submit_assignment(assignment_id, build_answers([Given(name, text=text) for name, text in answers.items()]))
 

@@ -9,20 +9,21 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from annotation.common import clock
-from annotation.crowds.collecting import collect
-from annotation.crowds.direct import links_of
-from annotation.crowds.jobs import top_up_job
-from annotation.crowds.launching import form_of, read_terms
-from annotation.crowds.monitor import batch_money, monitor, pace
-from annotation.crowds.monitor_page import axis_end
-from annotation.crowds.presets import PRESETS
-from annotation.crowds.publishing import publish
+from annotation.common.errors import Refused
+from annotation.crowds.collect import collect
+from annotation.crowds.console.jobs import top_up_job
+from annotation.crowds.console.monitor import batch_money, monitor, pace
+from annotation.crowds.console.monitor_page import axis_end
+from annotation.crowds.console.worker_actions import plan_action, start_action
+from annotation.crowds.console.workers import worker_table
+from annotation.crowds.launch.form import form_of, read_terms
+from annotation.crowds.launch.publish import publish
+from annotation.crowds.launch.top_up import ask_for_more, top_up_of
+from annotation.crowds.markets.direct import links_of
 from annotation.crowds.terms import BadTerms, Terms, set_terms
-from annotation.crowds.topup import ask_for_more, top_up_of
-from annotation.crowds.verbs import plan_action, start_action
-from annotation.crowds.workers import worker_table
-from annotation.errors import Refused
-from annotation.leases import lease_task
+from annotation.crowds.terms.presets import PRESETS
+from annotation.judging.leases import lease_task
+from annotation.judging.submit import submit_judgments
 from annotation.models import (
     Assignment,
     Batch,
@@ -35,7 +36,6 @@ from annotation.models import (
     Worker,
 )
 from annotation.protocols import of as protocol_of
-from annotation.submits import submit_judgments
 from tests.annotation.crowds.conftest import TERMS, make_crowd_batch
 from tests.factories import make_batch, make_member, make_study
 from tests.looking import markup
@@ -571,8 +571,8 @@ def test_a_link_that_can_be_none_is_not_withdrawn(admin, link):
 def test_result_files_come_in_through_the_page(admin):
     from django.core.files.uploadedfile import SimpleUploadedFile
 
-    from tests.annotation.crowds.test_csv import answered as filled
-    from tests.annotation.crowds.test_csv import exported, result_file
+    from tests.annotation.transfer.test_mturk_csv import answered as filled
+    from tests.annotation.transfer.test_mturk_csv import exported, result_file
 
     batch = make_batch(make_study(units=2), quota=1)
     client = admin(batch)

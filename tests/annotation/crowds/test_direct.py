@@ -7,10 +7,10 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.common import clock
-from annotation.crowds import market_for
+from annotation.common.errors import BadAnswers, Refused
 from annotation.crowds.base import MarketRefused
-from annotation.crowds.direct import links_csv, links_of, make_links, read_names, withdraw_link
-from annotation.errors import BadAnswers, Refused
+from annotation.crowds.lookup import market_for
+from annotation.crowds.markets.direct import links_csv, links_of, make_links, read_names, withdraw_link
 from annotation.models import Assignment, Posting, Submission, Worker
 from tests.annotation.crowds.test_worker_pages import fields, sentence
 from tests.factories import make_batch, make_study

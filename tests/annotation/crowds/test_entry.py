@@ -10,12 +10,12 @@ from django.test import Client
 from django.urls import reverse
 
 import annotation
-from annotation.crowds import MARKETS
 from annotation.crowds.base import Comer
-from annotation.crowds.direct import Direct
-from annotation.crowds.entry import posting_at
-from annotation.crowds.mturk import MTurk
-from annotation.crowds.prolific import Prolific
+from annotation.crowds.lookup import MARKETS
+from annotation.crowds.markets.direct import Direct
+from annotation.crowds.markets.mturk import MTurk
+from annotation.crowds.markets.prolific import Prolific
+from annotation.crowds.worker.entry import posting_at
 from annotation.models import Posting, Submission, Worker
 from tests.factories import make_batch, make_study
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from annotation.crowds.closing import expire, top_up
-from annotation.crowds.collecting import collect
-from annotation.crowds.paying import approve, bonus, reject, undo_rejection
-from annotation.crowds.publishing import publish
-from annotation.crowds.settling import settle
+from annotation.crowds.collect import collect
+from annotation.crowds.launch.close import expire, top_up
+from annotation.crowds.launch.publish import publish
+from annotation.crowds.pay.approve import approve, bonus, reject, undo_rejection
+from annotation.crowds.settle import settle
 from annotation.models import Batch, Judgment, Posting, Submission
 from tests.annotation.crowds.conftest import make_crowd_batch
 from tests.annotation.crowds.crashes import check_books, filled, killed_at

@@ -5,20 +5,20 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from annotation.batches import create_batch
-from annotation.crowds.closing import pause, resume, top_up
-from annotation.crowds.collecting import collect
-from annotation.crowds.entry import posting_at
-from annotation.crowds.mturk import MTurk
-from annotation.crowds.paying import approve
-from annotation.crowds.places import hold_place, open_turn, worker_of
-from annotation.crowds.publishing import publish
+from annotation.crowds.collect import collect
+from annotation.crowds.launch.close import pause, resume, top_up
+from annotation.crowds.launch.publish import publish
+from annotation.crowds.markets.mturk import MTurk
+from annotation.crowds.pay.approve import approve
+from annotation.crowds.seats.places import hold_place, open_turn, worker_of
 from annotation.crowds.terms import Terms, set_terms
+from annotation.crowds.worker.entry import posting_at
 from annotation.jobs import start_job
 from annotation.judging.html_form import form_html, form_twin
+from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment, Batch, ExtractedUnit, Job, Judgment, Posting, Submission, Summary, System
 from annotation.protocols import of as protocol_of
-from annotation.submits import submit_judgments
+from annotation.studies.batches import create_batch
 from tests.annotation.crowds.conftest import TERMS, make_crowd_batch
 from tests.annotation.crowds.crashes import check_books, filled
 from tests.factories import make_study

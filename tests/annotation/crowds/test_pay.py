@@ -2,11 +2,11 @@
 
 import pytest
 
-from annotation.crowds.closing import close, expire
-from annotation.crowds.collecting import collect
-from annotation.crowds.paying import approve, bonus, reject, undo_rejection
-from annotation.crowds.publishing import publish
-from annotation.crowds.settling import settle
+from annotation.crowds.collect import collect
+from annotation.crowds.launch.close import close, expire
+from annotation.crowds.launch.publish import publish
+from annotation.crowds.pay.approve import approve, bonus, reject, undo_rejection
+from annotation.crowds.settle import settle
 from annotation.judging.html_form import form_twin
 from annotation.models import Batch, Judgment, Submission
 from annotation.protocols import of as protocol_of

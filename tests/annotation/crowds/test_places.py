@@ -2,13 +2,13 @@
 
 import pytest
 
-from annotation.crowds import places
-from annotation.errors import NoTaskLeft
+from annotation.common.errors import NoTaskLeft
+from annotation.crowds.seats import places
+from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment, Judgment, Posting, Submission, Task, Worker
-from annotation.progress import batch_progress, study_state
 from annotation.protocols import of
-from annotation.submits import submit_judgments
-from annotation.transfer.frames import judgments_frame
+from annotation.studies.progress import batch_progress, study_state
+from annotation.tables.frames import judgments_frame
 from tests.factories import make_batch, make_study
 
 pytestmark = pytest.mark.django_db

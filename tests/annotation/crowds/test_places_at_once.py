@@ -2,13 +2,13 @@
 
 import pytest
 
-from annotation.crowds import places
-from annotation.drafts import save_draft
-from annotation.errors import NoTaskLeft
+from annotation.common.errors import NoTaskLeft
+from annotation.crowds.seats import places
+from annotation.judging.drafts import save_draft
+from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment, Posting, Submission, Task
 from annotation.protocols import of
-from annotation.submits import submit_judgments
-from tests.annotation.test_leases_postgres import _all_at_once
+from tests.annotation.judging.test_leases_postgres import _all_at_once
 from tests.factories import make_batch, make_study
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite, pytest.mark.django_db(transaction=True)]

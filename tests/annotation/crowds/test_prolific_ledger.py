@@ -11,15 +11,15 @@ import pytest
 from django.db import connections
 
 from annotation.common import clock
+from annotation.common.errors import Refused
 from annotation.crowds.base import MarketUnreachable
-from annotation.crowds.collecting import collect
-from annotation.crowds.deciding import decide
-from annotation.crowds.paying import approve, bonus, reject
-from annotation.crowds.places import worker_of
-from annotation.crowds.publishing import publish
-from annotation.crowds.settling import settle
+from annotation.crowds.collect import collect
+from annotation.crowds.launch.publish import publish
+from annotation.crowds.pay.approve import approve, bonus, reject
+from annotation.crowds.seats.places import worker_of
+from annotation.crowds.settle import settle
+from annotation.crowds.settle.doubtful import decide
 from annotation.crowds.terms import Terms, set_terms
-from annotation.errors import Refused
 from annotation.models import Batch, Entry, Posting, Submission
 from tests.annotation.crowds.conftest import TERMS
 from tests.annotation.crowds.crashes import money_of
@@ -44,7 +44,7 @@ def server(running, settings, monkeypatch):
     settings.PROLIFIC_URL, settings.PROLIFIC_ALLOWED_URLS, settings.PROLIFIC_TOKEN = running.url, [running.url], TOKEN
     settings.PROLIFIC_WORKSPACE, settings.PROLIFIC_PROJECT = WORKSPACE, PROJECT
     settings.SITE_URL, settings.PROLIFIC_TIMEOUT_SECONDS = "https://site.example.org", 20
-    monkeypatch.setattr("annotation.crowds.prolific_api._pause", lambda answer, attempt: 0)
+    monkeypatch.setattr("annotation.crowds.markets.prolific.client._pause", lambda answer, attempt: 0)
     return running
 
 
@@ -55,7 +55,7 @@ def make_sittings() -> Batch:
 
 
 def killed_at(point: str, work) -> None:
-    """Do the work in a process that is killed with -9 at a named point (annotation/crowds/faults.py)."""
+    """Do the work in a process that is killed with -9 at a named point (annotation/crowds/ledger/crash_points.py)."""
     connections.close_all()
     pid = os.fork()
     if pid == 0:

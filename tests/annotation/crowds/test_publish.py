@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.crowds.publishing import publish
+from annotation.crowds.launch.publish import publish
 from annotation.models import Entry
 from tests.annotation.crowds.conftest import make_crowd_batch
 

@@ -2,15 +2,15 @@
 
 import pytest
 
+from annotation.common.errors import Refused
 from annotation.crowds.base import MarketRefused, MarketUnreachable
-from annotation.crowds.closing import top_up
-from annotation.crowds.collecting import collect
+from annotation.crowds.collect import collect
+from annotation.crowds.launch.close import top_up
+from annotation.crowds.launch.publish import publish
+from annotation.crowds.launch.quote import quote
 from annotation.crowds.ledger import OverBudget, set_budget
-from annotation.crowds.paying import approve, bonus
-from annotation.crowds.publishing import publish
-from annotation.crowds.quoting import quote
+from annotation.crowds.pay.approve import approve, bonus
 from annotation.crowds.terms import terms_of
-from annotation.errors import Refused
 from annotation.models import Assignment, Batch, Entry, Posting, Submission, Task
 from tests.annotation.crowds.conftest import make_crowd_batch
 from tests.factories import make_worker
@@ -85,7 +85,7 @@ def test_a_launch_over_the_budget_is_refused(desk) -> None:
 def test_the_database_refuses_it_too(desk, monkeypatch) -> None:
     batch = make_crowd_batch(documents=2, quota=1)
     set_budget(batch.study, 23)
-    monkeypatch.setattr("annotation.crowds.publishing.refuse_problems", lambda found: None)
+    monkeypatch.setattr("annotation.crowds.launch.publish.refuse_problems", lambda found: None)
     with pytest.raises(OverBudget, match="Nothing was spent"):
         publish(batch)
     untouched(batch, desk)
@@ -101,7 +101,7 @@ def test_a_balance_that_is_too_low_is_refused(desk) -> None:
 
 def test_when_the_balance_runs_out_in_mid_batch_the_rest_is_not_promised(desk, monkeypatch) -> None:
     batch = make_crowd_batch(documents=3, quota=1, reward_cents=400_00)
-    monkeypatch.setattr("annotation.crowds.publishing.refuse_problems", lambda found: None)
+    monkeypatch.setattr("annotation.crowds.launch.publish.refuse_problems", lambda found: None)
     with pytest.raises(MarketRefused, match="2 postings stand, 1 are not up"):
         publish(batch)
     batch.study.refresh_from_db()

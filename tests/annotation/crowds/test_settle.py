@@ -6,13 +6,13 @@ import pytest
 from django.utils import timezone
 
 from annotation.common import clock
+from annotation.common.errors import Refused
 from annotation.crowds.base import MarketUnreachable
-from annotation.crowds.collecting import collect
-from annotation.crowds.paying import approve, bonus
-from annotation.crowds.publishing import publish
-from annotation.crowds.settling import decide, settle
+from annotation.crowds.collect import collect
+from annotation.crowds.launch.publish import publish
+from annotation.crowds.pay.approve import approve, bonus
+from annotation.crowds.settle import decide, settle
 from annotation.crowds.terms import Terms, set_terms
-from annotation.errors import Refused
 from annotation.models import Batch, Entry, Submission
 from tests.annotation.crowds.conftest import TERMS, make_crowd_batch
 from tests.annotation.crowds.crashes import check_books, filled
@@ -139,7 +139,7 @@ def prolific(running_prolific, settings, monkeypatch):
     settings.PROLIFIC_TOKEN, settings.SITE_URL = TOKEN, "https://site.example.org"
     settings.PROLIFIC_WORKSPACE, settings.PROLIFIC_PROJECT = WORKSPACE, PROJECT
     settings.PROLIFIC_TIMEOUT_SECONDS = 20
-    monkeypatch.setattr("annotation.crowds.prolific_api._pause", lambda answer, attempt: 0)
+    monkeypatch.setattr("annotation.crowds.markets.prolific.client._pause", lambda answer, attempt: 0)
     return running_prolific
 
 
@@ -228,10 +228,10 @@ def test_a_kill_during_prolifics_bonus_pays_at_most_once(prolific, monkeypatch) 
             if name == place:
                 raise Killed
 
-        monkeypatch.setattr("annotation.crowds.bonuses.point", stop)
+        monkeypatch.setattr("annotation.crowds.pay.bonus.point", stop)
         with pytest.raises(Killed):
             bonus(one, 50 + number, "Thanks.", None)
-    monkeypatch.setattr("annotation.crowds.bonuses.point", lambda name: None)
+    monkeypatch.setattr("annotation.crowds.pay.bonus.point", lambda name: None)
     with later():
         report = settle(batch.study)
     # Written and not called: paid now. Called: nobody knows, though the last of the two was paid.

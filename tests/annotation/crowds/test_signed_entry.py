@@ -11,8 +11,8 @@ from urllib.request import HTTPCookieProcessor, build_opener
 import pytest
 from django.test import Client
 
-from annotation.crowds.mturk_entry import entry_signature
-from annotation.crowds.publishing import publish
+from annotation.crowds.launch.publish import publish
+from annotation.crowds.markets.mturk.signed_entry import entry_signature
 from annotation.models import Assignment, Submission, Worker
 from tests.annotation.crowds.conftest import make_crowd_batch
 

@@ -2,11 +2,11 @@
 
 import pytest
 
+from annotation.common.errors import Refused
 from annotation.common.money import to_cents
-from annotation.crowds.presets import PRESETS
-from annotation.crowds.requirements import LOCALE, NUMBER_APPROVED, PERCENT_APPROVED
 from annotation.crowds.terms import BadTerms, Terms, set_terms
-from annotation.errors import Refused
+from annotation.crowds.terms.presets import PRESETS
+from annotation.crowds.terms.requirements import LOCALE, NUMBER_APPROVED, PERCENT_APPROVED
 from annotation.models import Posting
 from annotation.protocols import PROTOCOLS
 from tests.factories import make_batch, make_study

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.common import clock
-from annotation.crowds import places, tokens
+from annotation.crowds.seats import places, tokens
 from annotation.guidance import write_text
 from annotation.models import Assignment, Batch, Consent, Judgment, Posting, PracticePlan, Role, Submission, Worker
 from tests.factories import make_batch, make_member, make_study

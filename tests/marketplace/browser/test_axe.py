@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from annotation.marketplace import assignments, notices, people, qualifications, work, workers
-from annotation.marketplace.keys import issue_key
+from annotation.marketplace import people
+from annotation.marketplace.hits import assignments, work
 from annotation.marketplace.models import MarketSettings
+from annotation.marketplace.people import notices, workers
+from annotation.marketplace.people.access_keys import issue_key
+from annotation.marketplace.qualifications import qualifications
 from tests.marketplace.browser.conftest import NARROW, WIDE
 from tests.marketplace.fixtures import ANSWER, FORM, HTML, KEY, make_hit
-from tests.marketplace.visitors import PASSWORD, a_requester, a_worker, an_operator
+from tests.marketplace.pages.visitors import PASSWORD, a_requester, a_worker, an_operator
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AXE = Path(__file__).resolve().parents[3] / "var" / "npm" / "node_modules" / "axe-core" / "axe.min.js"

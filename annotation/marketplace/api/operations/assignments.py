@@ -1,10 +1,10 @@
 """Operations on assignments."""
 
-from annotation.marketplace import assignments
 from annotation.marketplace.api.paging import page
 from annotation.marketplace.api.registry import operation
 from annotation.marketplace.api.render import Document, assignment_document, hit_document
 from annotation.marketplace.errors import InvalidAssignmentState, NotSupported
+from annotation.marketplace.hits import assignments
 from annotation.marketplace.models import Assignment, Requester
 
 from .hits import own_hit

@@ -7,12 +7,14 @@ from django.db.models import TextField
 from django.db.models.functions import Cast
 
 from annotation.common import clock
-from annotation.marketplace import hits, lifecycle, money, qualifying
 from annotation.marketplace.api.paging import page
 from annotation.marketplace.api.registry import operation
 from annotation.marketplace.api.render import Document, hit_document
+from annotation.marketplace.books import money
 from annotation.marketplace.errors import BadParameter, HITDoesNotExist, NotSupported, QualificationTypeDoesNotExist
+from annotation.marketplace.hits import hits, lifecycle
 from annotation.marketplace.models import HIT, HITType, QualificationType, Requester
+from annotation.marketplace.qualifications import eligibility
 
 
 def _type_values(params: Document) -> hits.TypeValues:
@@ -115,7 +117,7 @@ def list_reviewable_hits(requester: Requester, params: Document) -> Document:
 @operation("ListHITsForQualificationType")
 def list_hits_for_qualification_type(requester: Requester, params: Document) -> Document:
     type_id = params["QualificationTypeId"]
-    known = type_id in qualifying.SYSTEM_NAMES
+    known = type_id in eligibility.SYSTEM_NAMES
     if not known and not QualificationType.objects.filter(qualification_type_id=type_id).exists():
         raise QualificationTypeDoesNotExist(f"Qualification type {type_id} does not exist.")
     # Ids are capitals and digits, so looking for one in the JSON text finds it and nothing else, on both databases.

@@ -1,11 +1,13 @@
 """Operations on money and events."""
 
-from annotation.marketplace import assignments, hits, money, notices
 from annotation.marketplace.api.paging import page
 from annotation.marketplace.api.registry import operation
 from annotation.marketplace.api.render import Document, bonus_document
+from annotation.marketplace.books import money
 from annotation.marketplace.errors import BadParameter
+from annotation.marketplace.hits import assignments, hits
 from annotation.marketplace.models import BonusPayment, Requester
+from annotation.marketplace.people import notices
 
 from .hits import own_hit
 

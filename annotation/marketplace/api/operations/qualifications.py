@@ -4,12 +4,12 @@ from typing import Any
 
 from django.db.models import Q
 
-from annotation.marketplace import qualifications, qualifying
 from annotation.marketplace.api.paging import page
 from annotation.marketplace.api.registry import operation
 from annotation.marketplace.api.render import Document, qualification_document, request_document, type_document
 from annotation.marketplace.errors import BadParameter, QualificationTypeDoesNotExist
 from annotation.marketplace.models import Qualification, QualificationRequest, QualificationType, Requester
+from annotation.marketplace.qualifications import eligibility, qualifications
 
 FIELDS = {
     "Name": "name",
@@ -44,7 +44,7 @@ def update_qualification_type(requester: Requester, params: Document) -> Documen
 @operation("GetQualificationType")
 def get_qualification_type(requester: Requester, params: Document) -> Document:
     type_id = params["QualificationTypeId"]
-    if type_id in qualifying.SYSTEM_NAMES:
+    if type_id in eligibility.SYSTEM_NAMES:
         return {"QualificationType": _system_type(type_id)}
     found = QualificationType.objects.existing().filter(qualification_type_id=type_id).first()
     if found is None:
@@ -53,7 +53,7 @@ def get_qualification_type(requester: Requester, params: Document) -> Document:
 
 
 def _system_type(type_id: str) -> Document:
-    name = qualifying.SYSTEM_NAMES[type_id]
+    name = eligibility.SYSTEM_NAMES[type_id]
     return {
         "QualificationTypeId": type_id,
         "Name": name,

@@ -1,10 +1,10 @@
 """Operations on workers."""
 
-from annotation.marketplace import workers
 from annotation.marketplace.api.paging import page
 from annotation.marketplace.api.registry import operation
 from annotation.marketplace.api.render import Document
 from annotation.marketplace.models import Requester, WorkerBlock
+from annotation.marketplace.people import workers
 
 
 @operation("CreateWorkerBlock")

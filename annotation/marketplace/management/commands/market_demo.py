@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from annotation.common.demo_accounts import PASSWORD
 from annotation.marketplace.demo import load_demo
 from annotation.marketplace.errors import Refused
-from annotation.marketplace.keys import IssuedKey
+from annotation.marketplace.people.access_keys import IssuedKey
 
 
 class Command(BaseCommand):

@@ -5,9 +5,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from annotation.marketplace import books, keys, money, people
+from annotation.marketplace import people
+from annotation.marketplace.books import books, money
 from annotation.marketplace.errors import Refused
 from annotation.marketplace.models import Requester
+from annotation.marketplace.people import access_keys
 
 
 class Command(BaseCommand):
@@ -24,7 +26,7 @@ class Command(BaseCommand):
                 requester = found or people.make_requester(options["name"])
                 if options["top_up"]:
                     books.top_up(requester, money.cents(options["top_up"]), "from the command line")
-                key = keys.issue_key(requester, "from the command line")
+                key = access_keys.issue_key(requester, "from the command line")
         except Refused as refusal:
             raise CommandError(f"{refusal} Nothing was made.", returncode=2) from None
         self.stdout.write(f"AWS_ACCESS_KEY_ID={key.key_id}")

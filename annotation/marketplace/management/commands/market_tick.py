@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from annotation.marketplace.lifecycle import tick
+from annotation.marketplace.hits.lifecycle import tick
 
 
 class Command(BaseCommand):

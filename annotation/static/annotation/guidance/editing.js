@@ -15,7 +15,7 @@ async function show(section, textarea, preview) {
       body,
       headers: { "X-CSRFToken": csrfToken(textarea.form) },
     });
-    if (answer.ok) preview.innerHTML = await answer.text(); // made safe by annotation/markdown.py
+    if (answer.ok) preview.innerHTML = await answer.text(); // made safe by annotation/common/markdown.py
   } catch {
     // The preview waits for the next change; the text itself is in the form.
   }

@@ -1,0 +1,110 @@
+"""What the lines of a study's record mean, in words. A line keeps the method and the route, which never change."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import gettext_lazy as _
+
+from annotation.common.middleware import readable
+from annotation.models import AuditEvent, Study, User
+
+DEEDS = {
+    "POST scu-list": _("Changed a list of SCUs"),
+    "POST open-round": _("Opened a second round"),
+    "POST guidance-text": _("Wrote a text for annotators"),
+    "POST guidance-rules": _("Changed what stands before the first task"),
+    "POST guidance-item": _("Wrote a practice item"),
+    "POST guidance-retire": _("Retired a practice item"),
+    "POST launch": _("Launched a batch"),
+    "POST batch-act": _("Steered a batch on its market"),
+    "POST crowd-workers-do": _("Decided on workers"),
+    "POST crowd-links": _("Made or withdrew personal links"),
+    "POST batch-csv": _("Took in a result file"),
+    "POST ledger": _("Set the budget or the minimum wage"),
+    "POST new-study": _("Made the study"),
+    "POST collect": _("Made a batch"),
+    "POST batch-state": _("Opened, paused or closed a batch"),
+    "POST members": _("Changed who belongs to the study"),
+    "POST invite": _("Made or withdrew an invitation"),
+    "POST explorer-refresh": _("Had the Explorer brought up to date"),
+    "POST quality-decide": _("Applied or undid a filter"),
+    "POST exports": _("Ordered an export"),
+    "POST metrics": _("Had metrics computed"),
+    "POST api:list_batches": _("Made a batch through the API"),
+    "PATCH api:get_batch": _("Changed a batch through the API"),
+    "POST api:post_metric_run": _("Had metrics computed through the API"),
+    "POST api:list_filters": _("Applied a filter through the API"),
+    "DELETE api:get_filter": _("Undid a filter through the API"),
+    "POST api:list_exports": _("Ordered an export through the API"),
+}
+
+
+CHANGES = {"POST", "PUT", "PATCH", "DELETE"}
+SECRET = re.compile(r"password|secret|token|code|csrf|key", re.IGNORECASE)
+LONGEST = 200
+WORK = {"take", "task", "draft", "submit", "release", "revise", "consent", "tutorial", "test", "advice"}
+# They are sent by POST, and change nothing.
+LOOKS = {"guidance-preview", "list-advice", "quality", "crowd-workers", "preview_filter"}
+
+
+def write_down(
+    request: HttpRequest,
+    action: str,
+    user: User | None,
+    study: Study | None = None,
+    facts: dict[str, Any] | None = None,
+) -> None:
+    """One line in the record. It is written after the change, so no character in the facts may stop it."""
+    name = user.get_username() if user else ""
+    asked = str(getattr(request, "request_id", ""))[:64]
+    AuditEvent.objects.create(
+        action=action[:80], user=user, name=name, study=study, facts=readable(facts or {}), request=asked
+    )
+
+
+class Record:
+    """Middleware: writes down every change that went through."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        match = request.resolver_match
+        if request.method in CHANGES and response.status_code < 400 and match and not _changes_nothing(request):
+            self._write(request, match.view_name, dict(match.kwargs))
+        return response
+
+    def _write(self, request: HttpRequest, action: str, given: dict[str, Any]) -> None:
+        user = _person(request)
+        if user is None:
+            return
+        slug = given.get("slug") or given.get("study")
+        study = Study.objects.filter(slug=slug).first() if slug else getattr(request, "made_study", None)
+        facts = {name: str(value)[:LONGEST] for name, value in given.items() if not SECRET.search(name)}
+        write_down(request, f"{request.method} {action}", user, study, {**facts, **_said(request)})
+
+
+def _changes_nothing(request: HttpRequest) -> bool:
+    name = request.resolver_match.url_name if request.resolver_match else ""
+    quoted = name == "launch" and "HX-Request" in request.headers  # the price as one types
+    looked = name == "new-study" and not hasattr(request, "made_study")  # what is in the files
+    return name in WORK or name in LOOKS or quoted or looked
+
+
+def _person(request: HttpRequest) -> User | None:
+    """Whoever signed in, or whose token it was."""
+    token = getattr(request, "auth", None)
+    user = getattr(token, "user", None) or getattr(request, "user", None)
+    return user if isinstance(user, User) and user.is_authenticated else None
+
+
+def _said(request: HttpRequest) -> dict[str, str]:
+    """The fields of the form that was sent, without secrets and not at length."""
+    if request.content_type == "application/json":
+        return {}
+    return {
+        f"form.{name}": ", ".join(values)[:LONGEST] for name, values in request.POST.lists() if not SECRET.search(name)
+    }

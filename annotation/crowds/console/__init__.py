@@ -1,0 +1,1 @@
+"""The admins' pages: launch, monitor, workers, ledger."""

@@ -1,0 +1,202 @@
+"""Crowd work in the background, with progress and patience: publishing, collecting, paying, blocking, writing.
+
+A market that falls silent is tried again a little later; each of these goes on where it stopped. What a job can't
+finish is said in its sentence, and nothing is done twice by asking again.
+"""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.common import clock
+from annotation.common.errors import Refused
+from annotation.common.money import money
+from annotation.crowds.base import MarketUnreachable
+from annotation.crowds.collect import collect
+from annotation.crowds.launch.close import close, expire, pause, resume
+from annotation.crowds.launch.publish import publish
+from annotation.crowds.launch.top_up import ask_for_more
+from annotation.crowds.lookup import market_for
+from annotation.crowds.pay.approve import approve, bonus, reject, undo_rejection
+from annotation.crowds.pay.outcome import Outcome
+from annotation.crowds.settle import settle
+from annotation.jobs import Progress, kind
+from annotation.models import Batch, Job, Submission, Worker
+
+T = TypeVar("T")
+PAUSES = (2.0, 8.0)
+"""Seconds before the second and the third try; the calls themselves have been retried before."""
+
+
+def patiently(work: Callable[[], T]) -> T:
+    """Do it, and again after a pause while the market is silent."""
+    for seconds in PAUSES:
+        try:
+            return work()
+        except MarketUnreachable:
+            time.sleep(seconds)
+    return work()
+
+
+def _batch(job: Job) -> Batch:
+    found = Batch.objects.select_related("study").filter(study=job.study, pk=job.options.get("batch")).first()
+    if found is None:
+        raise Refused(_("There is no such batch in this study. Nothing was done."))
+    return found
+
+
+def _submissions(job: Job) -> list[Submission]:
+    """Those that the job names, as far as they are of its study."""
+    asked = job.options.get("submissions", [])
+    return list(Submission.objects.filter(pk__in=asked, posting__batch__study=job.study).order_by("pk"))
+
+
+def _workers(job: Job) -> list[Worker]:
+    return list(Worker.objects.filter(study=job.study, pk__in=job.options.get("workers", [])).order_by("pk"))
+
+
+def _told(done: int, refused: int, reasons: list[str], what: str) -> str:
+    """How many it was done for, and up to three reasons why not for the others."""
+    sentence = _("%(n)d %(what)s, %(refused)d refused.") % {"n": done, "what": what, "refused": refused}
+    return " ".join([sentence, *dict.fromkeys(reasons[:3])])
+
+
+def _outcome(outcome: Outcome, what: str) -> str:
+    return _told(outcome.done, len(outcome.refused), [reason for _submission, reason in outcome.refused], what)
+
+
+def _one_by_one(job: Job, call: Callable[[Submission], Outcome], progress: Progress, what: str) -> str:
+    """Call for each submission; a refusal stops that one only."""
+    submissions, done, reasons = _submissions(job), 0, list[str]()
+    for number, submission in enumerate(submissions, start=1):
+        try:
+            done += call(submission).done
+        except Refused as refusal:
+            reasons.append(str(refusal))
+        progress(number, len(submissions))
+    return _told(done, len(submissions) - done, reasons, what)
+
+
+@kind("publish", money=True)
+def publish_job(job: Job, progress: Progress) -> str:
+    done = patiently(lambda: publish(_batch(job), progress, job.asked_by))
+    return _("%(n)d postings were put up, %(already)d stood there before; %(sum)s were promised.") % {
+        "n": done.postings,
+        "already": done.already,
+        "sum": f"{money(done.cents)} {job.study.currency}",
+    }
+
+
+@kind("collect", money=True)
+def collect_job(job: Job, progress: Progress) -> str:
+    done = patiently(lambda: collect(_batch(job), progress))
+    return _("The market has %(n)d submissions, %(new)d of them new; %(unmatched)d have no answers with us.") % {
+        "n": done.submissions,
+        "new": done.new,
+        "unmatched": done.unmatched,
+    }
+
+
+@kind("settle", money=True)
+def settle_job(job: Job, progress: Progress) -> str:
+    done = patiently(lambda: settle(job.study, progress))
+    words = _("%(checked)d open lines: %(finished)d settled, %(failed)d refused, %(doubtful)d wait for a person.") % {
+        "checked": done.checked,
+        "finished": done.finished,
+        "failed": done.failed,
+        "doubtful": len(done.doubtful),
+    }
+    return " ".join([words, *done.differences[:5]])
+
+
+@kind("approve", money=True)
+def approve_job(job: Job, progress: Progress) -> str:
+    return _outcome(approve(_submissions(job), job.asked_by, progress), _("approved"))
+
+
+@kind("reject", money=True)
+def reject_job(job: Job, progress: Progress) -> str:
+    return _outcome(reject(_submissions(job), str(job.options.get("reason", "")), job.asked_by), _("rejected"))
+
+
+@kind("close", money=True)
+def close_job(job: Job, progress: Progress) -> str:
+    done = patiently(lambda: close(_batch(job)))
+    return ngettext("%(n)d posting was taken down.", "%(n)d postings were taken down.", done) % {"n": done}
+
+
+@kind("bonus", money=True)
+def bonus_job(job: Job, progress: Progress) -> str:
+    cents, reason = int(job.options["cents"]), str(job.options["reason"])
+    return _one_by_one(job, lambda submission: bonus(submission, cents, reason, job.asked_by), progress, _("paid"))
+
+
+@kind("undo", money=True)
+def undo_job(job: Job, progress: Progress) -> str:
+    return _one_by_one(job, lambda submission: undo_rejection(submission, job.asked_by), progress, _("approved"))
+
+
+@kind("block", money=True)
+def block_job(job: Job, progress: Progress) -> str:
+    batch, reason = _batch(job), str(job.options["reason"])
+    workers, market = _workers(job), market_for(batch.crowd)
+    for number, worker in enumerate(workers, start=1):
+        if worker.crowd == batch.crowd:
+            market.block(worker, reason)
+        worker.blocked_at, worker.block_reason = clock.now(), reason
+        worker.save(update_fields=["blocked_at", "block_reason"])
+        progress(number, len(workers))
+    return ngettext("%(n)d worker is blocked.", "%(n)d workers are blocked.", len(workers)) % {"n": len(workers)}
+
+
+@kind("unblock", money=True)
+def unblock_job(job: Job, progress: Progress) -> str:
+    batch = _batch(job)
+    workers, market = _workers(job), market_for(batch.crowd)
+    for number, worker in enumerate(workers, start=1):
+        if worker.crowd == batch.crowd:
+            market.unblock(worker)
+        worker.blocked_at, worker.block_reason = None, ""
+        worker.save(update_fields=["blocked_at", "block_reason"])
+        progress(number, len(workers))
+    return ngettext("%(n)d worker may work again.", "%(n)d workers may work again.", len(workers)) % {"n": len(workers)}
+
+
+@kind("message", money=True)
+def message_job(job: Job, progress: Progress) -> str:
+    workers = _workers(job)
+    subject, text = str(job.options["subject"]), str(job.options["reason"])
+    missed = list(market_for(_batch(job).crowd).message(workers, subject, text))
+    return _("The message went to %(n)d workers; %(missed)d could not be reached.") % {
+        "n": len(workers) - len(missed),
+        "missed": len(missed),
+    }
+
+
+@kind("pause", money=True)
+def pause_job(job: Job, progress: Progress) -> str:
+    return _("%(n)d postings are paused: nobody new can take one.") % {"n": patiently(lambda: pause(_batch(job)))}
+
+
+@kind("resume", money=True)
+def resume_job(job: Job, progress: Progress) -> str:
+    return _("%(n)d postings are open again.") % {"n": patiently(lambda: resume(_batch(job)))}
+
+
+@kind("expire", money=True)
+def expire_job(job: Job, progress: Progress) -> str:
+    done = patiently(lambda: expire(_batch(job)))
+    return _("%(n)d postings have ended; the money of empty places is free again.") % {"n": done}
+
+
+@kind("top-up", money=True)
+def top_up_job(job: Job, progress: Progress) -> str:
+    done = ask_for_more(_batch(job), job.asked_by, job.options.get("cents"))
+    return _("%(places)d more answers to %(tasks)d tasks are asked for; %(sum)s were promised.") % {
+        "places": done.places,
+        "tasks": done.tasks,
+        "sum": f"{money(done.cents)} {job.study.currency}",
+    }

@@ -1,0 +1,131 @@
+"""The Monitor page: the state of a batch, its charts, and what an admin may do next."""
+
+from dataclasses import dataclass
+from math import floor
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation import protocols
+from annotation.common.errors import Refused
+from annotation.common.parsing import whole
+from annotation.crowds.base import Market
+from annotation.crowds.launch.top_up import TopUp, top_up_of
+from annotation.crowds.lookup import MARKETS, market_for
+from annotation.jobs import MONEY_KINDS
+from annotation.models import Batch, Job, Submission
+
+from .monitor import Monitor, bars, monitor
+from .workers import WorkerRow, price_of_approval, worker_table
+
+LEFT, TOP, WIDTH, HEIGHT = 30, 6, 440, 178
+DRAWN_AT_MOST = 2000
+"""Answers up to which the scatter is drawn anew every few seconds; beyond, the Quality page has it."""
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A worker in the scatter of time against agreement."""
+
+    pseudonym: str
+    x: float
+    y: float
+    label: str
+    odd: bool
+    lowest: str
+    """What stands at the foot of the agreement axis."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """Tasks with so many answers."""
+
+    answers: int
+    tasks: int
+    percent: int
+
+
+def market_of(batch: Batch) -> Market | None:
+    """The batch's market; None for answers that were imported."""
+    return market_for(batch.crowd) if batch.crowd in MARKETS else None
+
+
+def last_job(batch: Batch) -> Job | None:
+    """The newest crowd job of this batch: what it does, or what came of it."""
+    return batch.study.jobs.filter(kind__in=MONEY_KINDS, options__batch=batch.pk).first()
+
+
+def live_part(batch: Batch, *, people: bool) -> dict[str, Any]:
+    """What refreshes itself; `people` only for admins."""
+    state = monitor(batch)
+    return {
+        "monitor": state,
+        "bars": bars(state.hours),
+        "levels": levels(state),
+        "dots": dots(worker_table(batch)) if people and state.done <= DRAWN_AT_MOST else [],
+        "too_many": state.done > DRAWN_AT_MOST,
+    }
+
+
+def admin_part(batch: Batch, state: Monitor) -> dict[str, Any]:
+    """What only admins see: prices, what can be asked for again, files."""
+    market = market_of(batch)
+    waiting = _waiting(batch)
+    posted = bool(state.postings) and market is not None and market.pays
+    return {
+        "approval": price_of_approval(waiting),
+        "upto": max((one.pk for one in waiting), default=0),
+        "top_up": top_up_of(batch) if posted else TopUp([], None),
+        "posted": posted,
+        "csv_form": any(protocol.csv_form for protocol in protocols.among([batch.protocol])),
+    }
+
+
+def _waiting(batch: Batch, upto: int | None = None) -> list[Submission]:
+    found = Submission.objects.filter(posting__batch=batch, state=Submission.State.SUBMITTED)
+    found = found if upto is None else found.filter(pk__lte=upto)
+    return list(found.select_related("posting").order_by("pk"))
+
+
+def approval_seen(batch: Batch, upto: str, total: str) -> list[int]:
+    """What "Approve all" on the page meant: work that came since is not in it. Refused when the sum is another one."""
+    turns = _waiting(batch, whole(upto))
+    if not turns or str(price_of_approval(turns).total_cents) != total:
+        raise Refused(_("Meanwhile other answers wait for a verdict. Nothing was paid: look at the sum again."))
+    return [one.pk for one in turns]
+
+
+def levels(state: Monitor) -> list[Level]:
+    most = max((count for _answers, count in state.tasks), default=1)
+    return [Level(answers, count, max(1, 100 * count // most)) for answers, count in state.tasks]
+
+
+def axis_end(lowest: float) -> float:
+    """Where the agreement axis begins: at 0, or at the next tenth below, so that its label is exact."""
+    return min(0, floor(round(10 * lowest, 6))) / 10
+
+
+def dots(rows: list[WorkerRow]) -> list[Dot]:
+    """Geometry of the scatter: agreement from its axis's end up to 1, seconds from 0 to the slowest."""
+    known = [row for row in rows if row.agreement is not None and row.seconds is not None]
+    if len(known) < 2:
+        return []
+    slowest = max(max(row.seconds or 0.0 for row in known), 1.0)
+    lowest = axis_end(min(row.agreement or 0.0 for row in known))
+    return [
+        Dot(
+            row.worker.pseudonym,
+            round(LEFT + WIDTH * (row.seconds or 0.0) / slowest, 1),
+            round(TOP + HEIGHT * (1 - (row.agreement or 0.0)) / (1 - lowest), 1),
+            _("%(worker)s: %(seconds).1f seconds per answer, agreement %(agreement).2f, %(n)d answers")
+            % {
+                "worker": row.worker.pseudonym,
+                "seconds": row.seconds,
+                "agreement": row.agreement,
+                "n": row.answers,
+            },
+            bool(row.signals or row.dropped_by),
+            f"{lowest:.1f}".replace("-", "−"),
+        )
+        for row in known
+    ]

@@ -1,0 +1,139 @@
+"""A batch on a crowd: launch and monitor. Admins act, analysts look."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.accounts.access import READERS, study_for, user_of
+from annotation.common.error_pages import answers_refusals
+from annotation.common.errors import Refused
+from annotation.common.parsing import whole
+from annotation.crowds.console.monitor_page import admin_part, approval_seen, last_job, live_part, market_of
+from annotation.crowds.launch.form import crowd_chosen, form_as_typed, form_of, launch_choices, read_terms
+from annotation.crowds.launch.quote import quote
+from annotation.crowds.lookup import MARKETS, market_for
+from annotation.crowds.terms import set_terms
+from annotation.crowds.terms.presets import PRESETS
+from annotation.jobs import job_for, start_job
+from annotation.models import Batch, Role, Study
+
+ACTS = ("collect", "settle", "pause", "resume", "expire", "close")
+
+
+def batch_of(study: Study, batch_id: int) -> Batch:
+    return get_object_or_404(Batch.objects.select_related("study"), pk=batch_id, study=study)
+
+
+def about(request: HttpRequest, batch: Batch, tab: str) -> dict[str, Any]:
+    """What every page of a batch shows."""
+    market = market_of(batch)
+    is_admin = batch.study.role_of(user_of(request)) == Role.ADMIN
+    return {
+        "study": batch.study,
+        "batch": batch,
+        "tab": tab,
+        "step": "collect",
+        "market_title": market.title if market else _("imported"),
+        "job": job_for(last_job(batch), is_admin=is_admin),
+        "is_admin": is_admin,
+    }
+
+
+@require_http_methods(["GET", "POST"])
+@answers_refusals
+def launch(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
+    """Admins: say what a batch offers, see its price as they type, keep it or publish it. Others get 403."""
+    study = study_for(request, slug, Role.ADMIN)
+    batch = batch_of(study, batch_id)
+    if request.method == "POST":
+        return _launch(request, batch)
+    preset = PRESETS.get(request.GET.get("preset", ""))
+    terms = {**preset["terms"], "preset": request.GET["preset"]} if preset else batch.terms
+    paying = next(name for name, market in MARKETS.items() if market.pays)
+    crowd = batch.crowd if batch.terms else paying  # who comes here for the first time wants a market
+    return _launch_page(request, batch, {"form": form_of(terms), "crowd": crowd})
+
+
+def _launch(request: HttpRequest, batch: Batch) -> HttpResponse:
+    action = request.POST.get("action", "quote")
+    context: dict[str, Any] = {"study": batch.study, "batch": batch}
+    try:
+        crowd, terms = crowd_chosen(request.POST, batch), read_terms(request.POST)
+        context["quote"] = quote(batch, terms, crowd)
+        if action == "publish" and not request.htmx:  # type: ignore[attr-defined]
+            return _publish(request, batch, terms, crowd, context["quote"])
+        if action == "save" and not request.htmx:  # type: ignore[attr-defined]
+            set_terms(batch, terms, crowd)
+            messages.success(request, _("The terms are kept. Nothing was published."))
+            return redirect("launch", slug=batch.study.slug, batch_id=batch.pk)
+        context |= {"form": form_of(terms.as_json()), "crowd": crowd}
+    except Refused as refusal:
+        typed = {"form": form_as_typed(request.POST), "crowd": request.POST.get("crowd") or batch.crowd}
+        context |= {"problem": str(refusal), **typed}
+    if request.htmx:  # type: ignore[attr-defined]
+        return render(request, "annotation/crowds/console/cost.html", context)
+    return _launch_page(request, batch, context)
+
+
+def _publish(request: HttpRequest, batch: Batch, terms: Any, crowd: str, price: Any) -> HttpResponse:
+    if request.POST.get("total", "") != str(price.total_cents):
+        raise Refused(_("The price has changed since you saw it. Nothing was published: look at it again."))
+    if price.problems:
+        raise Refused(" ".join([*price.problems, _("Nothing was published.")]))
+    set_terms(batch, terms, crowd)
+    start_job(batch.study, "publish", {"batch": batch.pk}, user_of(request))
+    return redirect("monitor", slug=batch.study.slug, batch_id=batch.pk)
+
+
+def _launch_page(request: HttpRequest, batch: Batch, context: dict[str, Any]) -> HttpResponse:
+    context = {
+        **about(request, batch, "launch"),
+        **launch_choices(batch),
+        "standing": (standing := batch.postings.count()),
+        "by_links": standing and not batch.terms and batch.is_direct,
+        "preview_url": reverse("crowd-preview", args=[batch.pk]) if batch.tasks.exists() else "",
+        **context,
+    }
+    return render(
+        request, "annotation/crowds/console/launch.html", context, status=422 if context.get("problem") else 200
+    )
+
+
+@require_GET
+@answers_refusals
+def monitor(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
+    """Admins and analysts: how far a batch is; money and people for admins. `live=1` is the part that refreshes."""
+    study = study_for(request, slug, *READERS)
+    batch = batch_of(study, batch_id)
+    context = about(request, batch, "monitor")
+    context |= live_part(batch, people=context["is_admin"])
+    if request.GET.get("live"):
+        return render(request, "annotation/crowds/console/live.html", context)
+    if context["is_admin"]:
+        context |= admin_part(batch, context["monitor"])
+    return render(request, "annotation/crowds/console/monitor.html", context)
+
+
+@require_POST
+@answers_refusals
+def act(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
+    """Admins: collect, settle, approve all, pause, go on, expire, close or top up, as background work."""
+    study = study_for(request, slug, Role.ADMIN)
+    batch = batch_of(study, batch_id)
+    action = request.POST.get("action", "")
+    options: dict[str, Any] = {"batch": batch.pk}
+    market_for(batch.crowd)
+    if action == "approve-all":
+        action = "approve"
+        options["submissions"] = approval_seen(batch, request.POST.get("upto", ""), request.POST.get("total", ""))
+    elif action == "top-up":
+        options["cents"] = whole(request.POST.get("total", ""), -1)
+    elif action not in ACTS:
+        raise Refused(_("There is no action “%(name)s” here. Nothing was done.") % {"name": action[:30]})
+    start_job(study, action, options, user_of(request))
+    return redirect("monitor", slug=slug, batch_id=batch.pk)

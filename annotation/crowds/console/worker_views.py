@@ -1,0 +1,108 @@
+"""The people of a batch, for admins: the table of workers, what is done about them, and personal links."""
+
+from dataclasses import replace
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.accounts.access import study_for, user_of
+from annotation.common.downloads import file_response
+from annotation.common.error_pages import answers_refusals
+from annotation.common.errors import Refused
+from annotation.common.money import amount
+from annotation.crowds.console.worker_actions import VERBS, bonus_price, plan_action, start_action, verbs_for
+from annotation.crowds.console.workers import chosen_workers, worker_table
+from annotation.crowds.markets.direct import (
+    link_named,
+    links_csv,
+    links_of,
+    make_links,
+    read_days,
+    read_names,
+    withdraw_link,
+)
+from annotation.models import Batch, Role
+
+from .views import about, batch_of
+
+
+@require_http_methods(["GET", "POST"])
+@answers_refusals
+def workers(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
+    """Admins: the workers with the market's own ids; a POST shows what an action would do, and does nothing."""
+    batch = batch_of(study_for(request, slug, Role.ADMIN), batch_id)
+    context = about(request, batch, "workers")
+    if request.method == "POST":
+        verb = request.POST.get("action", "")
+        plan = plan_action(batch, verb, chosen_workers(batch, request.POST.getlist("worker")))
+        context |= {"plan": plan, "action": verb, "word": VERBS[verb]}
+        return render(request, "annotation/crowds/console/confirm.html", context)
+    context |= {"rows": worker_table(batch), "actions": verbs_for(batch)}
+    return render(request, "annotation/crowds/console/workers.html", context)
+
+
+@require_POST
+@answers_refusals
+def workers_do(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
+    """Admins: start what was planned. A bonus is shown with its sum once more before it is paid."""
+    batch = batch_of(study_for(request, slug, Role.ADMIN), batch_id)
+    verb, chosen = request.POST.get("action", ""), chosen_workers(batch, request.POST.getlist("worker"))
+    if verb == "bonus" and not request.POST.get("sure"):
+        return _bonus_sum(request, batch_id, slug)
+    start_action(batch, verb, chosen, request.POST.dict(), user_of(request))
+    return redirect("crowd-workers", slug=slug, batch_id=batch.pk)
+
+
+def _bonus_sum(request: HttpRequest, batch_id: int, slug: str) -> HttpResponse:
+    batch = batch_of(study_for(request, slug, Role.ADMIN), batch_id)
+    plan = plan_action(batch, "bonus", chosen_workers(batch, request.POST.getlist("worker")))
+    price = bonus_price(batch, plan, request.POST.get("amount", ""))
+    button = _("Pay %(sum)s") % {"sum": amount(price.total_cents, batch.study.currency)}
+    given = {name: request.POST.get(name, "") for name in ("amount", "reason")}
+    context = {
+        **about(request, batch, "workers"),
+        "plan": replace(plan, price=price, button=button, fields=()),
+        "action": "bonus",
+        "word": VERBS["bonus"],
+        "given": {**given, "sure": "1"},
+        "sentence": given["reason"],
+    }
+    return render(request, "annotation/crowds/console/confirm.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@answers_refusals
+def links(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
+    """Admins: personal links for one's own people; a POST makes some or withdraws one. `format=csv` is the file."""
+    batch = batch_of(study_for(request, slug, Role.ADMIN), batch_id)
+    if request.method == "POST":
+        try:
+            messages.success(request, _changed_links(request, batch))
+        except Refused as refused:
+            return _links_page(request, batch, refused)
+        return redirect("crowd-links", slug=slug, batch_id=batch.pk)
+    if request.GET.get("format") == "csv":
+        content = links_csv(link for link in links_of(batch) if link.url).encode()
+        return file_response(content, "text/csv; charset=utf-8", f"{slug}-links.csv")
+    return _links_page(request, batch)
+
+
+def _changed_links(request: HttpRequest, batch: Batch) -> str:
+    if "withdraw" in request.POST:
+        withdraw_link(batch, link_named(request.POST["withdraw"]))
+        return _("The link opens nothing any more. What was done through it counts.")
+    days = read_days(request.POST.get("days", "14"))
+    n = len(make_links(batch, read_names(request.POST.get("names", "")), days=days))
+    return ngettext("%(n)d link is ready.", "%(n)d links are ready.", n) % {"n": n}
+
+
+def _links_page(request: HttpRequest, batch: Batch, refused: Refused | None = None) -> HttpResponse:
+    """The links; after a refusal with its sentence and the names as they were typed."""
+    context = {**about(request, batch, "links"), "links": links_of(batch), "typed": request.POST}
+    context["problem"] = refused and str(refused)
+    status = refused.status if refused else 200
+    return render(request, "annotation/crowds/console/links.html", context, status=status)

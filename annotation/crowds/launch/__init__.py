@@ -1,0 +1,1 @@
+"""Offering a batch to a market: the form, the quote, publishing, adding to it, closing it."""

@@ -1,0 +1,159 @@
+"""What a launch would cost, and what speaks against it: asked before anything is promised to anybody."""
+
+from dataclasses import dataclass, field
+from statistics import median
+
+from django.db.models import Q
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.common.errors import Refused
+from annotation.common.money import money
+from annotation.crowds.base import Market
+from annotation.crowds.lookup import market_for
+from annotation.crowds.terms import Terms
+from annotation.models import Assignment, Batch, Entry, Study
+from annotation.models.attention import totals
+
+from .plan import plan
+
+PILOT_AT_MOST = 1000
+"""So many of the newest answers tell how long a task takes."""
+
+
+@dataclass(frozen=True)
+class Quote:
+    places: int
+    postings: int
+    reward_cents: int
+    """All rewards together."""
+    fee_cents: int
+    total_cents: int
+    hourly_cents: int | None
+    """What a worker earns in an hour, by the pilot's active time or by the estimate; None when neither is known."""
+    wage_source: str
+    minimum_cents: int | None
+    """The study's minimum wage per hour."""
+    warnings: list[str] = field(default_factory=list)
+    balance_cents: int | None = None
+    budget_left_cents: int | None = None
+    problems: list[str] = field(default_factory=list)
+    """While there is one, a launch is refused."""
+
+
+def quote(batch: Batch, terms: Terms, crowd: str | None = None) -> Quote:
+    """The price of what is not on the market yet, on the batch's crowd or another one."""
+    market = market_for(crowd or batch.crowd)
+    standing = set(batch.entries.filter(kind=Entry.Kind.POST).exclude(state="failed").values_list("token", flat=True))
+    places = postings = rewards = fees = 0
+    for planned in plan(batch, terms, market):
+        if planned.token not in standing:
+            postings, places = postings + 1, places + planned.places
+            rewards += planned.places * planned.reward_cents
+            fees += planned.places * planned.fee_cents
+    total = rewards + fees
+    balance, problems = _balance(market)
+    study = Study.objects.get(pk=batch.study_id)
+    left = None if study.budget_cents is None else study.budget_cents - study.committed_cents
+    hourly, source = wage(batch, terms, rewards / places if places else terms.reward_cents, market)
+    problems += _problems(batch, terms, market, places or len(standing))
+    problems += _too_dear(total, balance, left, study.currency)
+    return Quote(
+        places=places,
+        postings=postings,
+        reward_cents=rewards,
+        fee_cents=fees,
+        total_cents=total,
+        hourly_cents=hourly,
+        wage_source=source,
+        minimum_cents=study.minimum_wage_cents,
+        warnings=_warnings(market, terms, hourly, study),
+        balance_cents=balance,
+        budget_left_cents=left,
+        problems=problems,
+    )
+
+
+def refuse_problems(asked: Quote) -> None:
+    """Raise the problems of a quote as one refusal."""
+    if asked.problems:
+        raise Refused(" ".join([*asked.problems, _("Nothing was spent.")]))
+
+
+def wage(batch: Batch, terms: Terms, reward: float, market: Market) -> tuple[int | None, str]:
+    """Cents per hour and where the time comes from. `reward` is the mean per place."""
+    if not market.pays:
+        return None, ""
+    tasks = terms.tasks_per_participant if market.one_posting else 1
+    seconds, answers = pilot_seconds(batch)
+    if seconds:
+        source = ngettext(
+            "active time of %(n)d answer in this study", "median active time of %(n)d answers in this study", answers
+        ) % {"n": answers}
+        return round(reward * 3600 / (seconds * tasks)), source
+    if terms.minutes:
+        return round(reward * 60 / (terms.minutes * tasks)), _("estimate of %(minutes)g minutes a task") % {
+            "minutes": terms.minutes
+        }
+    return None, ""
+
+
+def pilot_seconds(batch: Batch) -> tuple[float | None, int]:
+    """The median active time on a task of this protocol in this study, and of how many answers."""
+    same = Q(task__batch__study_id=batch.study_id, task__batch__protocol=batch.protocol)
+    done = Assignment.objects.filter(same, state=Assignment.State.SUBMITTED).order_by("-pk")
+    times = [totals(signals).active_seconds for signals in done.values_list("signals", flat=True)[:PILOT_AT_MOST]]
+    times = [time for time in times if time > 0]
+    return (median(times), len(times)) if times else (None, 0)
+
+
+def _balance(market: Market) -> tuple[int | None, list[str]]:
+    try:
+        market.check()
+        return market.balance_cents(), []
+    except Refused as refusal:
+        return None, [str(refusal)]
+
+
+def _problems(batch: Batch, terms: Terms, market: Market, places: int) -> list[str]:
+    problems = []
+    if not places:
+        problems.append(_("“%(batch)s” has no tasks.") % {"batch": batch})
+    if batch.state == Batch.State.CLOSED:
+        problems.append(_("“%(batch)s” is closed.") % {"batch": batch})
+    if market.pays and batch.tasks.exclude(reserved_for=None).exists():
+        problems.append(_("A second look belongs to the people who gave the first answers; a crowd can't do it."))
+    if market.pays and not (terms.title and terms.description):
+        problems.append(_("A title and a description are needed: workers choose by them."))
+    if unknown := set(terms.exclude_batches) - set(batch.study.batches.values_list("pk", flat=True)):
+        problems.append(_("Batch %(n)s, to be excluded, is none of this study.") % {"n": min(unknown)})
+    return problems + market.problems(batch, terms.as_json())
+
+
+def _too_dear(total: int, balance: int | None, left: int | None, currency: str) -> list[str]:
+    amounts = {"total": money(total), "currency": currency}
+    problems = []
+    if balance is not None and balance < total:
+        problems.append(
+            _("This costs %(total)s %(currency)s, but the account on the market holds %(balance)s: put money in first.")
+            % {**amounts, "balance": money(balance)}
+        )
+    if left is not None and left < total:
+        problems.append(
+            _("This costs %(total)s %(currency)s, but only %(left)s of the study's budget are left.")
+            % {**amounts, "left": money(max(0, left))}
+        )
+    return problems
+
+
+def _warnings(market: Market, terms: Terms, hourly: int | None, study: Study) -> list[str]:
+    if not market.pays:
+        return []
+    if hourly is None:
+        return [_("Nobody knows yet how long a task takes: run a pilot, or give an estimate, to see the hourly wage.")]
+    if study.minimum_wage_cents and hourly < study.minimum_wage_cents:
+        return [
+            _("%(hourly)s %(currency)s an hour is below the study's minimum wage of %(least)s.")
+            % {"hourly": money(hourly), "currency": study.currency, "least": money(study.minimum_wage_cents)}
+        ]
+    return []

@@ -1,0 +1,44 @@
+"""Finding a market, a study or a batch by its name; an unknown name is answered with the known ones."""
+
+from django.utils.translation import gettext as _
+
+from annotation.common.errors import Refused
+from annotation.common.parsing import whole
+from annotation.crowds.markets.direct import Direct
+from annotation.crowds.markets.mturk import MTurk
+from annotation.crowds.markets.prolific import Prolific
+from annotation.models import Batch, Study
+
+from .base import Market
+
+MARKETS: dict[str, type[Market]] = {market.name: market for market in (Direct, MTurk, Prolific)}
+
+
+def market_for(crowd: str) -> Market:
+    """The market of that name; Refused lists the known ones."""
+    if crowd not in MARKETS:
+        raise Refused(
+            _("There is no crowd “%(name)s”. Known: %(known)s. Nothing was changed.")
+            % {"name": crowd[:40], "known": ", ".join(MARKETS)}
+        )
+    return MARKETS[crowd]()
+
+
+def study_named(name: str) -> Study:
+    """By name or by its word in addresses."""
+    found = Study.objects.filter(name=name).first() or Study.objects.filter(slug=name).first()
+    if found is None:
+        names = ", ".join(repr(one) for one in Study.objects.values_list("name", flat=True)[:20]) or "none yet"
+        raise Refused(f"There is no study named {name!r}. Studies here: {names}.")
+    return found
+
+
+def batch_named(study: Study, name: str) -> Batch:
+    """By name or by number."""
+    found = study.batches.filter(name=name).first()
+    if found is None:
+        found = study.batches.filter(pk=whole(name)).first()
+    if found is None:
+        names = ", ".join(repr(one) for one in study.batches.values_list("name", flat=True)[:20]) or "none yet"
+        raise Refused(f"{study.name!r} has no batch named {name!r}. Its batches: {names}.")
+    return found

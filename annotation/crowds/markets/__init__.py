@@ -1,0 +1,1 @@
+"""The places where workers are found, a file or folder each."""

@@ -1,0 +1,82 @@
+"""The MTurk API about workers: who is kept out of a batch, who is blocked, who is written to."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.crowds.base import Market, MarketRefused
+from annotation.crowds.ledger import batch_tag
+from annotation.models import Batch, Worker
+
+from .documents import TurkRefused
+
+NOTIFY_AT_ONCE = 100
+
+
+class MTurkPeople(Market):
+    """Half of the MTurk market; the calls themselves are made in mturk.py."""
+
+    def __init__(self) -> None:
+        self._exclusions: dict[int, str] = {}
+
+    @abstractmethod
+    def _call(self, operation: str, **params: Any) -> dict[str, Any]:
+        """One call."""
+
+    @abstractmethod
+    def _pages(self, operation: str, **params: Any) -> Iterator[dict[str, Any]]:
+        """Every page of a list."""
+
+    def exclude(self, batch: Batch, workers: Sequence[Worker]) -> None:
+        if not batch.terms.get("exclude_batches"):
+            return
+        type_id = self.exclusion(batch)
+        for worker in workers:
+            if worker.crowd == self.name:
+                self._call(
+                    "associate_qualification_with_worker",
+                    QualificationTypeId=type_id,
+                    WorkerId=worker.external_id,
+                    IntegerValue=1,
+                    SendNotification=False,
+                )
+
+    def exclusion(self, batch: Batch) -> str:
+        """The qualification of our own that says: has worked on an earlier batch."""
+        if batch.pk not in self._exclusions:
+            self._exclusions[batch.pk] = self._own_qualification(f"Has worked on an earlier batch ({batch_tag(batch)})")
+        return self._exclusions[batch.pk]
+
+    def _own_qualification(self, name: str) -> str:
+        about = "Given to people who have worked on the same texts before. It keeps answers independent of each other."
+        try:
+            made = self._call(
+                "create_qualification_type", Name=name, Description=about, QualificationTypeStatus="Active"
+            )
+            return str(made["QualificationType"]["QualificationTypeId"])
+        except TurkRefused as refusal:
+            if refusal.code != "QualificationTypeAlreadyExists":
+                raise
+        query = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
+        for page in self._pages("list_qualification_types", **query):
+            for one in page["QualificationTypes"]:
+                if one["Name"] == name:
+                    return str(one["QualificationTypeId"])
+        raise MarketRefused(_("The market has a qualification named “%(name)s” and doesn't list it.") % {"name": name})
+
+    def block(self, worker: Worker, reason: str) -> None:
+        self._call("create_worker_block", WorkerId=worker.external_id, Reason=reason)
+
+    def unblock(self, worker: Worker) -> None:
+        self._call("delete_worker_block", WorkerId=worker.external_id)
+
+    def message(self, workers: Sequence[Worker], subject: str, text: str) -> Iterable[str]:
+        ids = [worker.external_id for worker in workers]
+        missed: list[str] = []
+        for first in range(0, len(ids), NOTIFY_AT_ONCE):
+            some = ids[first : first + NOTIFY_AT_ONCE]
+            told = self._call("notify_workers", Subject=subject, MessageText=text, WorkerIds=some)
+            missed += [one["WorkerId"] for one in told.get("NotifyWorkersFailureStatuses", [])]
+        return missed

@@ -1,0 +1,114 @@
+"""Prolific's words for things, and ours: states, completion codes, categories, the body of a study."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from math import ceil
+from typing import Any
+
+from annotation.crowds.base import OUTCOMES
+from annotation.models import Posting, Submission
+
+LEAST_REASON = 100
+"""Characters of a rejection's message, by the API reference."""
+CATEGORIES = (
+    "TOO_QUICKLY",
+    "TOO_SLOWLY",
+    "FAILED_INSTRUCTIONS",
+    "INCOMP_LONGITUDINAL",
+    "FAILED_CHECK",
+    "LOW_EFFORT",
+    "MALINGERING",
+    "NO_CODE",
+    "BAD_CODE",
+    "NO_DATA",
+    "UNSUPP_DEVICE",
+    "OTHER",
+)
+POSTING_STATES: dict[str, str] = {
+    "UNPUBLISHED": Posting.State.PLANNED,
+    "SCHEDULED": Posting.State.OPEN,
+    "PUBLISHING": Posting.State.OPEN,
+    "ACTIVE": Posting.State.OPEN,
+    "PAUSED": Posting.State.PAUSED,
+    "AWAITING REVIEW": Posting.State.EXPIRED,
+    "COMPLETED": Posting.State.CLOSED,
+}
+SUBMISSION_STATES: dict[str, str] = {
+    "RESERVED": Submission.State.STARTED,
+    "ACTIVE": Submission.State.STARTED,
+    "AWAITING REVIEW": Submission.State.SUBMITTED,
+    "APPROVED": Submission.State.APPROVED,
+    "PARTIALLY APPROVED": Submission.State.APPROVED,
+    "REJECTED": Submission.State.REJECTED,
+    "RETURNED": Submission.State.RETURNED,
+    "TIMED OUT": Submission.State.RETURNED,
+    "SCREENED OUT": Submission.State.RETURNED,
+}
+# What Prolific does with a submission that ends with the code: no code approves or rejects by itself.
+_CODES: dict[str, tuple[str, list[dict[str, str]]]] = {
+    "done": ("COMPLETED", [{"action": "MANUALLY_REVIEW"}]),
+    "screened_out": (
+        "OTHER",
+        [{"action": "REQUEST_RETURN", "return_reason": "There was no task for you in this study."}],
+    ),
+    "failed_checks": ("FAILED_ATTENTION_CHECK", [{"action": "MANUALLY_REVIEW"}]),
+}
+
+
+def submission_state(status: str) -> str:
+    """Our state for a submission's status there; one we don't know yet is not confirmed."""
+    return SUBMISSION_STATES.get(status.upper().replace("-", " ").replace("_", " "), Submission.State.STARTED)
+
+
+def codes_of(posting: Posting) -> dict[str, str]:
+    """The completion codes of a posting by outcome: those of its terms, otherwise drawn from its token."""
+    own = posting.batch.terms.get("codes") or {}
+    return {outcome: own.get(outcome) or _code(posting, outcome) for outcome in OUTCOMES}
+
+
+def _code(posting: Posting, outcome: str) -> str:
+    digest = hashlib.blake2b(f"{outcome}:{posting.token}".encode(), key=posting.batch.study.salt[:64].encode())
+    return "C" + base64.b32encode(digest.digest()[:5]).decode()[:8]
+
+
+def read_reason(reason: str) -> tuple[str, str]:
+    """ "LOW_EFFORT: what was wrong" in category and message; OTHER without one."""
+    head, colon, rest = reason.partition(":")
+    if colon and head.strip().upper() in CATEGORIES:
+        return head.strip().upper(), rest.strip()
+    return "OTHER", reason.strip()
+
+
+def study_body(posting: Posting, address: str, blocked: Sequence[str]) -> dict[str, Any]:
+    """A study as the API takes it."""
+    terms = posting.batch.terms
+    tasks = int(terms.get("tasks_per_participant") or 1)
+    body: dict[str, Any] = {
+        "name": terms.get("title") or posting.batch.name,
+        "internal_name": posting.token,
+        "description": terms.get("description") or posting.batch.name,
+        "external_study_url": address,
+        "prolific_id_option": "url_parameters",
+        "completion_codes": [
+            {"code": code, "code_type": _CODES[outcome][0], "actions": _CODES[outcome][1]}
+            for outcome, code in codes_of(posting).items()
+        ],
+        "total_available_places": posting.places,
+        "estimated_completion_time": max(1, ceil(float(terms.get("minutes") or 1) * tasks)),
+        "reward": posting.reward_cents,
+        "device_compatibility": ["desktop", "tablet", "mobile"],
+        "filters": filters(terms, blocked),
+    }
+    if terms.get("duration_seconds"):
+        body["maximum_allowed_time"] = max(2, ceil(int(terms["duration_seconds"]) / 60))
+    return body
+
+
+def filters(terms: dict[str, Any], blocked: Sequence[str]) -> list[dict[str, Any]]:
+    """Who may take part, by participant groups: those of the terms, and those we keep out ourselves."""
+    lists = {
+        "participant_group_allowlist": list(terms.get("groups_allow") or []),
+        "participant_group_blocklist": [*(terms.get("groups_block") or []), *blocked],
+    }
+    return [{"filter_id": name, "selected_values": groups} for name, groups in lists.items() if groups]

@@ -1,0 +1,1 @@
+"""Paying: what a submission is worth, approving, rejecting, bonuses."""

@@ -1,0 +1,60 @@
+"""What the calls that pay have in common: their outcome, the rows they need, the line of an earlier try."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from django.utils.translation import gettext as _
+
+from annotation.common.errors import Refused
+from annotation.crowds.ledger import State, revive
+from annotation.models import Entry, Submission
+
+LONGEST_REASON = 1000
+
+
+@dataclass
+class Outcome:
+    """How many were done, and for the others why not."""
+
+    done: int = 0
+    refused: list[tuple[Submission, str]] = field(default_factory=list)
+
+    def refuse(self, submission: Submission, sentence: object) -> None:
+        self.refused.append((submission, str(sentence)))
+
+
+def with_rows(submissions: Iterable[Submission]) -> list[Submission]:
+    """The submissions as they are now, with all that calls in threads need."""
+    keys = [one.pk for one in submissions]
+    found = Submission.objects.select_related("posting__batch__study", "worker").in_bulk(keys)
+    return [found[key] for key in dict.fromkeys(keys)]
+
+
+def planned_line(entry: Entry) -> Entry:
+    """The line in the ledger: new, or the one of an earlier try, planned again if the market had refused it."""
+    known, made = Entry.objects.get_or_create(
+        token=entry.token,
+        defaults={
+            name.attname: getattr(entry, name.attname) for name in Entry._meta.concrete_fields if not name.primary_key
+        },
+    )
+    if not made and known.state == State.FAILED:
+        revive([known])
+    if known.submission_id == entry.submission_id:
+        known.submission = entry.submission
+    known.posting = entry.posting
+    return known
+
+
+def waits() -> str:
+    return _("It is written down, and “settle” will carry it out.")
+
+
+def checked_reason(reason: str) -> str:
+    reason = " ".join(reason.split())
+    if not reason or len(reason) > LONGEST_REASON:
+        raise Refused(
+            _("A reason is needed, of at most %(most)d characters: the worker reads it. Nothing was done.")
+            % {"most": LONGEST_REASON}
+        )
+    return reason

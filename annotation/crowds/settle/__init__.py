@@ -1,0 +1,133 @@
+"""Reconciling the ledger with what the market lists. Safe at any time, twice, or after a crash.
+
+What was decided and not carried out is carried out; what was carried out and not noted is noted; what nobody can tell
+waits for a person. Tokens protect a repeated call for 24 hours; so everything is looked up before it is called again.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.db import IntegrityError
+from django.utils.translation import gettext as _
+
+from annotation.common import clock
+from annotation.common.errors import Refused
+from annotation.crowds.base import Market, MarketRefused, Posted
+from annotation.crowds.collect import collect
+from annotation.crowds.launch.close import release_places
+from annotation.crowds.launch.extend import carry_out_extensions
+from annotation.crowds.launch.publish import earlier_workers, keep_posted, put_up
+from annotation.crowds.ledger import Kind, State, fail_entry
+from annotation.crowds.lookup import market_for
+from annotation.crowds.pay.approve import carry_out_approvals
+from annotation.crowds.pay.bonus import carry_out_bonus
+from annotation.crowds.pay.outcome import Outcome
+from annotation.crowds.terms import terms_of
+from annotation.models import Batch, Entry, Study, Submission
+
+from .doubtful import decide
+from .reconcile import check_bonuses, check_postings
+
+Progress = Callable[[int, int], None]
+IN_FLIGHT = timedelta(seconds=60)
+"""A call that was begun so lately may still be under way in another process."""
+
+
+@dataclass
+class Settled:
+    """What a settle found."""
+
+    checked: int = 0
+    """Entries that were not settled."""
+    finished: int = 0
+    failed: int = 0
+    doubtful: list[Entry] = field(default_factory=list)
+    """Which wait for a person (`decide`)."""
+    differences: list[str] = field(default_factory=list)
+    """What the market lists otherwise than the ledger, a sentence each."""
+
+
+def settle(study: Study, progress: Progress | None = None) -> Settled:
+    """Bring every batch of a study in line with its market."""
+    report = Settled()
+    batches = [one for one in study.batches.order_by("pk") if one.postings.exists() and market_for(one.crowd).pays]
+    for done, batch in enumerate(batches, start=1):
+        settle_batch(batch, report)
+        if progress:
+            progress(done, len(batches))
+    report.doubtful = list(Entry.objects.filter(study=study, state=State.DOUBTFUL).order_by("pk"))
+    return report
+
+
+def settle_batch(batch: Batch, report: Settled) -> None:
+    """Look first, then carry out: postings, places, submissions, approvals, bonuses, and what is given back."""
+    market = market_for(batch.crowd)
+    market.check()
+    open_before = set(_unsettled(batch).values_list("pk", flat=True))
+    report.checked += len(open_before)
+    found = check_postings(batch, market, report.differences)
+    _finish_posts(batch, market, found)
+    carry_out_extensions(batch, market, found)
+    if terms_of(batch).exclude_batches:
+        market.exclude(batch, earlier_workers(terms_of(batch)))
+    report.differences += collect(batch).problems
+    _finish_approvals(batch, market)
+    _finish_bonuses(batch, market)
+    check_bonuses(batch, market, report.differences)
+    release_places(batch, found)
+    states = list(Entry.objects.filter(pk__in=open_before).values_list("state", flat=True))
+    report.finished += states.count(State.SETTLED)
+    report.failed += states.count(State.FAILED)
+
+
+def _unsettled(batch: Batch):  # type: ignore[no-untyped-def]
+    return batch.entries.filter(state__in=[State.PLANNED, State.DOUBTFUL])
+
+
+def under_way(market: Market, entry: Entry) -> bool:
+    """Where a call can't be repeated safely, one that was begun a moment ago is left alone."""
+    lately = entry.called_at is not None and entry.called_at > clock.now() - IN_FLIGHT
+    return lately and not market.repeats_bonus_safely
+
+
+def _finish_posts(batch: Batch, market: Market, found: dict[str, Posted]) -> None:
+    posts = batch.entries.filter(kind=Kind.POST).exclude(state=State.SETTLED).select_related("posting__batch__study")
+    for entry in posts:
+        if entry.token in found:
+            try:
+                keep_posted(entry, found[entry.token])
+            except IntegrityError as error:  # refused before, yet it stands, and the budget has gone elsewhere
+                raise Refused(_("A posting stands on the market beyond the budget: raise it, and settle.")) from error
+    waiting = posts.filter(state=State.PLANNED)
+    if any(under_way(market, entry) for entry in waiting):
+        return
+    if waiting.exists():
+        _done, _cents, problem = put_up(batch, market, standing=found)
+        if problem is not None and not isinstance(problem, MarketRefused):
+            raise problem
+
+
+def _finish_approvals(batch: Batch, market: Market) -> None:
+    rows = batch.entries.filter(kind=Kind.APPROVE, state=State.PLANNED)
+    planned = list(rows.select_related("submission__posting__batch__study", "submission__worker", "posting"))
+    plain = [one for one in planned if one.submission and one.submission.state == Submission.State.SUBMITTED]
+    undone = [one for one in planned if one.submission and one.submission.state == Submission.State.REJECTED]
+    for entries, undo in ((plain, False), (undone, True)):
+        if entries:
+            carry_out_approvals(market, entries, Outcome(), undo=undo)
+    for entry in undone:
+        entry.refresh_from_db(fields=["state", "note"])
+        if entry.state == State.FAILED and entry.submission:
+            for again in entry.submission.entries.filter(kind=Kind.EXTEND, state=State.PLANNED):
+                fail_entry(again, entry.note)
+
+
+def _finish_bonuses(batch: Batch, market: Market) -> None:
+    rows = batch.entries.filter(kind=Kind.BONUS, state=State.PLANNED)
+    for entry in rows.select_related("submission__posting__batch__study", "submission__worker", "posting"):
+        if not under_way(market, entry):
+            carry_out_bonus(market, entry, Outcome())
+
+
+__all__ = ["Settled", "decide", "settle"]

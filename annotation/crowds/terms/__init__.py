@@ -1,0 +1,238 @@
+"""What a batch offers a crowd: reward, texts, times, who may take it. Checked once, here, and stored in Batch.terms.
+
+The limits are those of the MTurk API, the strictest of the markets; money is whole cents.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from annotation.common.errors import Refused
+from annotation.common.middleware import readable
+from annotation.models import Batch
+
+from .presets import PRESETS
+from .requirements import MOST_REQUIREMENTS, read_requirements
+
+DAY = 24 * 3600
+QUESTIONS = ("external", "html")
+RANGES = {
+    "reward_cents": (0, 10_000_00),
+    "duration_seconds": (30, 365 * DAY),
+    "lifetime_seconds": (30, 365 * DAY),
+    "auto_approve_seconds": (0, 30 * DAY),
+    "tasks_per_participant": (1, 500),
+}
+LENGTHS = {"title": 128, "description": 2000, "keywords": 1000}
+
+
+class BadTerms(Refused):
+    """Terms that no market would take; the sentences name each wrong field."""
+
+    status = 422
+
+
+@dataclass(frozen=True)
+class Terms:
+    reward_cents: int
+    """Per place: a task on MTurk, a sitting of `tasks_per_participant` tasks on Prolific."""
+    title: str = ""
+    description: str = ""
+    keywords: str = ""
+    reward_by_group: dict[str, int] = field(default_factory=dict)
+    """Another reward for tasks on summaries of a system group, in cents: {"abs": 20, "ext": 15}."""
+    duration_seconds: int = 5400
+    lifetime_seconds: int = 7 * DAY
+    auto_approve_seconds: int = 3 * DAY
+    question: str = "external"
+    requirements: list[dict[str, Any]] = field(default_factory=list)
+    """Who may take it, as QualificationRequirements of the MTurk API."""
+    preset: str = ""
+    exclude_batches: list[int] = field(default_factory=list)
+    """Batches of the study whose workers may not take this one."""
+    tasks_per_participant: int = 1
+    minutes: float | None = None
+    """What a task takes, by estimate; the pilot's active time goes before it."""
+    groups_allow: list[str] = field(default_factory=list)
+    groups_block: list[str] = field(default_factory=list)
+    codes: dict[str, str] = field(default_factory=dict)
+    """Completion codes of one's own: done, screened_out, failed_checks."""
+
+    @classmethod
+    def parse(cls, given: Mapping[str, Any]) -> "Terms":
+        """Terms from a form, a command or JSON, completed by the preset. BadTerms names every wrong field."""
+        values, problems = _completed(given), []
+        known = {one.name for one in fields(cls)}
+        read: dict[str, Any] = {}
+        for name, value in values.items():
+            if name not in known:
+                problems.append(_("There is no term “%(name)s”.") % {"name": name})
+            elif not _is_empty(value):
+                try:
+                    read[name] = _READERS[name](name, value)
+                except ValueError as problem:
+                    problems.append(str(problem))
+        problems += _missing(read) if not problems else []
+        if problems:
+            raise BadTerms(" ".join([*problems, _("Nothing was changed.")]))
+        return cls(**read)
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def reward_for(self, group: str) -> int:
+        """Cents for a task on a summary of this system group."""
+        return self.reward_by_group.get(group, self.reward_cents)
+
+
+def set_terms(batch: Batch, terms: Terms, crowd: str | None = None) -> None:
+    """Write the terms down; refused once something stands on the market, because people work by them."""
+    with transaction.atomic():
+        locked = Batch.objects.select_for_update().get(pk=batch.pk)
+        changed = locked.terms != terms.as_json() or (crowd or locked.crowd) != locked.crowd
+        if changed and locked.postings.exists():
+            raise Refused(
+                _("“%(batch)s” is on the market by the terms it has. Nothing was changed: top up, or expire it.")
+                % {"batch": batch}
+            )
+        batch.terms, batch.crowd = terms.as_json(), crowd or locked.crowd
+        batch.save(update_fields=["terms", "crowd"])
+
+
+def terms_of(batch: Batch) -> Terms:
+    """The terms that a batch has; Refused while it has none."""
+    if not batch.terms:
+        raise Refused(_("“%(batch)s” has no terms yet: say first what it offers. Nothing was done.") % {"batch": batch})
+    return Terms.parse(batch.terms)
+
+
+def _completed(given: Mapping[str, Any]) -> dict[str, Any]:
+    name = str(given.get("preset") or "")
+    if name and name not in PRESETS:
+        raise BadTerms(
+            _("There is no preset “%(name)s”. Known: %(known)s. Nothing was changed.")
+            % {"name": name[:40], "known": ", ".join(PRESETS)}
+        )
+    stated = {key: value for key, value in given.items() if not _is_empty(value)}
+    return {**(PRESETS[name]["terms"] if name else {}), **stated}
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _missing(read: Mapping[str, Any]) -> list[str]:
+    problems = []
+    if "reward_cents" not in read:
+        problems.append(_("The reward is missing: say what a worker gets."))
+    if len(read.get("requirements", [])) + bool(read.get("exclude_batches")) > MOST_REQUIREMENTS:
+        problems.append(_("Excluding earlier workers takes one requirement, so at most 9 others are possible."))
+    return problems
+
+
+def _whole(name: str, value: Any) -> int:
+    low, high = RANGES[name]
+    try:
+        number = int(str(value).strip())
+    except ValueError:
+        number = None
+    if number is None or isinstance(value, bool) or not low <= number <= high:
+        raise ValueError(
+            _("%(name)s is “%(value)s”, but must be a whole number from %(low)s to %(high)s.")
+            % {"name": name, "value": str(value)[:40], "low": low, "high": high}
+        )
+    return number
+
+
+def _as_read(name: str, value: Any) -> Any:
+    """The same; ValueError for what JSON and databases don't keep: NUL, half a surrogate pair, a number like NaN."""
+    if readable(value) != value:
+        raise ValueError(_("%(name)s holds a character or number that can't be kept.") % {"name": name})
+    return value
+
+
+def _text(name: str, value: Any) -> str:
+    text = " ".join(_as_read(name, str(value)).split())
+    most = LENGTHS.get(name, 100)
+    if len(text) > most:
+        raise ValueError(
+            _("%(name)s has %(n)d characters, but at most %(most)d are possible.")
+            % {"name": name, "n": len(text), "most": most}
+        )
+    return text
+
+
+def _question(name: str, value: Any) -> str:
+    if value not in QUESTIONS:
+        raise ValueError(
+            _("question is “%(value)s”, but must be one of %(known)s.")
+            % {"value": str(value)[:40], "known": ", ".join(QUESTIONS)}
+        )
+    return str(value)
+
+
+def _minutes(name: str, value: Any) -> float:
+    try:
+        minutes = float(value)
+    except (TypeError, ValueError):
+        minutes = -1.0
+    if not 0 < minutes <= 24 * 60:
+        raise ValueError(_("minutes is “%(value)s”, but must be a number above 0.") % {"value": str(value)[:40]})
+    return minutes
+
+
+def _rewards(name: str, value: Any) -> dict[str, int]:
+    given = _decoded(name, value, dict)
+    return {str(group): _whole("reward_cents", cents) for group, cents in given.items() if not _is_empty(cents)}
+
+
+def _texts(name: str, value: Any) -> list[str]:
+    if isinstance(value, str) and not value.lstrip().startswith("["):
+        return [word.strip() for word in re.split(r"[,\n]", _as_read(name, value)) if word.strip()]
+    return [str(one) for one in _decoded(name, value, list)]
+
+
+def _batches(name: str, value: Any) -> list[int]:
+    try:
+        return sorted({int(one) for one in _texts(name, value)})
+    except ValueError:
+        raise ValueError(_("exclude_batches must be ids of batches, such as 3, 5.")) from None
+
+
+def _codes(name: str, value: Any) -> dict[str, str]:
+    return {str(key): str(code) for key, code in _decoded(name, value, dict).items()}
+
+
+def _decoded(name: str, value: Any, kind: type) -> Any:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = None
+    if isinstance(value, tuple):
+        value = list(value)
+    if not isinstance(value, kind):
+        raise ValueError(_("%(name)s could not be read.") % {"name": name})
+    return _as_read(name, value)
+
+
+_READERS: dict[str, Callable[[str, Any], Any]] = {
+    **dict.fromkeys(RANGES, _whole),
+    **dict.fromkeys(LENGTHS, _text),
+    "preset": _text,
+    "question": _question,
+    "minutes": _minutes,
+    "reward_by_group": _rewards,
+    "requirements": lambda name, value: read_requirements(_decoded(name, value, list)),
+    "exclude_batches": _batches,
+    "groups_allow": _texts,
+    "groups_block": _texts,
+    "codes": _codes,
+}
+
+__all__ = ["PRESETS", "BadTerms", "Terms", "set_terms", "terms_of"]

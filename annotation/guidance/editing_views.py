@@ -1,0 +1,98 @@
+"""An admin writes what workers read, and sets what they must pass."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.accounts.access import study_for, user_of
+from annotation.common.error_pages import answers_refusals
+from annotation.common.errors import Refused
+from annotation.common.markdown import render_markdown
+from annotation.guidance import write_text
+from annotation.guidance.editing import add_item, guidance_page, retire_item, set_rules
+from annotation.models import Role, Study
+from annotation.protocols import PROTOCOLS
+
+
+def _back(study: Study, protocol: str, part: str) -> HttpResponse:
+    return redirect(f"{reverse('guidance', args=[study.slug])}?protocol={protocol}#{part}")
+
+
+@require_GET
+@answers_refusals
+def guidance(request: HttpRequest, slug: str) -> HttpResponse:
+    """Admins: instructions, consent, tutorial and test of a study, one protocol at a time."""
+    study = study_for(request, slug, Role.ADMIN)
+    return _page(request, study, request.GET.get("protocol", ""))
+
+
+def _page(
+    request: HttpRequest, study: Study, protocol: str, part: str = "", refused: Refused | None = None
+) -> HttpResponse:
+    """The page; after a refusal with its sentence, and the part's form as it was typed."""
+    if refused and protocol not in PROTOCOLS:
+        protocol = ""
+    context = {"study": study, "page": guidance_page(study, protocol), "step": "collect", "part": part}
+    context |= {"problem": refused and str(refused), "typed": request.POST}
+    return render(request, "annotation/guidance/editing.html", context, status=refused.status if refused else 200)
+
+
+@require_POST
+@answers_refusals
+def text(request: HttpRequest, slug: str) -> HttpResponse:
+    """Admins: keep a new version of a text."""
+    study = study_for(request, slug, Role.ADMIN)
+    kind, protocol = request.POST.get("kind", ""), request.POST.get("protocol", "")
+    own = "" if kind == "consent" else protocol
+    try:
+        kept = write_text(study, kind, request.POST.get("body", ""), user_of(request), own)
+    except Refused as refused:
+        return _page(request, study, protocol, kind, refused)
+    messages.success(request, _("Kept as version %(n)d.") % {"n": kept.version})
+    return _back(study, protocol, kind)
+
+
+@require_POST
+def preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """Admins: how a text will look."""
+    study_for(request, slug, Role.ADMIN)
+    return HttpResponse(render_markdown(request.POST.get("body", "")[:100_000]))
+
+
+@require_POST
+@answers_refusals
+def rules(request: HttpRequest, slug: str) -> HttpResponse:
+    """Admins: whether tutorial and test must be done, with the pass mark and the number of tries."""
+    study = study_for(request, slug, Role.ADMIN)
+    try:
+        plan = set_rules(study, request.POST)
+    except Refused as refused:
+        return _page(request, study, request.POST.get("protocol", ""), "rules", refused)
+    messages.success(request, _("Kept. It holds from the next task on."))
+    return _back(study, plan.protocol, "practice")
+
+
+@require_POST
+@answers_refusals
+def item(request: HttpRequest, slug: str) -> HttpResponse:
+    """Admins: add an item to the tutorial or the test."""
+    study = study_for(request, slug, Role.ADMIN)
+    try:
+        added = add_item(study, request.POST)
+    except Refused as refused:
+        return _page(request, study, request.POST.get("protocol", ""), "item", refused)
+    messages.success(request, _("Added."))
+    return _back(study, added.plan.protocol, "practice")
+
+
+@require_POST
+@answers_refusals
+def retire(request: HttpRequest, slug: str, item_id: int) -> HttpResponse:
+    """Admins: take an item out; what was answered to it is kept."""
+    study = study_for(request, slug, Role.ADMIN)
+    gone = retire_item(study, item_id)
+    messages.success(request, _("Taken out. Earlier tries are kept as they were."))
+    return _back(study, gone.plan.protocol, "practice")

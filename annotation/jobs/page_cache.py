@@ -1,0 +1,80 @@
+"""Pages whose numbers take long: worked out in the background, kept, and shown at once until the data changes."""
+
+import hashlib
+import math
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import Count, Max
+
+from analysis.sentence import Sentence
+from annotation.common.translation import with_sentences
+from annotation.models import Assignment, Job, Judgment, StoredResult, Study, User
+
+from . import Progress, kind, start_job
+
+VERSION = 2  # of all contents: raise it, and they are made anew
+Maker = Callable[[Study], dict[str, Any]]
+MAKERS: dict[str, Maker] = {}
+
+
+def stored(name: str) -> Callable[[Maker], Maker]:
+    """Register the function that makes a page's content."""
+
+    def register(function: Maker) -> Maker:
+        MAKERS[name] = function
+        return function
+
+    return register
+
+
+def current(name: str, study: Study, asked_by: User) -> tuple[dict[str, Any] | None, Job | None]:
+    """The content as the study stands now, or None with the job that is making it."""
+    mark = study_mark(study)
+    found = _found(study, name, mark)
+    if found is not None:
+        return found, None
+    job = study.jobs.filter(kind="page", options={"name": name, "mark": mark}).first()
+    if job is None or job.is_over:  # one that failed is tried again when somebody asks
+        job = start_job(study, "page", {"name": name, "mark": mark}, asked_by)
+        job.refresh_from_db()
+    return _found(study, name, mark), job
+
+
+def _found(study: Study, name: str, mark: str) -> dict[str, Any] | None:
+    rows = StoredResult.objects.filter(study=study, name=name, mark=mark)
+    content: dict[str, Any] | None = with_sentences(rows.values_list("content", flat=True).first())
+    return content
+
+
+def study_mark(study: Study) -> str:
+    """What the numbers depend on, in four queries: judgments and scores are only added, a decision changes whole."""
+    judgments = Judgment.objects.filter(assignment__task__batch__study=study).aggregate(n=Count("pk"), last=Max("pk"))
+    work = Assignment.objects.counted().filter(task__batch__study=study).count()
+    scores = study.scores.aggregate(n=Count("pk"), last=Max("pk"))
+    decision = study.filter_in_force()
+    marks = (VERSION, judgments, work, scores, decision and decision.pk)
+    return hashlib.sha256(repr(marks).encode()).hexdigest()
+
+
+@kind("page")
+def make_page(job: Job, progress: Progress) -> str:
+    name = job.options["name"]
+    content = plain(MAKERS[name](job.study))
+    StoredResult.objects.update_or_create(
+        study=job.study, name=name, defaults={"mark": job.options["mark"], "content": content}
+    )
+    return "The page is ready."
+
+
+def plain(value: Any) -> Any:
+    """As JSON keeps it: undefined numbers become null, sentences their template and values."""
+    if isinstance(value, Sentence):
+        return value.as_json()
+    if isinstance(value, dict):
+        return {str(name): plain(cell) for name, cell in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(cell) for cell in value]
+    if hasattr(value, "item"):  # numpy's numbers
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

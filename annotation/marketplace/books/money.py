@@ -1,0 +1,63 @@
+"""Money is whole cents. Amounts travel as strings such as "0.10"; fees are computed here and nowhere else."""
+
+import re
+from dataclasses import dataclass
+
+from annotation.common.money import money as dollars
+from annotation.marketplace.errors import BadParameter
+
+LARGE = 10
+"""From this many assignments on, a HIT costs the additional fee."""
+
+
+@dataclass(frozen=True)
+class FeeRates:
+    """The operator's fees, in percent of the amount paid, with Amazon's as defaults."""
+
+    percent: int = 20
+    large_percent: int = 20
+    """On top, for HITs with ten or more assignments."""
+    masters_percent: int = 5
+    """On top, for HITs that ask for Masters."""
+    least_cents: int = 1
+    """Per assignment or bonus."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """What one assignment costs its requester."""
+
+    reward_cents: int
+    fee_cents: int
+
+    @property
+    def cents(self) -> int:
+        return self.reward_cents + self.fee_cents
+
+
+def cents(amount: str, most: int = 10**9) -> int:
+    """ "1", "1." , "1.5" and "1.50" in cents; signs, other digits and parts of a cent are refused, not guessed."""
+    if not re.fullmatch(r"[0-9]{1,20}(\.[0-9]{0,2})?", amount):
+        raise BadParameter(f"{amount[:40]!r} is not an amount: write dollars such as 0.10, without a sign.")
+    whole, _, part = amount.partition(".")
+    value = int(whole) * 100 + int((part + "00")[:2])
+    if value > most:
+        raise BadParameter(f"{amount} is more than this marketplace handles at once ({dollars(most)}).")
+    return value
+
+
+def share(amount: int, percent: int) -> int:
+    """Percent of an amount, half a cent rounded up."""
+    return (amount * percent + 50) // 100
+
+
+def price(reward_cents: int, max_assignments: int, masters: bool, rates: FeeRates) -> Price:
+    """Reward and fee of each assignment of a HIT."""
+    percent = rates.percent
+    percent += rates.large_percent if max_assignments >= LARGE else 0
+    percent += rates.masters_percent if masters else 0
+    return Price(reward_cents, max(rates.least_cents, share(reward_cents, percent)))
+
+
+def bonus_price(bonus_cents: int, rates: FeeRates) -> Price:
+    return Price(bonus_cents, max(rates.least_cents, share(bonus_cents, rates.percent)))

@@ -1,0 +1,98 @@
+"""Workers asking for qualifications: at once, by a test, or with the requester's consent."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from annotation.common import clock
+from annotation.marketplace.errors import AlreadySubmitted, NotYours, QualificationTypeDoesNotExist, TimeIsUp, TooSoon
+from annotation.marketplace.hits.answers import parse_answers, score_answers
+from annotation.marketplace.models import Qualification, QualificationRequest, QualificationType, Worker
+
+State = QualificationRequest.State
+
+
+def grant(qualification_type: QualificationType, worker: Worker, value: int) -> Qualification:
+    """Give a qualification, or change its score."""
+    made, _ = Qualification.objects.update_or_create(
+        qualification_type=qualification_type,
+        worker=worker,
+        defaults={"value": value, "status": Qualification.Status.GRANTED, "granted_at": clock.now()},
+    )
+    return made
+
+
+def may_ask_again_at(qualification_type: QualificationType, worker: Worker) -> datetime | None:
+    """When this worker may ask (again): now or earlier means yes, None means never."""
+    last = qualification_type.requests.filter(worker=worker).order_by("-started_at").first()
+    if last is None:
+        return clock.now()
+    if last.state in (State.STARTED, State.PENDING) or qualification_type.retry_seconds is None:
+        return None
+    return last.started_at + timedelta(seconds=qualification_type.retry_seconds)
+
+
+def request_qualification(worker: Worker, qualification_type_id: str) -> QualificationRequest:
+    """Ask for a qualification. What comes back is Granted, Pending, or Started: then there is a test to take.
+
+    Asking again while a test is in work gives that one. Raises TooSoon or QualificationTypeDoesNotExist.
+    """
+    with transaction.atomic():
+        Worker.objects.select_for_update().get(pk=worker.pk)  # a double click takes turns, and gets the same test
+        wanted = _requestable(qualification_type_id)
+        _lapse_late(worker, wanted)
+        in_work = wanted.requests.filter(worker=worker, state=State.STARTED).first()
+        if in_work is not None:
+            return in_work
+        again = may_ask_again_at(wanted, worker)
+        if again is None or again > clock.now():
+            raise TooSoon
+        return _ask(wanted, worker)
+
+
+def _requestable(qualification_type_id: str) -> QualificationType:
+    found = QualificationType.objects.requestable().filter(qualification_type_id=qualification_type_id).first()
+    if found is None:
+        raise QualificationTypeDoesNotExist("There is no such qualification to ask for.")
+    return found
+
+
+def _ask(wanted: QualificationType, worker: Worker) -> QualificationRequest:
+    now = clock.now()
+    made = QualificationRequest(qualification_type=wanted, worker=worker, started_at=now)
+    if wanted.test:
+        made.state, made.deadline = State.STARTED, now + timedelta(seconds=wanted.test_seconds or 0)
+    elif wanted.auto_granted:
+        made.state, made.submitted_at = State.GRANTED, now
+        grant(wanted, worker, wanted.auto_granted_value)
+    else:
+        made.state, made.submitted_at = State.PENDING, now
+    made.save()
+    return made
+
+
+def _lapse_late(worker: Worker, wanted: QualificationType) -> None:
+    late = wanted.requests.filter(worker=worker, state=State.STARTED, deadline__lte=clock.now())
+    late.update(state=State.LAPSED)
+
+
+def submit_test(worker: Worker, request_id: str, answer_xml: str) -> QualificationRequest:
+    """Hand in a test. With an answer key it is scored and granted at once; otherwise the requester decides."""
+    given = parse_answers(answer_xml)
+    with transaction.atomic():
+        found = QualificationRequest.objects.select_for_update(of=("self",)).select_related("qualification_type")
+        asked = found.filter(request_id=request_id, worker=worker).first()
+        if asked is None:
+            raise NotYours("There is no such test of yours. Nothing was changed.")
+        if asked.state in (State.PENDING, State.GRANTED, State.REJECTED):
+            raise AlreadySubmitted("You have handed in this test already. Nothing was changed.")
+        now = clock.now()
+        if asked.state == State.LAPSED or (asked.deadline and asked.deadline <= now):
+            raise TimeIsUp("The time for this test has ended, so it could not be handed in.")
+        asked.answer, asked.submitted_at, asked.state = answer_xml, now, State.PENDING
+        key = asked.qualification_type.answer_key
+        if key:
+            grant(asked.qualification_type, worker, score_answers(key, given))
+            asked.state = State.GRANTED
+        asked.save(update_fields=["answer", "submitted_at", "state"])
+    return asked

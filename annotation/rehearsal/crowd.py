@@ -1,0 +1,87 @@
+"""Many simulated workers at once."""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from annotation.common.errors import Refused
+
+from .characters import Person
+from .truth import Truth
+from .worker import MarketWorker, Turn
+
+Told = Callable[[str], None]
+AT_ONCE = 6
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What one person did, in all."""
+
+    person: Person
+    worker_id: str
+    """The market's id; empty for somebody who never got a task."""
+    turns: tuple[Turn, ...]
+    requests: int
+    problem: str = ""
+
+    def count(self, outcome: str) -> int:
+        return sum(turn.outcome == outcome for turn in self.turns)
+
+
+class Crowd:
+    """People who come back: accounts and sessions stay from one wave of work to the next."""
+
+    def __init__(self, people: Sequence[Person], market: str, truth: Truth, *, at_once: int = AT_ONCE) -> None:
+        self.stop = threading.Event()
+        self.workers = {one.name: MarketWorker(one, market, truth, stop=self.stop) for one in people}
+        self.problems: dict[str, str] = {}
+        self.at_once = at_once
+        # One after the other: passwords are slow to hash, and hold up a small market's database.
+        self.door = threading.Lock()
+
+    def work(self, people: Sequence[Person], title: str, *, most: int = 1000, tell: Told = lambda line: None) -> int:
+        """Let these work until nothing is left for them, or each has done `most`. Returns how many tasks were taken.
+
+        Somebody's mishap doesn't keep the others from working; `worked` tells of it.
+        """
+
+        def one(person: Person) -> int:
+            worker = self.workers[person.name]
+            before = len(worker.turns)
+            try:
+                with self.door:
+                    worker.enlist()
+                self.problems.pop(person.name, None)
+                worker.work(title, most)
+            except Refused as refusal:
+                self.problems[person.name] = str(refusal)
+            except Exception as error:
+                self.problems[person.name] = f"{type(error).__name__}: {error}"
+            tell(_line(person, worker.turns[before:], self.problems.get(person.name, "")))
+            return len(worker.turns) - before
+
+        # Late people only wait for most of the time, so they come first and get threads of their own.
+        late = sum(person.character.late for person in people)
+        with ThreadPoolExecutor(self.at_once + late) as pool:
+            waiting = [pool.submit(one, person) for person in sorted(people, key=lambda one: not one.character.late)]
+            try:
+                return sum(future.result() for future in waiting)
+            except BaseException:
+                self.stop.set()
+                raise
+
+    def worked(self) -> list[Worked]:
+        return [
+            Worked(one.person, one.worker_id, tuple(one.turns), one.browser.requests, self.problems.get(name, ""))
+            for name, one in self.workers.items()
+        ]
+
+
+def _line(person: Person, turns: Sequence[Turn], problem: str) -> str:
+    counts: dict[str, int] = {}
+    for turn in turns:
+        counts[turn.outcome] = counts.get(turn.outcome, 0) + 1
+    told = ", ".join(f"{number} {outcome}" for outcome, number in counts.items()) or "no task"
+    return f"{person.name}: {told}{f' ({problem})' if problem else ''}"

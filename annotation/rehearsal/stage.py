@@ -1,0 +1,102 @@
+"""The stage of a rehearsal: a copy of the study's texts, a batch, and its terms. The study itself is not touched."""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from analysis.tables import write_table
+from annotation import protocols
+from annotation.crowds.terms import Terms
+from annotation.models import REFERENCE_GROUP, Assignment, Batch, Document, GuidanceText, Membership, Study
+from annotation.studies.batches import create_batch
+from annotation.tables.frames import FRAMES
+from annotation.transfer.importing.study import import_study
+
+from .characters import USUAL
+
+RULES = ("checks", "time", "straightlining", "worker-agreement")
+CHECKS = {"blank": 2, "foreign": 1}
+SUFFIXES = {"documents": ".jsonl", "summaries": ".jsonl", "scus": ".csv"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to rehearse."""
+
+    study: Study
+    seed: int = 0
+    crowd: str = USUAL
+    protocol: str = "litepyramid"
+    quota: int = 3
+    documents: int | None = None
+    """Only the first so many documents; None: all."""
+    reward_cents: int = 20
+    question: str = "external"
+    duration_seconds: int = 60
+    rules: tuple[str, ...] = RULES
+    reject_caught: bool = True
+    bonus_cents: int = 10
+    at_once: int = 6
+
+
+def copy_study(study: Study, seed: int) -> Study:
+    """A new study with the same texts, SCUs and instructions, and the same people; no judgments, no scores."""
+    taken = set(Study.objects.values_list("name", flat=True))
+    stem = f"Rehearsal of {study.name}"[:180]
+    name = next(one for n in range(1, 10**6) if (one := f"{stem}, seed {seed}, no. {n}") not in taken)
+    with tempfile.TemporaryDirectory() as place:
+        for kind, suffix in SUFFIXES.items():
+            frame = FRAMES[kind](study)
+            if kind == "summaries" and "group" in frame:
+                frame = frame[frame["group"] != REFERENCE_GROUP]
+            if "retired_in" in frame:
+                frame = frame[frame["retired_in"].isna()].drop(columns="retired_in")
+            if len(frame):
+                write_table(frame.reset_index(drop=True), Path(place) / f"{kind}{suffix}", kind)
+        import_study(Path(place), name)
+    copy = Study.objects.get(name=name)
+    Study.objects.filter(pk=copy.pk).update(currency=study.currency, minimum_wage_cents=study.minimum_wage_cents)
+    for member in study.memberships.all():
+        Membership.objects.create(study=copy, user=member.user, role=member.role)
+    for text in study.guidance.order_by("pk"):
+        GuidanceText.objects.create(
+            study=copy,
+            kind=text.kind,
+            protocol=text.protocol,
+            version=text.version,
+            body=text.body,
+            written_by=text.written_by,
+            written_at=text.written_at,
+        )
+    copy.refresh_from_db()
+    return copy
+
+
+def prepare(plan: Plan, study: Study) -> tuple[Batch, Terms]:
+    """The batch of a rehearsal, and what it offers: open to new accounts, with short times."""
+    if plan.documents is not None:
+        keep = study.documents.order_by("doc_id").values_list("pk", flat=True)[: plan.documents]
+        Document.objects.filter(study=study).exclude(pk__in=list(keep)).delete()
+    fields = protocols.get(plan.protocol).option_fields()
+    options = {"seed": plan.seed, **({"checks": CHECKS} if "checks" in fields else {})}
+    batch = create_batch(study, "Rehearsal", plan.protocol, plan.quota, options, crowd="mturk")
+    terms = Terms.parse(
+        {
+            "reward_cents": plan.reward_cents,
+            "title": f"Rehearsal {study.pk}-{batch.pk}: judge a summary",
+            "description": "A rehearsal with simulated workers, for play money.",
+            "keywords": "rehearsal, simulated",
+            "duration_seconds": plan.duration_seconds,
+            "lifetime_seconds": 3600,
+            "auto_approve_seconds": 7 * 24 * 3600,
+            "question": plan.question,
+            "minutes": 2,
+        }
+    )
+    return batch, terms
+
+
+def judged_batches(plan: Plan) -> list[Batch]:
+    """Batches of the real study that say what is right."""
+    done = Assignment.objects.counted().filter(task__batch__study=plan.study, task__batch__protocol=plan.protocol)
+    return list(Batch.objects.filter(pk__in=done.values("task__batch")))

@@ -1,0 +1,155 @@
+"""A task in the frame: opened without cookies, answered through the page's own addresses, handed in on the market."""
+
+import re
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import parse_qs, urljoin, urlsplit
+
+from annotation.common.errors import Refused
+
+from .browser import Browser, Unreachable
+from .characters import Person
+from .pages import Form, Item, Page
+from .truth import Truth
+
+SENTENCE = re.compile(r"(?<=[.!?])\s+")
+MOST_GATES = 4
+PAUSES = (1.0, 4.0)
+HAND_IN = "/mturk/externalSubmit"
+
+
+class Trouble(Refused):
+    """The task can't be done; the sentence says what the page said."""
+
+
+class TaskPage:
+    """One worker's task, be it our page in the market's frame or a form that the market itself serves."""
+
+    def __init__(self, address: str, person: Person, truth: Truth) -> None:
+        self.address, self.person, self.truth = address, person, truth
+        self.browser = Browser(cookies=False)
+        self.query = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+        self.page: Page | None = None
+        self.is_form = False
+        """The market serves the whole task (HTMLQuestion): there is nothing to save with us."""
+        self.items: list[Item] = []
+        self.answers: dict[str, str] = {}
+        self.seconds: dict[str, float] = {}
+
+    def open(self) -> None:
+        """Open the page, past consent where it is asked for, and think of the answers."""
+        page = self._get(self.address)
+        for _gate in range(MOST_GATES):
+            if page.items or page.config or not page.forms:
+                break
+            page = self._checked(self.browser.send_form(page.forms[0]))
+        self.page, self.items, self.is_form = page, page.items, "urls" not in page.config
+        if not self.items and (units := _writing(page)):
+            self.answers = units
+            return
+        if not self.items:
+            raise Trouble(f"There is nothing to answer on {page.url}: {page.text[:200]}")
+        for item in self.items:
+            values = sorted(item.values)
+            truth = self.truth.of(item.text, item.unit, values)
+            self.answers[item.field] = f"{self.person.answer(truth, values, item.text, item.unit):g}"
+            self.seconds[item.field] = self.person.seconds(item.text, item.unit)
+
+    def draft(self, most: int) -> None:
+        """What the page's script does while one works: keep the first answers, and tell how long it took."""
+        if self.is_form:
+            return
+        assert self.page is not None
+        now = int(self.page.config["now"])
+        changes = [
+            {"field": name, "content": {"value": value}, "at": now + place}
+            for place, (name, value) in enumerate(list(self.answers.items())[:most])
+        ]
+        self._call("PUT", "draft", {"changes": changes, "seen": 0, "signals": self._signals(most)}, 1)
+
+    def submit(self, clicks: int = 1) -> None:
+        """Submit to the site; clicked more than once, all at the same moment."""
+        if self.is_form:
+            return
+        assert self.page is not None
+        body = {
+            "answers": {name: {"value": value} for name, value in self.answers.items()},
+            "submit_key": self.page.config["submitKey"],
+            "signals": self._signals(len(self.answers)),
+        }
+        replies = self._call("POST", "submit", body, clicks)
+        self.page = self._get(urljoin(self.page.url, replies[0]["receipt"]))
+
+    def hand_in(self, clicks: int = 1) -> tuple[bool, str]:
+        """Hand in on the market: whether it took it, and what it said otherwise."""
+        form = self._handing_in()
+
+        def once(_n: int) -> tuple[int, Any]:
+            def send() -> tuple[int, Any]:
+                page = Browser(cookies=False).post(form.action, form.fields, referer=self.address)
+                return page.status, page.text
+
+            return patiently(send)
+
+        with ThreadPoolExecutor(clicks) as pool:
+            replies = list(pool.map(once, range(clicks)))
+        taken = any(status == 200 for status, _text in replies)
+        return taken, "" if taken else replies[0][1][:200]
+
+    def _handing_in(self) -> Form:
+        assert self.page is not None
+        form = self.page.form(HAND_IN)
+        if form is None:
+            raise Trouble(f"There is no way back to the market on {self.page.url}: {self.page.text[:200]}")
+        if not self.is_form:
+            return form
+        # The form's own script would fill these in.
+        action = self.query.get("turkSubmitTo", "").rstrip("/") + HAND_IN
+        return Form(action, {**self.answers, "assignmentId": self.query["assignmentId"]})
+
+    def _signals(self, most: int) -> dict[str, Any]:
+        names = list(self.seconds)[:most]
+        items = {name: {"seconds": self.seconds[name], "changes": 1} for name in names}
+        active = round(sum(self.seconds[name] for name in names), 1)
+        return {"load": "simulated", "active": active, "focus_lost": 0, "pastes": 0, "items": items}
+
+    def _call(self, method: str, name: str, body: dict[str, Any], clicks: int) -> list[Any]:
+        assert self.page is not None
+        url = urljoin(self.page.url, self.page.config["urls"][name])
+        with ThreadPoolExecutor(clicks) as pool:
+            replies = list(pool.map(lambda _n: patiently(lambda: self.browser.call(method, url, body)), range(clicks)))
+        done = [answer for status, answer in replies if status == 200]
+        if not done:
+            raise Trouble(str(replies[0][1].get("sentence") or replies[0]))
+        return done
+
+    def _get(self, url: str) -> Page:
+        return self._checked(self.browser.get(url))
+
+    def _checked(self, page: Page) -> Page:
+        if page.status != 200:
+            raise Trouble(f"{urlsplit(page.url).path[:40]} answers {page.status}: {page.text[:300]}")
+        return page
+
+
+def patiently(send: Callable[[], tuple[int, Any]]) -> tuple[int, Any]:
+    """Send, and again while the server is out of order, as the pages' own scripts do: both sides take it once."""
+    for pause in PAUSES:
+        try:
+            status, answer = send()
+        except Unreachable:
+            status, answer = 503, {}
+        if status < 500:
+            return status, answer
+        time.sleep(pause)
+    return send()
+
+
+def _writing(page: Page) -> dict[str, str]:
+    """SCU extraction: the sentences of the reference, one a line; empty on other pages."""
+    if "most" not in page.config and not any("units" in form.fields for form in page.forms):
+        return {}
+    sentences = [one.strip() for one in SENTENCE.split(page.prose) if one.strip()]
+    return {"units": "\n".join(sentences[: int(page.config.get("most", 16))])}

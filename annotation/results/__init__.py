@@ -1,0 +1,1 @@
+"""What came out: quality, metrics, the report, the explorer."""

@@ -1,0 +1,1 @@
+"""Any document with everything about it, found by words or by disagreement."""

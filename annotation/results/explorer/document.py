@@ -1,0 +1,241 @@
+"""One document in the Explorer: its texts, its SCUs, all systems side by side, and who judged what."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q
+from django.http import Http404
+from django.utils.translation import gettext
+
+from analysis.correlate.disagreement import Scale
+from annotation import protocols
+from annotation.common.translation import from_column
+from annotation.models import REFERENCE_GROUP, Document, Dropped, HumanScore, Judgment, Score, Study, Summary, User
+from annotation.models.work import counted
+
+from .lists import State, Wish, beyond, state_of
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer, and whether it counts."""
+
+    worker: str
+    unit: str
+    text: str  # of the unit
+    value: float
+    yes_no: bool
+    seconds: float | None
+    is_check: bool
+    rule: str  # that dropped it; empty: kept
+    reason: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What the kept answers say of one unit of one summary."""
+
+    yes: int
+    n: int
+    mean: float | None
+    yes_no: bool
+
+
+@dataclass(frozen=True)
+class Column:
+    """One system's summary with its scores."""
+
+    system: int
+    name: str
+    group: str
+    text: str
+    human: float | None
+    metric: float | None
+    difference: float | None  # positive: the metric likes it better than the humans do
+    answers: list[Answer]
+    link: str  # the query that shows its judges
+
+    @property
+    def kept(self) -> int:
+        return sum(not one.rule for one in self.answers)
+
+    @property
+    def dropped(self) -> int:
+        return len(self.answers) - self.kept
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A row of the matrix: an SCU or a dimension, across all systems."""
+
+    name: str
+    text: str
+    is_check: bool
+    cells: list[Cell]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A worker who judged the chosen summary, and whether the answers count."""
+
+    worker: str
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Who judged one summary: a column per worker, a row per unit with each one's answer (None: not asked)."""
+
+    judges: list[Judge]
+    rows: list[tuple[str, bool, list[Answer | None]]]  # the unit's text, whether it is a check, the answers
+
+
+@dataclass(frozen=True)
+class DocumentPage:
+    wish: Wish
+    state: State
+    document: Document
+    source: list[str]
+    references: list[list[str]]
+    columns: list[Column]
+    units: list[Unit]
+    chosen: Column | None
+    panel: Panel | None
+    previous: int
+    next: int
+
+
+def document_page(study: Study, document_id: int, wish: Wish, user: User) -> DocumentPage:
+    """All there is about a document: a fixed number of queries, whatever the study's size."""
+    document = Document.objects.filter(study=study, pk=document_id).first()
+    if document is None:
+        raise Http404(gettext("There is no such document in this study."))
+    wish, state = state_of(study, wish, user)
+    texts = {one.scu_id: one for one in document.units.all()}
+    columns = _columns(document, wish, state, {name: one.text for name, one in texts.items()})
+    order = {name: n for n, name in enumerate(sorted(texts, key=lambda name: (texts[name].order, name)))}
+    units = _units(columns, texts, order)
+    chosen = next((one for one in columns if one.system == wish.system), columns[0] if columns else None)
+    return DocumentPage(
+        wish,
+        state,
+        document,
+        _sentences(document.source),
+        [_sentences(one.text) for one in document.references.all()],
+        columns,
+        units,
+        chosen,
+        _panel(chosen, units) if chosen else None,
+        previous=_neighbour(study, wish, state, document_id, backwards=True),
+        next=_neighbour(study, wish, state, document_id, backwards=False),
+    )
+
+
+def _sentences(text: Any) -> list[str]:
+    return [text] if isinstance(text, str) else list(text)
+
+
+def _neighbour(study: Study, wish: Wish, state: State, document: int, *, backwards: bool) -> int:
+    rows, key = beyond(study, wish, state, document, backwards)
+    return rows.values_list(key, flat=True).first() or 0
+
+
+def _columns(document: Document, wish: Wish, state: State, texts: dict[str, str]) -> list[Column]:
+    summaries = (
+        Summary.objects.filter(document=document).exclude(system__group=REFERENCE_GROUP).select_related("system")
+    )
+    human = dict(HumanScore.objects.filter(document=document, measure=wish.measure).values_list("system", "value"))
+    scores = Score.objects.filter(document=document, metric=wish.metric) if wish.metric else Score.objects.none()
+    metric = dict(scores.values_list("system", "value"))
+    answers = _answers(document, texts)
+    columns = [
+        Column(
+            one.system_id,
+            one.system.name,
+            one.system.group,
+            one.text_shown,
+            human.get(one.system_id),
+            metric.get(one.system_id),
+            _difference(state, human.get(one.system_id), metric.get(one.system_id)),
+            answers.get(one.pk, []),
+            wish.link(system=one.system_id),
+        )
+        for one in summaries
+    ]
+    return sorted(columns, key=lambda one: (-abs(one.difference or 0), one.group, one.name))
+
+
+def _difference(state: State, human: float | None, metric: float | None) -> float | None:
+    if state.pair is None or human is None or metric is None:
+        return None
+    scales = {name: Scale(*state.pair.facts[name]) for name in ("human", "metric")}
+    return scales["metric"].standardised(metric) - scales["human"].standardised(human)
+
+
+def _answers(document: Document, texts: dict[str, str]) -> dict[int, list[Answer]]:
+    """The answers that count before any filter, by summary, each with what the filter in force says of it."""
+    fields = [
+        *("summary_id", "unit", "value", "seconds", "is_check", "assignment__worker_id"),
+        *("assignment__worker__pseudonym", "assignment__task__batch__protocol", "summary__system__name"),
+    ]
+    rows = list(
+        Judgment.objects.filter(counted("assignment__"), summary__document=document, is_current=True)
+        .order_by("assignment_id", "position", "pk")
+        .values_list(*fields)
+    )
+    dropped, yes_no = _dropped(document, {row[5] for row in rows}), set(protocols.judging_scus())
+    found: dict[int, list[Answer]] = defaultdict(list)
+    for summary, unit, value, seconds, is_check, worker, pseudonym, protocol, system in rows:
+        rule, reason = dropped.get((worker, "")) or dropped.get((worker, system)) or ("", "")
+        found[summary].append(
+            Answer(pseudonym, unit, texts.get(unit, unit), value, protocol in yes_no, seconds, is_check, rule, reason)
+        )
+    return found
+
+
+def _dropped(document: Document, workers: Iterable[int]) -> dict[tuple[int, str], tuple[str, str]]:
+    rows = Dropped.objects.filter(Q(document=None) | Q(document=document), worker__in=list(workers))
+    return {
+        (worker, system): (rule, from_column(reason))
+        for worker, system, rule, reason in rows.values_list("worker", "system", "rule", "reason")
+    }
+
+
+def _units(columns: list[Column], scus: dict[str, Any], order: dict[str, int]) -> list[Unit]:
+    """The matrix: SCUs in force and whatever else was judged, in the list's order."""
+    judged = {answer.unit for column in columns for answer in column.answers}
+    names = sorted({name for name, one in scus.items() if one.retired_in is None} | judged)
+    by_column = [_by_unit(column) for column in columns]
+    return [
+        Unit(
+            name,
+            scus[name].text if name in scus else name,
+            name in scus and scus[name].is_check,
+            [_cell(answers.get(name, [])) for answers in by_column],
+        )
+        for name in sorted(names, key=lambda name: (order.get(name, len(order)), name))
+    ]
+
+
+def _panel(column: Column, units: list[Unit]) -> Panel:
+    judges = {one.worker: Judge(one.worker, one.rule, one.reason) for one in column.answers}
+    given = {(one.worker, one.unit): one for one in column.answers}
+    rows = [(unit.text, unit.is_check, [given.get((worker, unit.name)) for worker in judges]) for unit in units]
+    return Panel(list(judges.values()), [row for row in rows if any(row[2])])
+
+
+def _by_unit(column: Column) -> dict[str, list[Answer]]:
+    found: dict[str, list[Answer]] = defaultdict(list)
+    for answer in column.answers:
+        if not answer.rule:
+            found[answer.unit].append(answer)
+    return found
+
+
+def _cell(answers: list[Answer]) -> Cell:
+    n = len(answers)
+    values = [one.value for one in answers]
+    return Cell(sum(value > 0 for value in values), n, sum(values) / n if n else None, all(a.yes_no for a in answers))

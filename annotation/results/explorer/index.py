@@ -1,0 +1,175 @@
+"""What the Explorer needs worked out beforehand: human scores, who was dropped and why, disagreements, words."""
+
+import re
+from typing import Any
+
+import pandas as pd
+from django.db import connection, transaction
+from django.utils.translation import gettext
+
+from annotation.common import clock
+from annotation.common.errors import Refused
+from annotation.common.text import plain
+from annotation.common.translation import to_column
+from annotation.jobs import Progress, kind
+from annotation.models import (
+    ContentUnit,
+    Disagreement,
+    Document,
+    Dropped,
+    Exploration,
+    FilterDecision,
+    HumanScore,
+    Job,
+    Reference,
+    Score,
+    Study,
+)
+from annotation.tables.trusted import human_scores, trusted_judgments
+
+PORTION = 2000
+
+
+@kind("explore")
+def explore_job(job: Job, progress: Progress) -> str:
+    """Without a metric: go through the study. With one: compare it with a measure."""
+    measure, metric = job.options.get("measure", ""), job.options.get("metric", "")
+    if metric:
+        compare(job.study, measure, metric)
+    else:
+        refresh(job.study, progress)
+    return gettext("The Explorer is up to date.")
+
+
+def refresh(study: Study, progress: Progress = lambda *_: None) -> None:
+    """Go through the whole study once; the comparisons that people have asked for are made anew."""
+    trusted = trusted_judgments(study)
+    human = None if trusted.judgments.empty else human_scores(study, trusted.judgments)
+    pairs = list(Exploration.objects.filter(study=study).exclude(metric="").values_list("measure", "metric"))
+    with transaction.atomic():
+        _store_human(study, human)
+        _store_dropped(study, trusted.drops)
+        store_words(study, progress)
+        facts = {
+            "measures": [] if human is None else sorted(set(human["metric"])),
+            "metrics": list(study.scores.values_list("metric", flat=True).distinct().order_by("metric")),
+        }
+        _note(study, "", "", facts, trusted.decision)
+    for measure, metric in pairs:
+        try:
+            compare(study, measure, metric)
+        except Refused:  # its scores are gone: the next one who asks is told
+            Exploration.objects.filter(study=study, measure=measure, metric=metric).delete()
+
+
+def _note(
+    study: Study, measure: str, metric: str, facts: dict[str, Any], decision: FilterDecision | None
+) -> Exploration:
+    values = {"facts": facts, "decision": decision.pk if decision else 0, "made_at": clock.now()}
+    return Exploration.objects.update_or_create(study=study, measure=measure, metric=metric, defaults=values)[0]
+
+
+def _store_human(study: Study, human: pd.DataFrame | None) -> None:
+    HumanScore.objects.filter(document__study=study).delete()
+    if human is None:
+        return
+    documents = dict(study.documents.values_list("doc_id", "pk"))
+    systems = {(name, group): key for key, name, group in study.systems.values_list("pk", "name", "group")}
+    groups = human["group"] if "group" in human else [""] * len(human)
+    rows = zip(human["doc_id"], human["system"], groups, human["metric"], human["value"], strict=True)
+    HumanScore.objects.bulk_create(
+        (
+            HumanScore(
+                document_id=documents[doc],
+                system_id=systems[system, group],
+                measure=measure,
+                value=None if pd.isna(value) else float(value),
+            )
+            for doc, system, group, measure, value in rows
+        ),
+        batch_size=PORTION,
+    )
+
+
+def _store_dropped(study: Study, decisions: tuple[Any, ...]) -> None:
+    Dropped.objects.filter(study=study).delete()
+    documents = dict(study.documents.values_list("doc_id", "pk")) if decisions else {}
+    workers = dict(study.workers.values_list("pseudonym", "pk")) if decisions else {}
+    Dropped.objects.bulk_create(
+        (
+            Dropped(
+                study=study,
+                worker_id=workers[decision.worker_id],
+                document_id=documents[decision.item["doc_id"]] if "doc_id" in decision.item else None,
+                system=decision.item.get("system", ""),
+                rule=str(decision.rule)[:100],
+                reason=to_column(decision.reason),
+            )
+            for decision in decisions
+        ),
+        batch_size=PORTION,
+    )
+
+
+def compare(study: Study, measure: str, metric: str) -> Exploration:
+    """Store how far a metric and a human measure are apart on each document."""
+    from analysis.correlate.disagreement import disagreement
+    from analysis.tables import AnalysisError
+
+    names = ["doc_id", "system"]
+    human = HumanScore.objects.filter(document__study=study, measure=measure).values_list("document", "system", "value")
+    scored = Score.objects.filter(study=study, metric=metric, document__isnull=False)
+    left = pd.DataFrame.from_records(human.iterator(PORTION), columns=[*names, "human"])
+    right = pd.DataFrame.from_records(
+        scored.values_list("document", "system", "value").iterator(PORTION), columns=[*names, "metric"]
+    )
+    try:
+        found = disagreement(left.astype({"human": float}).merge(right.astype({"metric": float}), on=names))
+    except AnalysisError as error:
+        raise Refused(str(error)) from None
+    scales = {"human": [found.human.mean, found.human.sd], "metric": [found.metric.mean, found.metric.sd]}
+    with transaction.atomic():
+        made = _note(study, measure, metric, {**scales, "n": len(found.summaries)}, study.filter_in_force())
+        made.disagreements.all().delete()
+        columns = (found.documents[name].tolist() for name in ("doc_id", "value", "n"))
+        Disagreement.objects.bulk_create(
+            (
+                Disagreement(exploration=made, document_id=document, value=value, summaries=n)
+                for document, value, n in zip(*columns, strict=True)
+            ),
+            batch_size=PORTION,
+        )
+    return made
+
+
+# Words
+
+
+def words_of(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+def store_words(study: Study, progress: Progress = lambda *_: None) -> None:
+    """Index the words of each document: its id, source, references and SCUs."""
+    documents = study.documents.order_by("pk")
+    total, last, done = documents.count(), 0, 0
+    with connection.cursor() as cursor:
+        key = "id" if connection.vendor == "postgresql" else "rowid"
+        of_study = "SELECT id FROM annotation_document WHERE study_id = %s"
+        cursor.execute(f"DELETE FROM annotation_documentwords WHERE {key} IN ({of_study})", [study.pk])  # noqa: S608
+        value = "to_tsvector('simple', %s)" if connection.vendor == "postgresql" else "%s"
+        insert = f"INSERT INTO annotation_documentwords ({key}, words) VALUES (%s, {value})"  # noqa: S608
+        while portion := list(documents.filter(pk__gt=last)[:PORTION]):
+            cursor.executemany(insert, _texts(portion))
+            last, done = portion[-1].pk, done + len(portion)
+            progress(done, total)
+
+
+def _texts(documents: list[Document]) -> list[tuple[int, str]]:
+    texts = {one.pk: [one.doc_id, plain(one.source)] for one in documents}
+    for key, text in Reference.objects.filter(document__in=texts).values_list("document", "text"):
+        texts[key].append(plain(text))
+    for key, text in ContentUnit.objects.in_force().filter(document__in=texts).values_list("document", "text"):
+        texts[key].append(text)
+    # tsvector holds at most a megabyte; both engines get the same words.
+    return [(key, " ".join(words_of(" ".join(parts)))[:400_000]) for key, parts in texts.items()]

@@ -1,0 +1,207 @@
+"""The Explorer's lists: a study's documents by name or by disagreement, found by words. Every page is a few lookups.
+
+What needs all rows (annotation/results/explorer/index.py) is worked out beforehand; a page never does it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db import connection
+from django.db.models import Q, QuerySet
+from django.db.models.expressions import RawSQL
+
+from annotation.common.parsing import whole
+from annotation.common.text import plain
+from annotation.jobs import start_job
+from annotation.models import Disagreement, Document, Exploration, Job, Reference, Study, User
+
+from .index import words_of
+
+PER_PAGE = 25
+GLIMPSE = 180
+BY_NAME, BY_DISAGREEMENT = "name", "disagreement"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What an address asks for: the whole state of a page, so that every view is a link."""
+
+    q: str = ""
+    sort: str = BY_NAME
+    measure: str = ""
+    metric: str = ""
+    after: int = 0  # a document's id: the page begins behind it
+    before: int = 0
+    system: int = 0  # on a document's page: whose judges are shown
+
+    @classmethod
+    def read(cls, given: Mapping[str, str]) -> "Wish":
+        numbers = (whole(given.get(name, "")) for name in ("after", "before", "system"))
+        q, measure, metric = (
+            given.get(name, "").replace("\x00", "").strip()[:200] for name in ("q", "measure", "metric")
+        )
+        sort = given.get("sort", "")
+        return cls(q, sort if sort in (BY_NAME, BY_DISAGREEMENT) else BY_NAME, measure, metric, *numbers)
+
+    def link(self, **changes: Any) -> str:
+        """The query of the same view with something changed; what is as usual is left out."""
+        usual = asdict(Wish())
+        values = {name: value for name, value in asdict(replace(self, **changes)).items() if value != usual[name]}
+        return f"?{urlencode(values)}" if values else "?"
+
+    @property
+    def as_list(self) -> str:
+        """The query of the list, and of any document opened from it."""
+        return self.link(system=0)
+
+
+@dataclass(frozen=True)
+class State:
+    """What has been worked out for this wish, and what is on its way."""
+
+    facts: Exploration | None  # the study gone through
+    pair: Exploration | None  # the metric against the measure
+    measures: list[str]
+    metrics: list[str]
+    job: Job | None
+
+
+def state_of(study: Study, wish: Wish, user: User) -> tuple[Wish, State]:
+    """The wish with its defaults filled in, and the state; whatever is missing is started."""
+    known = Exploration.objects.filter(study=study)
+    rows = {(one.measure, one.metric): one for one in known}
+    facts = rows.get(("", ""))
+    decision = study.filter_in_force()
+    if facts is None or facts.decision != (decision.pk if decision else 0):
+        job = start_once(study, {}, user)
+        facts = known.filter(metric="").first()
+    else:
+        job = None
+    measures = facts.facts["measures"] if facts else []
+    metrics = sorted({*(facts.facts["metrics"] if facts else []), *_newly_scored(study)} - set(measures))
+    wish = replace(wish, measure=wish.measure if wish.measure in measures else (measures or [""])[0])
+    if wish.metric not in metrics or not wish.measure:
+        return replace(wish, metric="", sort=BY_NAME), State(facts, None, measures, metrics, job)
+    pair = known.filter(measure=wish.measure, metric=wish.metric).first()
+    if pair is None and (job is None or job.is_over):
+        job = start_once(study, {"measure": wish.measure, "metric": wish.metric}, user)
+        pair = known.filter(measure=wish.measure, metric=wish.metric).first()
+    if pair is None:
+        wish = replace(wish, sort=BY_NAME)
+    return wish, State(facts, pair, measures, metrics, job)
+
+
+def _newly_scored(study: Study) -> set[str]:
+    return set(study.metric_runs.values_list("metric", flat=True))
+
+
+def start_once(study: Study, options: dict[str, str], user: User) -> Job:
+    """A job, unless the same one waits or runs already."""
+    under_way = study.jobs.filter(kind="explore", options=options, state__in=[Job.State.WAITING, Job.State.RUNNING])
+    job = under_way.first() or start_job(study, "explore", options, user)
+    job.refresh_from_db()
+    return job
+
+
+@dataclass(frozen=True)
+class Line:
+    """A document in the list."""
+
+    document: Document
+    glimpse: str
+    disagreement: float | None
+
+
+@dataclass(frozen=True)
+class ListPage:
+    wish: Wish
+    state: State
+    lines: list[Line]
+    total: int
+    previous: str  # addresses, empty at the ends
+    next: str
+
+
+def list_page(study: Study, wish: Wish, user: User) -> ListPage:
+    """One page of documents: a fixed number of queries, wherever in the list it is."""
+    wish, state = state_of(study, wish, user)
+    ids, more = _ids(study, wish, state)
+    lines = _lines(ids, state.pair)
+    first, last = (ids[0], ids[-1]) if ids else (0, 0)
+    back = bool(wish.before and more) or bool(wish.after)
+    onward = bool(wish.before) or more
+    return ListPage(
+        wish,
+        state,
+        lines,
+        total=_all(study, wish, state).count(),
+        previous=wish.link(before=first, after=0) if back and first else "",
+        next=wish.link(after=last, before=0) if onward and last else "",
+    )
+
+
+def _all(study: Study, wish: Wish, state: State) -> QuerySet[Any]:
+    """Every row of the list: documents, or disagreements."""
+    if wish.sort == BY_DISAGREEMENT and state.pair is not None:
+        return _found(Disagreement.objects.filter(exploration=state.pair), wish.q, "document_id")
+    return _found(Document.objects.filter(study=study), wish.q, "pk")
+
+
+def _found(rows: QuerySet[Any], q: str, key: str) -> QuerySet[Any]:
+    """Only documents that hold all these words. Whole words: a beginning of many would go through them all."""
+    if not q:
+        return rows
+    words = words_of(q)
+    if not words:
+        return rows.none()
+    if connection.vendor == "postgresql":
+        query = " & ".join(f"'{word}'" for word in words)
+        ids = RawSQL("SELECT annotation_documents_with(to_tsquery('simple', %s))", [query])
+    else:
+        query = " ".join(f'"{word}"' for word in words)
+        ids = RawSQL("SELECT rowid FROM annotation_documentwords WHERE words MATCH %s", [query])
+    return rows.filter(**{f"{key}__in": ids})
+
+
+def _ids(study: Study, wish: Wish, state: State) -> tuple[list[int], bool]:
+    """The documents of the page, and whether there are more in the direction of travel."""
+    backwards = bool(wish.before)
+    rows, key = beyond(study, wish, state, wish.before or wish.after, backwards)
+    ids = list(rows.values_list(key, flat=True)[: PER_PAGE + 1])
+    more, ids = len(ids) > PER_PAGE, ids[:PER_PAGE]
+    return (ids[::-1] if backwards else ids), more
+
+
+def beyond(study: Study, wish: Wish, state: State, document: int, backwards: bool = False) -> tuple[QuerySet[Any], str]:
+    """The rows behind (or, backwards, before) a document in the list's order, and where they keep its id."""
+    rows = _all(study, wish, state)
+    if wish.sort == BY_DISAGREEMENT and state.pair is not None:
+        order = ["value", "-document_id"] if backwards else ["-value", "document_id"]
+        here = Disagreement.objects.filter(exploration=state.pair, document=document).first() if document else None
+        if here is not None:
+            way, tie = ("gt", "lt") if backwards else ("lt", "gt")
+            rows = rows.filter(
+                Q(**{f"value__{way}e": here.value}),
+                Q(**{f"value__{way}": here.value}) | Q(**{f"document_id__{tie}": document}),
+            )
+        return rows.order_by(*order), "document_id"
+    name = Document.objects.filter(study=study, pk=document).values_list("doc_id", flat=True).first()
+    if name is not None:
+        rows = rows.filter(**{"doc_id__lt" if backwards else "doc_id__gt": name})
+    return rows.order_by("-doc_id" if backwards else "doc_id"), "pk"
+
+
+def _lines(ids: list[int], pair: Exploration | None) -> list[Line]:
+    documents = Document.objects.in_bulk(ids)
+    texts = dict(Reference.objects.filter(document__in=ids, index=0).values_list("document", "text"))
+    values = dict(
+        Disagreement.objects.filter(exploration=pair, document__in=ids).values_list("document", "value") if pair else ()
+    )
+    return [Line(documents[key], _glimpse(texts.get(key) or documents[key].source), values.get(key)) for key in ids]
+
+
+def _glimpse(text: Any) -> str:
+    start = plain(text)
+    return start if len(start) <= GLIMPSE else start[:GLIMPSE].rsplit(" ", 1)[0] + " …"

@@ -1,0 +1,117 @@
+"""The report of a study: the same one that `python -m analysis report` writes, from the tables as they stand.
+
+Filter, agree, aggregate, correlate: all statistics and words are `analysis`'s; this module fetches the tables.
+"""
+
+import io
+import tempfile
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from django.utils.translation import gettext
+
+from annotation.common.errors import Refused
+from annotation.jobs.page_cache import stored
+from annotation.models import Study
+from annotation.tables.frames import scores_frame, summaries_frame
+from annotation.tables.trusted import filter_sentence, human_scores, measures_of, of_systems, trusted_judgments
+
+if TYPE_CHECKING:
+    from analysis.report import Report
+    from analysis.report.parts import Figure
+
+
+@stored("report")
+def report_content(study: Study) -> dict[str, Any]:
+    """What the Report page shows; empty while nobody has judged."""
+    report = study_report(study)
+    return {} if report is None else _content(report)
+
+
+def study_report(study: Study, human: str = "") -> "Report | None":
+    """The report by one human measure (by default the leading one)."""
+    from analysis.report import RESAMPLES, SEED, build_report, judgments_behind
+    from analysis.tables.where import without_checks
+
+    trusted = trusted_judgments(study)
+    if trusted.judgments.empty:
+        return None
+    measured = human_scores(study, trusted.judgments)
+    measures = measures_of(measured)
+    human = human or measures[0]
+    if human not in measures:
+        raise Refused(
+            gettext("There is no human measure “%(name)s” here. There are: %(known)s.")
+            % {"name": human[:60], "known": ", ".join(measures)}
+        )
+    scores = _together(measured, scores_frame(study))
+    return build_report(
+        scores,
+        human=human,
+        metrics=sorted(set(scores["metric"]) - set(measures)),
+        judgments=without_checks(judgments_behind(trusted.judgments, human)),
+        summaries=of_systems(summaries_frame(study)),
+        title=study.name,
+        seed=SEED,
+        resamples=RESAMPLES,
+        filtered=filter_sentence(trusted.decision),
+        # As the files of an export in the folder STUDY are called.
+        source=("STUDY/human_scores.csv", "STUDY/scores.csv"),
+        judgments_source="STUDY/judgments_kept.csv",
+        command=f"python -m analysis report STUDY --human {human} --ci {RESAMPLES} --seed {SEED} --out report",
+    )
+
+
+def _together(human: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+    """One scores table; what was worked out here stands for an imported measure of the same name."""
+    columns = [name for name in ("doc_id", "system", "group", "metric", "value") if name in human]
+    rest = metrics[~metrics["metric"].isin(human["metric"])]
+    return pd.concat([human[columns], rest[[name for name in columns if name in rest]]], ignore_index=True)
+
+
+def _content(report: "Report") -> dict[str, Any]:
+    return {
+        "title": report.title,
+        "verdict": report.verdict,
+        "warnings": list(report.warnings),
+        "methods": report.methods,
+        "command": report.command,
+        "sections": [
+            {
+                "name": section.name,
+                "heading": section.heading,
+                "text": section.text,
+                "figures": [_figure(figure) for figure in section.figures],
+            }
+            for section in report.sections
+        ],
+    }
+
+
+def _figure(figure: "Figure") -> dict[str, Any]:
+    from analysis.plot import to_svg
+
+    return {
+        "name": figure.name,
+        "title": figure.title,
+        "caption": figure.caption,
+        "command": figure.command,
+        "svg": to_svg(figure.chart),
+        "columns": [str(name) for name in figure.table.columns],
+        "rows": figure.table.astype(object).values.tolist(),
+    }
+
+
+def report_archive(study: Study) -> bytes:
+    """The report's folder (page, figures, tables, methods, commands) as one zip file."""
+    from analysis.report import write_report
+
+    report = study_report(study)
+    if report is None:
+        raise Refused(gettext("Nobody has judged yet, so there is nothing to report."))
+    packed = io.BytesIO()
+    with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(write_report(report, place)):
+            archive.write(path, path.relative_to(place))
+    return packed.getvalue()

@@ -1,0 +1,1 @@
+"""Lists of SCUs: advice while one is written, comparing, merging, freezing."""

@@ -1,0 +1,107 @@
+"""SCU lists: advice while they are written, and the admin's pages to compare, merge and freeze them."""
+
+import json
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.accounts.access import READERS, study_for, user_of
+from annotation.common.error_pages import answers_refusals
+from annotation.common.errors import BadAnswers
+from annotation.common.parsing import whole
+from annotation.common.text import plain, sentences
+from annotation.judging.leases import assignment_of
+from annotation.judging.script_views import api
+from annotation.models import Reference, Role, Study
+from annotation.protocols.scu import editor_config, reference_of
+from annotation.protocols.scu_units import read_units
+from annotation.scus.advice import unit_advice
+from annotation.scus.lists import MOST_FROZEN, compare, freeze_units, reference_states, version_of
+
+
+def advised(request: HttpRequest, reference: Reference) -> HttpResponse:
+    try:
+        units = [str(text)[:2000] for text in json.loads(request.body)["units"]][:100]
+    except (ValueError, KeyError, TypeError, RecursionError, RequestDataTooBig):
+        raise BadAnswers(_("The page sent something that can’t be read.")) from None
+    found = unit_advice(units, plain(reference.text))
+    return JsonResponse({"advice": [[one.sentence for one in advice] for advice in found]})
+
+
+@api
+@require_POST
+def advice(request: HttpRequest, key: str) -> HttpResponse:
+    """The holder of the assignment: gentle advice on the SCUs so far; anybody else gets 404."""
+    return advised(request, reference_of(assignment_of(user_of(request), key).task))
+
+
+def _reference(study: Study, reference_id: int) -> Reference:
+    return get_object_or_404(Reference.objects.select_related("document"), pk=reference_id, document__study=study)
+
+
+@require_POST
+@api
+def list_advice(request: HttpRequest, slug: str, reference_id: int) -> HttpResponse:
+    """Admins: the same advice on a final list."""
+    return advised(request, _reference(study_for(request, slug, Role.ADMIN), reference_id))
+
+
+@require_GET
+def scus(request: HttpRequest, slug: str) -> HttpResponse:
+    """Admins and analysts: every reference of a study, and how far its SCUs are."""
+    study = study_for(request, slug, *READERS)
+    context = {"study": study, "states": reference_states(study), "step": "scus"}
+    return render(request, "annotation/scus/scus.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@answers_refusals
+def scu_list(request: HttpRequest, slug: str, reference_id: int) -> HttpResponse:
+    """Admins: annotators' SCUs side by side, merge them, freeze the list. Analysts: look."""
+    roles = (Role.ADMIN,) if request.method == "POST" else READERS
+    study = study_for(request, slug, *roles)
+    reference = _reference(study, reference_id)
+    if request.method == "POST":
+        return _freeze(request, study, reference)
+    return render(request, "annotation/scus/scu_list.html", _list_page(request, study, reference))
+
+
+def _freeze(request: HttpRequest, study: Study, reference: Reference) -> HttpResponse:
+    units = read_units(request.POST.get("units", ""), plain(reference.text), MOST_FROZEN)
+    seen = request.POST.get("version", "")
+    frozen = freeze_units(
+        reference,
+        units,
+        user_of(request),
+        seen_version=whole(seen, -1),
+        note=request.POST.get("note", ""),
+    )
+    told = ngettext("Frozen: version %(n)d, %(size)d SCU.", "Frozen: version %(n)d, %(size)d SCUs.", frozen.size)
+    messages.success(request, told % {"n": frozen.version, "size": frozen.size})
+    return redirect("scu-list", slug=study.slug, reference_id=reference.pk)
+
+
+def _list_page(request: HttpRequest, study: Study, reference: Reference) -> dict[str, Any]:
+    comparison = compare(reference)
+    chosen = request.GET.get("version", "")
+    return {
+        "study": study,
+        "reference": reference,
+        "comparison": comparison,
+        "may_freeze": study.role_of(user_of(request)) == Role.ADMIN,
+        "sentences": sentences(reference.text),
+        "reference_text": plain(reference.text),
+        "units": json.dumps([unit.as_json() for unit in comparison.start]),
+        "old": version_of(reference, whole(chosen)) if whole(chosen) else None,
+        "chosen": chosen,
+        "next_version": comparison.version + 1,
+        "scu": editor_config(MOST_FROZEN, reverse("list-advice", args=[study.slug, reference.pk])),
+        "step": "scus",
+    }

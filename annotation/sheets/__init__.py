@@ -1,1 +1,0 @@
-"""The human-evaluation datasheet and the dataset card: what the platform knows, and what only people can answer."""

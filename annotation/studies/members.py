@@ -1,0 +1,70 @@
+"""What admins do while judgments come in: batches change state, people get roles."""
+
+from django.db import transaction
+from django.utils.translation import gettext
+
+from annotation.common.errors import Refused
+from annotation.common.labels import label
+from annotation.models import Batch, Membership, Role, Study, User
+
+NEXT = {
+    Batch.State.DRAFT: {Batch.State.OPEN},
+    Batch.State.OPEN: {Batch.State.PAUSED, Batch.State.CLOSED},
+    Batch.State.PAUSED: {Batch.State.OPEN, Batch.State.CLOSED},
+    Batch.State.CLOSED: set(),
+}
+
+
+def set_state(study: Study, batch_id: int, state: str) -> None:
+    """Move a batch on. A closed one stays closed: its answers are the record."""
+    with transaction.atomic():
+        batch = Batch.objects.select_for_update().filter(study=study, pk=batch_id).first()
+        if batch is None:
+            raise Refused(gettext("There is no such batch in this study. Nothing was changed."))
+        if state not in NEXT[Batch.State(batch.state)]:
+            raise Refused(
+                gettext("“%(batch)s” is %(state)s and can't become “%(wanted)s”. Nothing was changed.")
+                % {"batch": batch, "state": label(batch.state), "wanted": label(state[:20])}
+            )
+        batch.state = state
+        batch.save(update_fields=["state"])
+
+
+def add_member(study: Study, name: str, role: str) -> None:
+    """Give an existing account a role, or another role than before."""
+    if role not in Role.values:
+        raise Refused(
+            gettext("There is no role “%(role)s”. Known: %(known)s. Nothing was changed.")
+            % {"role": role[:20], "known": ", ".join(Role.values)}
+        )
+    user = User.objects.filter(username=name).first()
+    if user is None:
+        raise Refused(
+            gettext(
+                "There is no account named “%(name)s”. Nothing was changed: look at the spelling, or invite this "
+                "person below."
+            )
+            % {"name": name[:60]}
+        )
+    with transaction.atomic():
+        _keep_an_admin(study, name, role)
+        Membership.objects.update_or_create(study=study, user=user, defaults={"role": role})
+
+
+def remove_member(study: Study, name: str) -> None:
+    """Take a person's role away. Their judgments stay."""
+    with transaction.atomic():
+        _keep_an_admin(study, name, "")
+        if not Membership.objects.filter(study=study, user__username=name).delete()[0]:
+            raise Refused(gettext("“%(name)s” has no part in this study. Nothing was changed.") % {"name": name[:60]})
+
+
+def _keep_an_admin(study: Study, name: str, role: str) -> None:
+    """Refused for the last one. Two admins who take each other out take turns at the study's row."""
+    Study.objects.select_for_update().get(pk=study.pk)
+    admins = set(study.memberships.filter(role=Role.ADMIN).values_list("user__username", flat=True))
+    if admins == {name} and role != Role.ADMIN:
+        raise Refused(
+            gettext("“%(name)s” is the study's only admin. Make somebody else admin first. Nothing was changed.")
+            % {"name": name}
+        )

@@ -1,0 +1,161 @@
+"""How far each study and batch is, counted by the database in a fixed number of queries."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, Q, Sum
+
+from annotation.models import (
+    REFERENCE_GROUP,
+    Assignment,
+    Batch,
+    ContentUnit,
+    Judgment,
+    Membership,
+    Posting,
+    Role,
+    Study,
+    Summary,
+    User,
+    Worker,
+)
+from annotation.models.work import counted
+
+State = Assignment.State
+
+
+@dataclass(frozen=True)
+class BatchProgress:
+    batch: Batch
+    tasks: int
+    places: int  # answers asked for: the sum of the quotas
+    submitted: int  # what counts: confirmed, where a market stands between
+    leased: int
+    unconfirmed: int = 0  # answers we have whose market has not confirmed them
+    is_posted: bool = False  # its tasks are taken on a market
+
+    @property
+    def can_be_taken(self) -> bool:
+        """Whether somebody with an account may find a task there, or one that they hold."""
+        wanted = self.submitted + self.unconfirmed < self.places
+        return self.batch.state == Batch.State.OPEN and wanted and not self.is_posted
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.submitted // self.places if self.places else 0
+
+
+@dataclass(frozen=True)
+class Card:
+    """A study on the home page, as one person sees it."""
+
+    study: Study
+    role: str
+    batches: list[BatchProgress]  # for annotators: the open ones, with the places they could take
+    mine: int  # tasks this person has submitted
+
+    @property
+    def reads(self) -> bool:
+        return self.role in (Role.ADMIN, Role.ANALYST)
+
+    @property
+    def to_take(self) -> list[BatchProgress]:
+        return [one for one in self.batches if one.can_be_taken]
+
+
+def batch_progress(studies: list[Study]) -> dict[int, list[BatchProgress]]:
+    """Every batch's progress, by study id: two queries, whatever the number of studies."""
+    # A task's answers: what is live on it minus what is only leased, or not confirmed by its market.
+    waits = Q(state=State.SUBMITTED, submission__isnull=False) & ~counted()
+    rows = (
+        Assignment.objects.filter(Q(state=State.LEASED) | waits, task__batch__study__in=studies)
+        .values_list("task__batch")
+        .annotate(held=Count("pk", filter=Q(state=State.LEASED)), waiting=Count("pk", filter=Q(state=State.SUBMITTED)))
+    )
+    others = {batch: (held, waiting) for batch, held, waiting in rows}
+    batches = (
+        Batch.objects.filter(study__in=studies)
+        .annotate(tasks_n=Count("tasks"), places=Sum("tasks__quota"), live=Sum("tasks__live"))
+        .annotate(posted=Exists(Posting.objects.filter(batch=OuterRef("pk"))))
+        .order_by("pk")
+    )
+    found: dict[int, list[BatchProgress]] = {}
+    for batch in batches:
+        held, waiting = others.get(batch.pk, (0, 0))
+        submitted = (batch.live or 0) - held - waiting
+        found.setdefault(batch.study_id, []).append(
+            BatchProgress(
+                batch,
+                batch.tasks_n,
+                batch.places or 0,
+                submitted,
+                held,
+                waiting,
+                is_posted=batch.posted and not batch.is_direct,
+            )
+        )
+    return found
+
+
+def home_cards(user: User) -> list[Card]:
+    """The person's studies in alphabetical order: five queries, whatever their number."""
+    studies = list(Study.objects.visible_to(user).order_by("name"))
+    roles = dict(Membership.objects.filter(user=user).values_list("study_id", "role"))
+    progress = batch_progress(studies)
+    mine = dict(
+        Assignment.objects.filter(worker__user=user, state__in=[State.SUBMITTED, State.SURPLUS])
+        .values_list("worker__study")
+        .annotate(n=Count("pk"))
+    )
+    return [
+        Card(study, roles.get(study.pk, Role.ADMIN), progress.get(study.pk, []), mine.get(study.pk, 0))
+        for study in studies
+    ]
+
+
+@dataclass(frozen=True)
+class StudyState:
+    """What the stepper of a study says."""
+
+    documents: int
+    systems: int
+    summaries: int
+    scus: int
+    checks: int
+    judgments: int
+    workers: int
+    metrics: int
+    batches: list[BatchProgress]
+
+
+def study_state(study: Study) -> StudyState:
+    """The counts of one study: a fixed number of queries."""
+    units = ContentUnit.objects.filter(document__study=study, retired_in=None).aggregate(
+        scus=Count("pk", filter=Q(is_check=False)), checks=Count("pk", filter=Q(is_check=True))
+    )
+    judgments = Judgment.objects.counted().filter(assignment__task__batch__study=study)
+    return StudyState(
+        documents=study.documents.count(),
+        systems=study.systems.exclude(group=REFERENCE_GROUP).count(),
+        summaries=Summary.objects.filter(document__study=study).exclude(system__group=REFERENCE_GROUP).count(),
+        scus=units["scus"],
+        checks=units["checks"],
+        judgments=judgments.count(),
+        workers=Worker.objects.filter(counted("assignments__"), study=study).distinct().count(),
+        metrics=study.scores.values("metric").distinct().count(),
+        batches=batch_progress([study]).get(study.pk, []),
+    )
+
+
+def system_rows(study: Study) -> list[dict[str, object]]:
+    """The study's systems with how much each has been judged: two queries."""
+    answers = dict(
+        Judgment.objects.counted()
+        .filter(summary__system__study=study)
+        .values_list("summary__system")
+        .annotate(n=Count("pk"))
+    )
+    rows = study.systems.annotate(summaries_n=Count("summaries")).order_by("group", "name")
+    return [
+        {"name": row.name, "group": row.group, "summaries_n": row.summaries_n, "answers": answers.get(row.pk, 0)}
+        for row in rows
+    ]

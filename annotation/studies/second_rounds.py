@@ -1,0 +1,281 @@
+"""The second round: contested answers go back to those who gave them, beside the others'. Both rounds are kept."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import asdict, dataclass
+from random import Random
+from typing import Any
+
+import pandas as pd
+from django.db import transaction
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from annotation import protocols
+from annotation.common.errors import Refused
+from annotation.models import Batch, Judgment, SecondLook, Study, Task, Worker
+
+ROUND_OF = "round_of"
+
+
+class NothingContested(Refused):
+    sentence = "No answer is contested by this rule, so there is nothing to look at again. No batch was made."
+
+
+@dataclass(frozen=True)
+class Contested:
+    """What a second round of a batch would ask."""
+
+    rows: pd.DataFrame  # the judgments to look at again, with `reason`
+    answers: int  # judgments of the first round
+    units: int  # contested (summary, unit) pairs
+    workers: int
+    unreachable: int  # of them: imported workers, whom nobody can ask again
+    thresholds: dict[str, float]
+
+    @property
+    def looks(self) -> int:
+        return len(self.rows)
+
+
+def read_thresholds(batch: Batch, given: Mapping[str, Any]) -> dict[str, float]:
+    """The rule's thresholds: as given, else the batch's option `second_round`, else the default. Raises Refused."""
+    known = {**protocols.get(batch.protocol).contested_rule.thresholds, **batch.options.get("second_round", {})}
+    for name in known:
+        text = given.get(name, "")
+        try:
+            known[name] = float(text) if text not in ("", None) else float(known[name])
+        except ValueError:
+            raise Refused(_("%(name)s is “%(found)s”, but must be a number.") % {"name": name, "found": text}) from None
+    if any(value < 0 for value in known.values()) or known.get("majority", 0.5) >= 1:
+        raise Refused(_("A threshold must not be negative, and a majority lies below 1. Nothing was changed."))
+    return known
+
+
+def find_contested(batch: Batch, thresholds: Mapping[str, float]) -> Contested:
+    """Apply the rule to the batch's counted answers."""
+    frame = answers_frame([batch])
+    rows = protocols.get(batch.protocol).contested_rule.apply(frame, **thresholds)
+    return Contested(
+        rows=rows,
+        answers=len(frame),
+        units=len(rows[["doc_id", "system", "unit"]].drop_duplicates()),
+        workers=rows["worker"].nunique(),
+        unreachable=len(_unreachable(rows)),
+        thresholds=dict(thresholds),
+    )
+
+
+def _unreachable(rows: pd.DataFrame) -> set[int]:
+    concerned = Worker.objects.filter(pk__in=set(rows["worker"].tolist()), crowd=Worker.IMPORTED, user=None)
+    return set(concerned.values_list("pk", flat=True))
+
+
+def answers_frame(batches: list[Batch]) -> pd.DataFrame:
+    """The counted answers of some batches as a judgments table; `system` is the summary's number, `judgment` the row's.
+
+    Who rated a summary twice in a round (the reference stands in every group) counts with the last answer.
+    """
+    fields = {
+        "judgment": "pk",
+        "doc_id": "summary__document__doc_id",
+        "document": "summary__document_id",
+        "system": "summary_id",
+        "unit": "unit",
+        "worker_id": "assignment__worker__pseudonym",
+        "worker": "assignment__worker_id",
+        "value": "value",
+        "round": "assignment__task__batch__round",
+    }
+    rows = (
+        Judgment.objects.counted()
+        .filter(assignment__task__batch__in=batches, is_check=False)
+        .order_by("submitted_at", "pk")
+    )
+    frame = pd.DataFrame.from_records(list(rows.values_list(*fields.values())), columns=list(fields))
+    frame["system"] = frame["system"].astype(str)
+    key = ["round", "doc_id", "system", "unit", "worker_id"]
+    return frame.drop_duplicates(key, keep="last").sort_values("judgment", ignore_index=True)
+
+
+def second_round_of(batch: Batch) -> Batch | None:
+    return Batch.objects.filter(study_id=batch.study_id, round=batch.round + 1, options__round_of=batch.pk).first()
+
+
+def open_second_round(batch: Batch, thresholds: Mapping[str, float], *, seed: int = 0) -> Batch:
+    """A batch of second looks: one task per concerned worker and document, reserved for that worker, open at once.
+
+    Raises Refused while the first round goes on, when there is a second one already, or nothing is contested.
+    """
+    if batch.state == Batch.State.OPEN:
+        raise Refused(_("The first round is still open: close or pause it, then look at what is contested."))
+    with transaction.atomic():
+        Study.objects.select_for_update().get(pk=batch.study_id)
+        if second_round_of(batch):
+            raise Refused(_("This batch has its second round already. Nothing was changed."))
+        found = find_contested(batch, thresholds)
+        rows = found.rows[~found.rows["worker"].isin(_unreachable(found.rows))]
+        if not found.looks:
+            raise NothingContested
+        if rows.empty:
+            raise Refused(_("These answers were imported, so nobody can be asked again. No batch was made."))
+        made = Batch.objects.create(
+            study_id=batch.study_id,
+            name=_free_name(batch),
+            protocol=batch.protocol,
+            role=batch.role,
+            round=batch.round + 1,
+            crowd=batch.crowd,
+            state=Batch.State.OPEN,
+            scale_min=batch.scale_min,
+            scale_max=batch.scale_max,
+            options={**batch.options, ROUND_OF: batch.pk, "thresholds": dict(thresholds), "seed": seed},
+        )
+        _make_tasks(made, rows, answers_frame([batch]), seed)
+    return made
+
+
+def _free_name(batch: Batch) -> str:
+    name = _("%(name)s, second round") % {"name": batch.name[:150]}
+    taken = set(Batch.objects.filter(study_id=batch.study_id).values_list("name", flat=True))
+    return next(one for n in range(1, 1000) if (one := name if n == 1 else f"{name} ({n})") not in taken)
+
+
+def _make_tasks(batch: Batch, rows: pd.DataFrame, answers: pd.DataFrame, seed: int) -> None:
+    values: dict[tuple[str, str], list[tuple[int, float]]] = {}
+    for one in answers.to_dict("records"):
+        values.setdefault((one["system"], one["unit"]), []).append((one["judgment"], one["value"]))
+    mine: dict[tuple[int, int], list[dict[Hashable, Any]]] = {}
+    for one in rows.sort_values(["document", "worker", "system", "judgment"]).to_dict("records"):
+        mine.setdefault((one["document"], one["worker"]), []).append(one)
+    parts: dict[int, int] = {}
+    for (document, worker), looks in mine.items():
+        part = parts[document] = parts.get(document, -1) + 1
+        task = Task.objects.create(batch=batch, document_id=document, part=part, reserved_for_id=worker, quota=1)
+        SecondLook.objects.bulk_create(
+            SecondLook(
+                task=task,
+                judgment_id=one["judgment"],
+                order=order,
+                others=_others(values[one["system"], one["unit"]], one["judgment"], seed),
+            )
+            for order, one in enumerate(looks, start=1)
+        )
+
+
+def _others(answers: list[tuple[int, float]], own: int, seed: int) -> list[float]:
+    """The others' values, shuffled, so that their order tells nobody apart."""
+    values = [float(value) for judgment, value in answers if judgment != own]
+    Random(f"{seed}:{own}").shuffle(values)
+    return values
+
+
+@dataclass(frozen=True)
+class RoundReport:
+    """Agreement before and after, and what became of the contested answers."""
+
+    before: list[dict[str, Any]]  # fields of analysis.agreement.AgreementResult
+    after: list[dict[str, Any]]
+    looks: int
+    done: int
+    revised: int
+    remarks: list[dict[str, Any]]
+
+    @property
+    def confirmed(self) -> int:
+        return self.done - self.revised
+
+    @property
+    def pairs(self) -> list[tuple[Any, Any]]:
+        return list(zip(self.before, self.after, strict=True))
+
+
+def round_report(first: Batch, second: Batch, *, resamples: int = 1000, seed: int = 0) -> RoundReport:
+    """Krippendorff's alpha of the first round, and of each worker's last answers; pooled, and for each dimension."""
+    frame = answers_frame([first, second])
+    start = frame[frame["round"] == first.round]
+    looks = SecondLook.objects.filter(task__batch=second).values_list(
+        "judgment__summary", "judgment__unit", "judgment__assignment__worker__pseudonym", "judgment__value"
+    )
+    firsts = {(str(summary), unit, worker): value for summary, unit, worker, value in looks}
+    answered = frame[frame["round"] == second.round]
+    revised = sum(
+        value != firsts.get((system, unit, worker))
+        for system, unit, worker, value in zip(
+            answered["system"], answered["unit"], answered["worker_id"], answered["value"], strict=True
+        )
+    )
+    return RoundReport(
+        before=_agreements(first, start, resamples, seed),
+        after=_agreements(first, frame, resamples, seed),
+        looks=len(firsts),
+        done=len(answered),
+        revised=revised,
+        remarks=_remarks(second),
+    )
+
+
+def _agreements(batch: Batch, frame: pd.DataFrame, resamples: int, seed: int) -> list[dict[str, Any]]:
+    from analysis.agreement import agreement
+
+    protocol = protocols.get(batch.protocol)
+    pooled = agreement(frame, level=protocol.level, ci=resamples, cluster="doc_id", seed=seed)
+    if not protocol.judges_scus:
+        pooled += agreement(frame, level=protocol.level, by="unit", ci=resamples, cluster="doc_id", seed=seed)
+    return [asdict(result) for result in pooled]
+
+
+def _remarks(batch: Batch) -> list[dict[str, Any]]:
+    rows = Judgment.objects.filter(
+        assignment__task__batch=batch, is_current=True, extra__remark__isnull=False
+    ).select_related("summary__document", "summary__system", "assignment__worker")
+    return [
+        {
+            "worker": row.assignment.worker.pseudonym,
+            "doc_id": row.summary.document.doc_id,
+            "system": row.summary.system.name,
+            "unit": row.unit,
+            "value": row.value,
+            "remark": (row.extra or {})["remark"],
+        }
+        for row in rows.order_by("pk")
+    ]
+
+
+@dataclass(frozen=True)
+class RoundLine:
+    """A first-round batch in the overview."""
+
+    batch: Batch
+    second: Batch | None
+
+
+def first_rounds(study: Study) -> list[RoundLine]:
+    """The batches that a second round can follow: two queries."""
+    batches = list(study.batches.filter(protocol__in=protocols.judging()).order_by("pk"))
+    seconds = {batch.options.get(ROUND_OF): batch for batch in batches if ROUND_OF in batch.options}
+    return [RoundLine(batch, seconds.get(batch.pk)) for batch in batches if ROUND_OF not in batch.options]
+
+
+@dataclass(frozen=True)
+class RoundPage:
+    """What the page of one batch shows."""
+
+    rule: str | Promise
+    found: Contested
+    second: Batch | None
+    report: RoundReport | None
+    before: list[dict[str, Any]]
+    reasons: dict[str, int]
+
+
+def round_page(batch: Batch, thresholds: Mapping[str, float]) -> RoundPage:
+    found, second = find_contested(batch, thresholds), second_round_of(batch)
+    frame = answers_frame([batch])
+    return RoundPage(
+        rule=protocols.get(batch.protocol).contested_rule.explanation,
+        found=found,
+        second=second,
+        report=round_report(batch, second) if second else None,
+        before=_agreements(batch, frame, 1000, 0) if second is None and frame["worker_id"].nunique() > 1 else [],
+        reasons={str(reason): int(n) for reason, n in found.rows["reason"].value_counts().items()},
+    )

@@ -1,0 +1,22 @@
+"""What is kept in English, in the reader's language."""
+
+from django import template
+
+from annotation.accounts.audit_log import DEEDS
+from annotation.common.labels import label
+from annotation.common.translation import translated
+
+register = template.Library()
+register.filter("word", label)
+
+
+@register.filter
+def deed(action: str) -> str:
+    """What a line of the record says was done."""
+    return str(DEEDS.get(action, action))
+
+
+@register.filter
+def said(text: str) -> str:
+    """What `analysis` or `scoring` says in English, in the reader's language."""
+    return translated(text)

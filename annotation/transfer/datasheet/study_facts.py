@@ -1,0 +1,143 @@
+"""What the platform knows of a study, counted once for both sheets."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+from typing import Any
+
+from django.db.models import Avg, Count, Max, Min
+
+from annotation.common.text import plain
+from annotation.guidance import newest_text
+from annotation.jobs.page_cache import study_mark
+from annotation.models import (
+    REFERENCE_GROUP,
+    Assignment,
+    Batch,
+    FilterDecision,
+    GuidanceText,
+    StoredResult,
+    Study,
+    Worker,
+)
+from annotation.models.attention import totals
+from annotation.models.work import counted
+from annotation.studies.progress import StudyState, study_state
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything the sheets say about a study."""
+
+    study: Study
+    state: StudyState
+    groups: list[str]
+    protocols: list[str]
+    batches: list[Batch]
+    workers_by_role: dict[str, int]
+    crowds: list[str]
+    assignments: int
+    per_summary: float | None
+    """Assignments that count, per summary judged on its own."""
+    minutes: float | None
+    """Median active minutes of an assignment, where the page measured them."""
+    first: datetime | None
+    last: datetime | None
+    rewards: list[int]
+    """What a place pays, in cents, by batch."""
+    filter: FilterDecision | None
+    agreement: list[dict[str, Any]]
+    """The Quality page's rows, where that page has been made for the data as they stand."""
+    instructions: dict[str, GuidanceText]
+    consent: GuidanceText | None
+    consents: int
+    plans: list[Any]
+    checks: int
+    words: dict[str, float]
+    """Mean length in words of sources, references and summaries, from the first hundred of each."""
+
+    @property
+    def here(self) -> bool:
+        """Whether anybody judged on this site. What happened elsewhere is for others to say."""
+        return any(crowd != Worker.IMPORTED for crowd in self.crowds)
+
+
+def sentence(words: str) -> str:
+    """With a capital and a full stop; nothing stays nothing."""
+    return f"{words[:1].upper()}{words[1:]}." if words else ""
+
+
+def facts_of(study: Study) -> Facts:
+    work = Assignment.objects.filter(counted(), task__batch__study=study)
+    times = work.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
+    batches = [batch for batch in study.batches.order_by("pk") if batch.protocol]
+    judged = [batch for batch in batches if work.filter(task__batch=batch).exists()] or batches
+    protocols = sorted({batch.protocol for batch in judged})
+    found = {name: newest_text(study, GuidanceText.Kind.INSTRUCTIONS, name) for name in protocols}
+    consent = newest_text(study, GuidanceText.Kind.CONSENT)
+    state = study_state(study)
+    return Facts(
+        study=study,
+        state=state,
+        groups=sorted(set(study.systems.exclude(group="").values_list("group", flat=True)) - {REFERENCE_GROUP}),
+        protocols=protocols,
+        batches=judged,
+        workers_by_role=_workers_by_role(work),
+        crowds=sorted(set(Worker.objects.filter(study=study, assignments__in=work).values_list("crowd", flat=True))),
+        assignments=work.count(),
+        per_summary=_per_summary(study),
+        minutes=_minutes(work),
+        first=times["first"],
+        last=times["last"],
+        rewards=sorted({batch.terms["reward_cents"] for batch in judged if (batch.terms or {}).get("reward_cents")}),
+        filter=study.filter_in_force(),
+        agreement=_agreement(study),
+        instructions={name: text for name, text in found.items() if text},
+        consent=consent,
+        consents=consent.consents.count() if consent else 0,
+        plans=list(study.practice_plans.filter(protocol__in=protocols)),
+        checks=state.checks,
+        words=_words(study),
+    )
+
+
+def _workers_by_role(work: Any) -> dict[str, int]:
+    pairs = set(work.values_list("task__batch__role", "worker"))
+    return dict(sorted(Counter(role for role, _ in pairs).items()))
+
+
+def _per_summary(study: Study) -> float | None:
+    alone = Assignment.objects.filter(counted(), task__batch__study=study, task__summary__isnull=False)
+    found = alone.values("task__summary", "task__batch__role").annotate(n=Count("pk")).aggregate(mean=Avg("n"))
+    return None if found["mean"] is None else float(found["mean"])
+
+
+def _minutes(work: Any) -> float | None:
+    measured = [
+        totals(signals).active_seconds for signals in work.exclude(signals={}).values_list("signals", flat=True)
+    ]
+    return median(measured) / 60 if measured else None
+
+
+def _agreement(study: Study) -> list[dict[str, Any]]:
+    kept = StoredResult.objects.filter(study=study, name="quality", mark=study_mark(study)).first()
+    parts = kept.content.get("protocols", []) if kept else []
+    return [{"protocol": part["name"], **row} for part in parts for row in part["agreement"]]
+
+
+def _words(study: Study) -> dict[str, float]:
+    from annotation.models import Reference, Summary
+
+    texts = {
+        "source": study.documents.order_by("pk").values_list("source", flat=True)[:100],
+        "reference": Reference.objects.filter(document__study=study)
+        .order_by("pk")
+        .values_list("text", flat=True)[:100],
+        "summary": Summary.objects.filter(document__study=study)
+        .exclude(system__group=REFERENCE_GROUP)
+        .order_by("pk")
+        .values_list("text", flat=True)[:100],
+    }
+    lengths = {name: [len(plain(text).split()) for text in found] for name, found in texts.items()}
+    return {name: sum(found) / len(found) for name, found in lengths.items() if found}

@@ -1,0 +1,1 @@
+"""Studies going out: tables, a manifest, jobs that write them."""

@@ -1,0 +1,1 @@
+"""Studies coming in: read, checked as a whole, stored whole or not at all."""

@@ -1,0 +1,299 @@
+"""Judgments on their way in: which protocol they follow, whether they are sound, and the work they came from."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from analysis.tables import Problem, TableError
+from annotation import protocols
+from annotation.models import Assignment, Batch, Judgment, Study, Task, Worker
+from annotation.protocols import Protocol
+from annotation.protocols.likert import Likert
+from annotation.protocols.litepyramid import LitePyramid
+from annotation.tables.judgments import COLUMNS
+
+from .bulk_insert import Progress, insert_rows
+from .column_lengths import longest
+from .folder import BLANK, Folder
+
+if TYPE_CHECKING:
+    from .study import Stored
+
+# What is no column of the study's own: a judgment's own cells, what check units say, and what is worked out below.
+KNOWN = [column.name for column in COLUMNS if column.in_files and not column.derived]
+KNOWN += ["expected", "scale_min", "scale_max", "assignment"]
+WORK = ["protocol", "role", "round"]  # what makes a batch
+
+
+def check_judgments(folder: Folder, scale: tuple[float, float]) -> pd.DataFrame | None:
+    """The judgments with protocol, role, round and assignment filled in; TableError for what can't be stored."""
+    if folder["judgments"] is None:
+        return None
+    frame, scus, name = folder.tables["judgments"], folder["scus"], folder.name_of("judgments")
+    frame = _completed(frame, scus)
+    judging = {protocol.name: protocol for protocol in protocols.among(protocols.judging())}
+    scales = {key: scale if protocol.scale_varies else protocol.scale({}) for key, protocol in judging.items()}
+    problems = [
+        *_rows(name, frame, "protocol", ~frame["protocol"].isin(list(judging)), " or ".join(judging)),
+        *(
+            problem
+            for protocol in judging.values()
+            for problem in _values(name, frame, protocol, scales[protocol.name])
+        ),
+        *_units(name, frame, scus),
+        *_assignments(name, frame),
+        *_times(name, frame),
+    ]
+    if problems:
+        raise TableError(problems)
+    return frame.assign(
+        scale_min=frame["protocol"].map({key: low for key, (low, _high) in scales.items()}),
+        scale_max=frame["protocol"].map({key: high for key, (_low, high) in scales.items()}),
+    )
+
+
+def _completed(frame: pd.DataFrame, scus: pd.DataFrame | None) -> pd.DataFrame:
+    given = {column: frame.get(column, "") for column in ("protocol", "role", "assignment_id")}
+    frame = frame.assign(**given)
+    units = set() if scus is None else set(scus["scu_id"])
+    binary = scus is None and bool(frame["value"].isin([0, 1]).all())
+    guess = np.where(frame["unit"].isin(units) | binary, LitePyramid.name, Likert.name)
+    frame["protocol"] = frame["protocol"].where(frame["protocol"] != "", guess)
+    frame["role"] = frame["role"].where(frame["role"] != "", "crowd")
+    frame["round"] = frame["round"].fillna(1).astype(int) if "round" in frame else 1
+    frame["is_check"] = frame["is_check"].astype(bool) if "is_check" in frame else False
+    if scus is not None:  # a check unit's answer is a check, whether or not the file says so
+        marked = scus["text"].str.strip() == BLANK
+        marked |= scus["is_check"].astype(bool) if "is_check" in scus else False
+        checks = pd.MultiIndex.from_frame(scus.loc[marked, ["doc_id", "scu_id"]])
+        frame["is_check"] |= pd.MultiIndex.from_frame(frame[["doc_id", "unit"]]).isin(checks)
+    # Without an id, what one worker said of one document in one round is one assignment (a second system: another).
+    own = frame["doc_id"] + "/" + frame["system"] + "/" + frame["worker_id"] + "/" + frame["round"].astype(str)
+    frame["assignment_id"] = frame["assignment_id"].where(frame["assignment_id"] != "", own)
+    return frame
+
+
+def check_keys(folder: Folder, frame: pd.DataFrame) -> None:
+    """TableError for assignment ids that are too long once pseudonyms, all of one length, stand in them."""
+    most, study = longest(Assignment, "key"), Study()
+    keys = frame["assignment_id"]
+    hidden = keys.map(_hidden_keys(frame, study))
+    problems = [
+        Problem(
+            file=folder.name_of("judgments"),
+            row=int(row) + 1,
+            column="assignment_id",
+            found=f"{len(keys.iloc[row])} characters, {len(hidden.iloc[row])} once the worker's id is a pseudonym",
+            expected=f"at most {most} characters",
+        )
+        for row in np.flatnonzero(hidden.str.len() > most)[:100]
+    ]
+    if problems:
+        raise TableError(problems)
+
+
+def _hidden_keys(frame: pd.DataFrame, study: Study) -> dict[str, str]:
+    """Assignment ids made of a worker's id would give it away in exports: the pseudonym takes its place there."""
+    pairs = frame[["assignment_id", "worker_id"]].drop_duplicates()
+    return {
+        key: key
+        if worker not in key
+        else re.sub(rf"(?<![^\W_]){re.escape(worker)}(?![^\W_])", study.pseudonym(Worker.IMPORTED, worker), key)
+        for key, worker in pairs.itertuples(index=False, name=None)
+    }
+
+
+def _rows(name: str, frame: pd.DataFrame, column: str, wrong: Any, expected: str) -> list[Problem]:
+    return [
+        Problem(file=name, row=int(row) + 1, column=column, found=repr(frame[column].iloc[row]), expected=expected)
+        for row in np.flatnonzero(wrong)
+    ]
+
+
+def _values(name: str, frame: pd.DataFrame, protocol: Protocol, scale: tuple[float, float]) -> list[Problem]:
+    own, (low, high) = frame["protocol"] == protocol.name, scale
+    if protocol.judges_scus:
+        return _rows(name, frame, "value", own & ~frame["value"].isin([0, 1]), f"0 or 1, {protocol.title}'s scale")
+    other = "(--scale sets another)" if protocol.scale_varies else f"of {protocol.title}"
+    expected = f"a value on the scale {low:g} to {high:g} {other}"
+    return _rows(name, frame, "value", own & ~frame["value"].between(low, high), expected)
+
+
+def _units(name: str, frame: pd.DataFrame, scus: pd.DataFrame | None) -> list[Problem]:
+    about_scus = frame["protocol"].isin(protocols.judging_scus())
+    if scus is None:
+        return _rows(name, frame, "unit", about_scus, "scus.* in the folder, which LitePyramid judgments point to")[:1]
+    known = pd.MultiIndex.from_frame(scus[["doc_id", "scu_id"]])
+    strange = about_scus & ~pd.MultiIndex.from_frame(frame[["doc_id", "unit"]]).isin(known)
+    return _rows(name, frame, "unit", strange, "an scu_id of this document in scus.*")
+
+
+def _assignments(name: str, frame: pd.DataFrame) -> list[Problem]:
+    """An assignment is one worker's, on one document, in one batch; a worker judges a summary once per batch."""
+    first = frame.groupby("assignment_id", sort=False)[["worker_id", "doc_id", *WORK]].transform("first")
+    mixed = (first != frame[first.columns]).any(axis=1)
+    once = frame.drop_duplicates(["assignment_id", "doc_id", "system", "worker_id", *WORK])
+    twice = once.duplicated(["doc_id", "system", "worker_id", *WORK])
+    return [
+        *_rows(name, frame, "assignment_id", mixed, "an assignment of one worker on one document in one round"),
+        *_rows(
+            name,
+            frame,
+            "worker_id",
+            twice.reindex(frame.index, fill_value=False),
+            "a worker who judges a summary once (a second time is another round)",
+        ),
+    ]
+
+
+def _times(name: str, frame: pd.DataFrame) -> list[Problem]:
+    if "submitted_at" not in frame:
+        return []
+    return _rows(name, frame, "submitted_at", ~frame["submitted_at"].map(_is_time), "an ISO 8601 time")
+
+
+def store_judgments(study: Study, frame: pd.DataFrame, stored: "Stored", progress: Progress) -> None:
+    """Rebuild the work that the judgments came from: batches, tasks, assignments; then the judgments themselves."""
+    frame = frame.assign(assignment_id=frame["assignment_id"].map(_hidden_keys(frame, study)))
+    work = _work(study, frame, stored)
+    frame = frame.assign(assignment=frame["assignment_id"].map(work))
+    insert_rows(Judgment, FIELDS, _judgments(frame, stored), len(frame), progress)
+
+
+def _work(study: Study, frame: pd.DataFrame, stored: "Stored") -> dict[str, int]:
+    ids = list(frame["worker_id"].unique())
+    Worker.objects.bulk_create(
+        Worker(
+            study=study,
+            crowd=Worker.IMPORTED,
+            external_id=one,
+            pseudonym=study.pseudonym(Worker.IMPORTED, one),
+        )
+        for one in ids
+    )
+    workers = dict(Worker.objects.filter(study=study).values_list("external_id", "pk"))
+    keys: dict[str, int] = {}
+    kinds = frame[WORK].drop_duplicates().sort_values(WORK)
+    for protocol, role, number in kinds.itertuples(index=False, name=None):
+        rows = frame[(frame["protocol"] == protocol) & (frame["role"] == role) & (frame["round"] == number)]
+        batch = Batch.objects.create(
+            study=study,
+            name=f"Imported {protocol} judgments, {role}, round {number}",
+            protocol=protocol,
+            role=role,
+            round=number,
+            crowd=Worker.IMPORTED,
+            state=Batch.State.CLOSED,
+            scale_min=rows["scale_min"].iloc[0],
+            scale_max=rows["scale_max"].iloc[0],
+        )
+        keys |= _assignments_of(batch, rows, workers, stored)
+    return keys
+
+
+def _assignments_of(batch: Batch, rows: pd.DataFrame, workers: dict[str, int], stored: "Stored") -> dict[str, int]:
+    """One task per judged set of summaries, as large as the number of workers who had it."""
+    sets: dict[str, set[str]] = {}
+    for key, system in rows[["assignment_id", "system"]].drop_duplicates().itertuples(index=False, name=None):
+        sets.setdefault(key, set()).add(system)
+    first = rows.drop_duplicates("assignment_id")
+    held = {
+        key: _Held(doc, worker, tuple(sorted(sets[key])), moment(submitted))
+        for key, doc, worker, submitted in zip(
+            first["assignment_id"],
+            first["doc_id"],
+            first["worker_id"],
+            first.get("submitted_at", [""] * len(first)),
+            strict=True,
+        )
+    }
+    tasks = _tasks_of(batch, held.values(), stored)
+    made = Assignment.objects.bulk_create(
+        Assignment(
+            task_id=tasks[one.doc_id, one.systems],
+            worker_id=workers[one.worker_id],
+            key=key,
+            state=Assignment.State.SUBMITTED,
+            submitted_at=one.submitted_at,
+        )
+        for key, one in held.items()
+    )
+    return {row.key: row.pk for row in made}
+
+
+@dataclass(frozen=True)
+class _Held:
+    """An assignment as the file tells it."""
+
+    doc_id: str
+    worker_id: str
+    systems: tuple[str, ...]
+    submitted_at: datetime | None
+
+
+def _tasks_of(batch: Batch, held: Iterable[_Held], stored: "Stored") -> dict[tuple[str, tuple[str, ...]], int]:
+    quotas = Counter((one.doc_id, one.systems) for one in held)
+    parts: Counter[str] = Counter()  # several groups of one document's summaries are numbered
+    rows = []
+    for (doc, systems), quota in sorted(quotas.items()):
+        single = len(systems) == 1
+        rows.append(
+            Task(
+                batch=batch,
+                document_id=stored.documents[doc],
+                summary=stored.summaries[doc, systems[0]] if single else None,
+                part=0 if single else parts[doc],
+                quota=quota,
+            )
+        )
+        parts[doc] += not single
+    made = Task.objects.bulk_create(rows)
+    return {key: task.pk for key, task in zip(sorted(quotas), made, strict=True)}
+
+
+def moment(text: str) -> datetime | None:
+    """A time as written in a table (ISO 8601; without a zone it is UTC); None for an empty cell."""
+    if not text:
+        return None
+    parsed = datetime.fromisoformat(text)
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+
+def _is_time(text: str) -> bool:
+    try:
+        moment(text)
+    except ValueError:
+        return False
+    return True
+
+
+FIELDS = (
+    *("assignment_id", "summary_id", "unit", "value", "scale_min", "scale_max"),
+    *("is_check", "seconds", "position", "submitted_at", "extra"),
+)
+
+
+def _judgments(frame: pd.DataFrame, stored: "Stored") -> Iterator[tuple[Any, ...]]:
+    from .study import extras, optional
+
+    keys = {pair: summary.pk for pair, summary in stored.summaries.items()}
+    return zip(
+        frame["assignment"].tolist(),
+        (keys[pair] for pair in zip(frame["doc_id"], frame["system"], strict=True)),
+        frame["unit"],
+        frame["value"].tolist(),
+        frame["scale_min"].tolist(),
+        frame["scale_max"].tolist(),
+        frame["is_check"].tolist(),
+        optional(frame, "seconds"),
+        optional(frame, "position"),
+        (moment(text) for text in optional(frame, "submitted_at", "")),
+        (extra or None for extra in extras(frame, KNOWN)),
+        strict=True,
+    )

@@ -1,0 +1,98 @@
+"""What looks wrong in a study's tables: not errors, but things that have spoiled published studies."""
+
+from collections import Counter
+from itertools import combinations
+
+import pandas as pd
+
+from annotation.common.text import plain
+
+from .folder import BLANK, Folder
+
+
+def findings(folder: Folder) -> list[str]:
+    """One sentence for each thing a person should look at before trusting this study."""
+    documents, summaries = folder.tables["documents"], folder.tables["summaries"]
+    texts = summaries.assign(summary=summaries["summary"].map(_normal))
+    return [
+        *_identical_texts(texts),
+        *_two_groups(summaries),
+        *_equal_to_reference(texts, documents),
+        *_missing_pairs(summaries, documents),
+        *_blank_units(folder["scus"]),
+        *_unjudged(folder["judgments"], summaries),
+    ]
+
+
+def _normal(text: str | list[str]) -> str:
+    return " ".join(plain(text).split()).casefold()
+
+
+def _identical_texts(texts: pd.DataFrame) -> list[str]:
+    pairs: Counter[tuple[str, str]] = Counter()
+    doubled = texts[texts.duplicated(["doc_id", "summary"], keep=False) & (texts["summary"] != "")]
+    for _, same in doubled.groupby(["doc_id", "summary"], sort=False):
+        pairs.update(combinations(sorted(same["system"]), 2))
+    counts = texts.groupby("system")["doc_id"].nunique()
+    return [
+        f"Systems {a} and {b} have the same text for {n} of {min(counts[a], counts[b])} documents"
+        + (": this may be one system under two names." if n == min(counts[a], counts[b]) else ".")
+        for (a, b), n in sorted(pairs.items(), key=lambda entry: (-entry[1], entry[0]))
+    ]
+
+
+def _two_groups(summaries: pd.DataFrame) -> list[str]:
+    if "group" not in summaries:
+        return []
+    groups: dict[str, set[str]] = {}
+    for system, group in zip(summaries["system"], summaries["group"], strict=True):
+        groups.setdefault(system, set()).add(group)
+    return [
+        f"System {system} stands in {len(names)} groups ({', '.join(sorted(names))}): "
+        "each is kept as a system of its own."
+        for system, names in sorted(groups.items())
+        if len(names) > 1
+    ]
+
+
+def _equal_to_reference(texts: pd.DataFrame, documents: pd.DataFrame) -> list[str]:
+    references = {
+        doc: {_normal(text) for text in given}
+        for doc, given in zip(documents["doc_id"], documents["references"], strict=True)
+    }
+    same = [text in references.get(doc, ()) for doc, text in zip(texts["doc_id"], texts["summary"], strict=True)]
+    counts = texts[same].groupby("system").size()
+    return [f"System {system} repeats the reference itself in {n} documents." for system, n in counts.items()]
+
+
+def _missing_pairs(summaries: pd.DataFrame, documents: pd.DataFrame) -> list[str]:
+    expected, found = documents["doc_id"].nunique(), summaries.groupby("system")["doc_id"].nunique()
+    return [
+        f"System {system} has no summary for {expected - n} of {expected} documents."
+        for system, n in found.items()
+        if n < expected
+    ]
+
+
+def _blank_units(scus: pd.DataFrame | None) -> list[str]:
+    if scus is None:
+        return []
+    blank = scus["text"].str.strip() == BLANK
+    marked = scus["is_check"].fillna(0).astype(int).astype(bool) if "is_check" in scus else False
+    sentences = []
+    if blank.any():
+        sentences.append(f"{int(blank.sum())} units are {BLANK} fillers: kept as checks, whose answer is Not present.")
+    if unmarked := int((blank & ~marked).sum()):
+        sentences.append(f"{unmarked} of them were not marked as checks in the file.")
+    return sentences
+
+
+def _unjudged(judgments: pd.DataFrame | None, summaries: pd.DataFrame) -> list[str]:
+    if judgments is None:
+        return []
+    judged = len(judgments[["doc_id", "system"]].drop_duplicates())
+    return (
+        [f"{len(summaries) - judged} of {len(summaries)} summaries have no judgment."]
+        if judged < len(summaries)
+        else []
+    )

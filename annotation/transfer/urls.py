@@ -1,0 +1,16 @@
+"""The addresses of studies coming in and going out."""
+
+from django.urls import path
+
+from .exporting import views as exporting_views
+from .importing import views as importing_views
+from .mturk_csv import views as mturk_csv_views
+
+urlpatterns = [
+    path("new-study/", importing_views.new_study, name="new-study"),
+    path("studies/<slug:slug>/collect/<int:batch_id>/batch.csv", mturk_csv_views.batch_csv, name="batch-csv"),
+    path("studies/<slug:slug>/exports/", exporting_views.exports, name="exports"),
+    path("studies/<slug:slug>/exports/<str:key>/<str:name>", exporting_views.export_file, name="export-file"),
+    path("studies/<slug:slug>/datasheet/", exporting_views.datasheet_page, name="datasheet"),
+    path("studies/<slug:slug>/datasheet/<str:name>", exporting_views.datasheet_file, name="datasheet-file"),
+]

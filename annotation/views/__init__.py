@@ -1,1 +1,0 @@
-"""The pages. A view parses, calls one function, renders."""

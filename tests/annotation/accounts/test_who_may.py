@@ -1,0 +1,239 @@
+"""Who may do what: every address of the site × every role × every method, against the table in who_may.txt.
+
+A route that the table doesn't name fails, and so does one that lets more or fewer people in than the table says. The
+letters: n nobody (not signed in), s a stranger with an account, w an annotator, y an analyst, a an admin of the study.
+There is no command that writes the table: change it by hand, and think.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from http.cookies import SimpleCookie
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.http.response import HttpResponseBase
+from django.test import Client
+from django.urls import get_resolver
+
+from annotation.accounts.api_tokens import issue_token
+from annotation.accounts.audit_log import DEEDS, LOOKS, WORK
+from annotation.accounts.invitations import invite
+from annotation.crowds.markets.direct import make_links
+from annotation.crowds.seats.places import hold_place
+from annotation.crowds.seats.tokens import read_token
+from annotation.judging.leases import lease_task
+from annotation.models import FilterDecision, Job, Posting, PracticeItem, Reference, Role, Study, User, Worker
+from annotation.transfer.exporting.jobs import start_export
+from annotation.transfer.exporting.options import ExportOptions
+from tests.factories import make_batch, make_member, make_study, make_user
+
+pytestmark = pytest.mark.django_db
+TABLE = Path(__file__).with_name("who_may.txt")
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+LETTERS = "nswya"
+
+
+# What the API is sent: it looks at the form of a body before it asks who sends it.
+BODIES = {
+    **{name: {} for name in ("draft", "submit", "crowd-draft", "crowd-submit")},
+    "api:list_batches": {"name": "n", "protocol": "litepyramid", "quota": 1},
+    "api:post_batch": {"name": "n", "protocol": "litepyramid", "quota": 1},
+    "api:get_batch": {"state": "paused"},
+    "api:patch_batch": {"state": "paused"},
+    "api:post_metric_run": {"metrics": ["length"]},
+    "api:list_filters": {"rules": ["majority-dissent"]},
+    "api:post_filter": {"rules": ["majority-dissent"]},
+    "api:preview_filter": {"rules": ["majority-dissent"]},
+    "api:list_exports": {"tables": ["scus"]},
+    "api:post_export": {"tables": ["scus"]},
+}
+
+
+QUERIES = {
+    "crowd-mturk": "?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=mturk",
+    "crowd-entry": "?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=mturk",
+    "crowd-prolific": "?PROLIFIC_PID=p&STUDY_ID=prolific&SESSION_ID=s",
+}
+
+
+class Undo(Exception):
+    """Takes back what a request changed."""
+
+
+def routes(patterns: list, prefix: str = "", space: str = "") -> Iterator[tuple[str, str, list[str]]]:
+    for one in patterns:
+        if hasattr(one, "url_patterns"):
+            inner = space + (f"{one.namespace}:" if one.namespace else "")
+            yield from routes(one.url_patterns, prefix + str(one.pattern), inner)
+        else:
+            yield space + one.name, prefix + str(one.pattern), list(one.pattern.converters)
+
+
+@pytest.fixture
+def study(settings, tmp_path) -> Study:
+    settings.EXPORT_ROOT = str(tmp_path)
+    study = make_study(documents=2, systems=2)
+    make_batch(study, quota=2)
+    return study
+
+
+@pytest.fixture
+def people(study) -> dict[str, User]:
+    roles = {"w": Role.ANNOTATOR, "y": Role.ANALYST, "a": Role.ADMIN}
+    return {"s": make_user(), **{letter: make_member(study, role) for letter, role in roles.items()}}
+
+
+def addresses(study: Study, people: dict[str, User], callbacks: Any) -> dict[str, str]:
+    """A real address for every route, where there is something to see."""
+    batch = study.batches.get()
+    held = lease_task(batch, Worker.for_user(study, people["w"]))
+    with callbacks(execute=True):
+        export = start_export(study, people["a"], ExportOptions.given(["scus"], (), "csv"))
+    task = batch.tasks.first()
+    postings = {}
+    for crowd in ("direct", "mturk", "prolific"):
+        other = study.batches.create(name=crowd, protocol="litepyramid", state="open", crowd=crowd)
+        other.tasks.create(document=task.document, summary=task.summary, quota=5)
+        postings[crowd] = other
+    token = make_links(postings["direct"], ["Ada"])[0].url.rstrip("/").split("/")[-1]
+    visit = read_token(token)
+    mine = hold_place(visit.submission, postings["direct"].tasks.get())
+    for crowd in ("mturk", "prolific"):
+        Posting.objects.create(
+            batch=postings[crowd],
+            task=postings[crowd].tasks.get() if crowd == "mturk" else None,
+            token=f"scan-{crowd}",
+            places=5,
+            reward_cents=1,
+            state="open",
+            market_id=crowd,
+        )
+    FilterDecision.objects.create(study=study, rules=["majority-dissent"])
+    known = {
+        "batch_id": batch.pk,
+        "key": held.key,
+        "slug": study.slug,
+        "study": study.slug,
+        "reference_id": Reference.objects.filter(document__study=study).values_list("pk", flat=True).first(),
+        "item_id": PracticeItem.objects.values_list("pk", flat=True).first() or 1,
+        "document_id": study.documents.first().pk,
+        "job_id": Job.objects.filter(study=study).values_list("pk", flat=True).first(),
+        "token_id": issue_token(people["w"], "mine", ["read"], 7).row.pk,
+        "pseudonym": study.workers.first().pseudonym,
+        "secret": invite(study, "annotator", "", people["a"]),
+        "token": token,
+        "protocol": "litepyramid",
+        "name": "x",
+        "id": 1,
+        "rest": "x",
+    }
+    own: dict[str, dict[str, object]] = {
+        "crowd-mturk": {"token": "scan-mturk"},
+        "crowd-entry": {"crowd": "mturk", "token": "scan-mturk"},
+        "crowd-about": {"token": "scan-mturk"},
+        "crowd-prolific": {"token": "scan-prolific"},
+        **{f"crowd-{page}": {"key": mine.key} for page in ("task", "draft", "submit", "advice", "done")},
+        "export-file": {"key": export.key, "name": "scus.csv"},
+        "api:get_export": {"key": export.key},
+        "api:get_export_file": {"key": export.key, "name": "scus.csv"},
+        "api:get_batch": {"id": batch.pk},
+        "api:patch_batch": {"id": batch.pk},
+        "api:get_progress": {"id": batch.pk},
+        "api:get_job": {"id": known["job_id"]},
+        "api:get_document": {"id": study.documents.first().pk},
+        "api:get_summary": {"id": batch.tasks.first().summary_id},
+        "datasheet-file": {"name": "datasheet.md"},
+        "quality-download": {"name": "workers.csv"},
+    }
+    found = {}
+    for name, route, _parts in routes(get_resolver().url_patterns):
+        address = route.replace("^(?P<rest>.*)$", "x")
+        for part, value in {**known, **own.get(name, {})}.items():
+            for kind in ("", "int:", "str:", "slug:", "path:"):
+                address = address.replace(f"<{kind}{part}>", str(value))
+        found[name] = f"/{address}{QUERIES.get(name, '')}"
+    return found
+
+
+def ask(client: Client, method: str, name: str, address: str, headers: dict[str, str]) -> HttpResponseBase:
+    """One request whose effects are undone, also on the client's own cookies."""
+    answers: list[HttpResponseBase] = []
+    cookies = client.cookies.output()
+    spoken = "/api/" in address or name in BODIES
+    body = json.dumps(BODIES.get(name, {})) if spoken else ""
+    kind = "application/json" if spoken else "application/x-www-form-urlencoded"
+    try:
+        with transaction.atomic():
+            answers.append(client.generic(method, address, body, content_type=kind, headers=headers))
+            raise Undo
+    except Undo:
+        client.cookies = (
+            SimpleCookie(cookies.replace("Set-Cookie: ", "").replace("\r\n", "; ")) if cookies else client.cookies
+        )
+    return answers[0]
+
+
+def let_in(answer: HttpResponseBase) -> bool:
+    """Anything but "who are you", "not for you" and "there is no such thing for you"; a wrong form is let in."""
+    if answer.status_code in (301, 302):
+        return not answer.headers.get("Location", "").startswith("/sign-in/?next=")
+    return answer.status_code not in (401, 403, 404, 405)
+
+
+def scan(study: Study, people: dict[str, User], callbacks: Any) -> dict[str, dict[str, str]]:
+    places = addresses(study, people, callbacks)
+    clients = {letter: Client(raise_request_exception=False) for letter in LETTERS}
+    tokens = {}
+    for letter, user in people.items():
+        clients[letter].force_login(user)
+        tokens[letter] = issue_token(user, "scan", ["read", "write", "admin"], 7).token
+    found: dict[str, dict[str, str]] = {}
+    for name, address in places.items():
+        found[name] = {}
+        for method in METHODS:
+            letters = ""
+            for letter in LETTERS if method in ("GET", "POST") else "nwa":
+                headers = (
+                    {"Authorization": f"Bearer {tokens[letter]}"} if "/api/" in address and letter in tokens else {}
+                )
+                answer = ask(clients[letter], method, name, address, headers)
+                assert answer.status_code < 500 or answer.status_code == 503, f"{letter} {method} {address}"
+                letters += letter if let_in(answer) else ""
+            if letters:
+                found[name][method] = letters
+    return found
+
+
+def table() -> dict[str, dict[str, str]]:
+    rows = [line.split() for line in TABLE.read_text().splitlines() if line and not line.startswith("#")]
+    return {name: dict(cell.split("=") for cell in cells) for name, *cells in rows}
+
+
+def test_everybody_may_do_what_the_table_says_and_no_more(study, people, django_capture_on_commit_callbacks):
+    found, expected = scan(study, people, django_capture_on_commit_callbacks), table()
+    assert sorted(set(found) - set(expected)) == [], "routes that the table does not name"
+    assert sorted(set(expected) - set(found)) == [], "the table names routes that are gone"
+    assert {name: cells for name, cells in found.items() if cells != expected[name]} == {
+        name: expected[name] for name, cells in found.items() if cells != expected[name]
+    }
+
+
+def test_somebody_may_do_something_everywhere():
+    assert {name for name, cells in table().items() if not cells} <= {"api:nothing"}
+
+
+def test_every_change_in_a_study_has_words_in_its_record():
+    addresses_once: dict[str, str] = {}  # where operations of the API share an address, the first one's name counts
+    for name, route, _parts in routes(get_resolver().url_patterns):
+        if re.search(r"<(\w+:)?(slug|study)>", route):
+            addresses_once.setdefault(route, name)
+    changes = {
+        f"{method} {name}"
+        for name in addresses_once.values()
+        for method in table()[name]
+        if method != "GET" and name.removeprefix("api:") not in WORK | LOOKS
+    }
+    assert changes | {"POST new-study"} == set(DEEDS)

@@ -1,0 +1,118 @@
+"""Many workers at once, on PostgreSQL: the quota holds, nobody waits in vain, nothing is handed out twice."""
+
+import threading
+from collections import Counter
+
+import pytest
+from django.db import connection
+
+from annotation.common.errors import NoTaskLeft
+from annotation.judging.drafts import Change, save_draft
+from annotation.judging.leases import lease_task
+from annotation.judging.submit import submit_judgments
+from annotation.models import Assignment, Batch, Judgment, Task, Worker
+from annotation.protocols import of as protocol_of
+from tests.factories import make_batch, make_study
+
+pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True)]
+
+WORKERS, TASKS, QUOTA = 50, 200, 3
+
+
+def test_fifty_workers_at_once_fill_every_quota_exactly():
+    study = make_study(documents=TASKS, units=2)
+    batch = make_batch(study, quota=QUOTA)
+    workers = Worker.objects.bulk_create(
+        Worker(study=study, crowd="test", external_id=str(n), pseudonym=f"w-{n}") for n in range(WORKERS)
+    )
+    faults = _all_at_once(lambda worker: _work_until_none_is_left(batch, worker), workers)
+    assert faults == []
+    # 200 tasks × 3 places = 600 assignments, each with its 2 answers.
+    assert Assignment.objects.filter(task__batch=batch).count() == TASKS * QUOTA
+    assert Assignment.objects.filter(state=Assignment.State.SUBMITTED).count() == TASKS * QUOTA
+    assert Judgment.objects.count() == TASKS * QUOTA * 2
+    assert set(Task.objects.filter(batch=batch).values_list("live", flat=True)) == {QUOTA}
+    held = Counter(Assignment.objects.values_list("task_id", "worker_id"))
+    assert max(held.values()) == 1
+
+
+def test_many_tabs_of_one_worker_share_one_assignment():
+    study = make_study(documents=20, units=1)
+    batch = make_batch(study, quota=1)
+    worker = Worker.objects.create(study=study, crowd="test", external_id="x", pseudonym="w-x")
+    assert _all_at_once(lambda one: lease_task(batch, one), [worker] * 20) == []
+    assert Assignment.objects.filter(worker=worker).count() == 1
+
+
+def test_one_place_for_many_workers_goes_to_exactly_one():
+    study = make_study(units=1)
+    batch = make_batch(study, quota=1)
+    workers = Worker.objects.bulk_create(
+        Worker(study=study, crowd="test", external_id=str(n), pseudonym=f"w-{n}") for n in range(20)
+    )
+    faults = _all_at_once(lambda worker: lease_task(batch, worker), workers)
+    assert [type(fault) for fault in faults] == [NoTaskLeft] * 19
+    assert Assignment.objects.count() == 1
+
+
+def test_a_submit_that_comes_ten_times_at_once_is_stored_once():
+    study = make_study(units=3)
+    batch = make_batch(study)
+    worker = Worker.objects.create(study=study, crowd="test", external_id="x", pseudonym="w-x")
+    mine = Assignment.objects.select_related("task__batch__study").get(pk=lease_task(batch, worker).pk)
+    answers = {item.field: "1" for item in protocol_of(batch).items(mine)}
+    repeated = []
+
+    def submit(one: Worker) -> None:
+        repeated.append(submit_judgments(one, mine.key, answers, "the same key").repeated)
+
+    assert _all_at_once(submit, [worker] * 10) == []
+    assert sorted(repeated) == [False] + [True] * 9
+    assert Judgment.objects.count() == 3
+
+
+def test_drafts_that_come_at_once_are_all_kept():
+    study = make_study()
+    batch = make_batch(study)
+    worker = Worker.objects.create(study=study, crowd="test", external_id="x", pseudonym="w-x")
+    mine, numbers = lease_task(batch, worker), iter(range(20))
+
+    def save(one: Worker) -> None:
+        number = next(numbers)
+        save_draft(one, mine.key, [Change(f"q{number}", {"value": str(number)}, number)])
+
+    assert _all_at_once(save, [worker] * 20) == []
+    mine.refresh_from_db()
+    assert {name: item["value"] for name, item in mine.draft["items"].items()} == {f"q{n}": str(n) for n in range(20)}
+    assert mine.draft["version"] == 20
+
+
+def _work_until_none_is_left(batch: Batch, worker: Worker) -> None:
+    while True:
+        try:
+            assignment = lease_task(batch, worker)
+        except NoTaskLeft:
+            return
+        answers = {item.field: "1" for item in protocol_of(batch).items(assignment)}
+        submit_judgments(worker, assignment.key, answers, f"key-{assignment.pk}")
+
+
+def _all_at_once(work, workers) -> list[Exception]:
+    """Run `work` for every worker in a thread of its own, all starting together; returns what was raised."""
+    start, faults = threading.Barrier(len(workers)), []
+
+    def run(worker):
+        try:
+            start.wait()
+            work(worker)
+        except Exception as fault:
+            faults.append(fault)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(worker,)) for worker in workers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+    return faults

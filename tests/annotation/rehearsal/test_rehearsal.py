@@ -1,0 +1,171 @@
+"""The simulated crowd: known characters with a seed, at work over HTTP on the market's pages, and found out."""
+
+import json
+import threading
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotation.common.errors import Refused
+from annotation.crowds.markets.mturk import MTurk
+from annotation.models import Assignment, Batch, Entry, Judgment, Study, Submission, Worker
+from annotation.rehearsal.browser import Browser, Unreachable
+from annotation.rehearsal.characters import CHARACTERS, parse_crowd, people_of
+from annotation.rehearsal.pages import Page
+from annotation.rehearsal.rehearsal import rehearse
+from annotation.rehearsal.report import as_json, markdown, terminal, write_report
+from annotation.rehearsal.stage import Plan
+from annotation.rehearsal.truth import Truth
+from annotation.rehearsal.worker import password_of
+from tests.factories import make_study
+
+CROWD = "careful=2,always-yes=1,random=1,abandoning=1,double-clicking=1"
+SEED = 6
+
+
+@pytest.fixture
+def site(desk, live_server, settings):
+    """The market and our site on sockets, each knowing the other; the simulated people have accounts already."""
+    settings.SITE_URL = live_server.url
+    settings.MARKET_ORIGINS = [desk.market.url]
+    for person in people_of(parse_crowd(CROWD), SEED):
+        desk.ask("account", name=person.name, password=password_of(person.name))
+    return desk
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_rehearsal_from_launch_to_report_balances_to_the_cent_and_finds_the_planted(
+    site, tmp_path: Path, monkeypatch
+):
+    study = make_study(documents=1, systems=4, units=8)
+    # HITs go up and people come one after the other, so that who gets which task follows from the seed; the double
+    # clicks come at once anyway.
+    monkeypatch.setattr(MTurk, "calls_at_once", 1)
+    run = rehearse(Plan(study, seed=SEED, crowd=CROWD, quota=3, duration_seconds=600, at_once=1))
+    batch, books = Batch.objects.select_related("study").get(pk=run.batch.pk), site.books
+    # Every place was worked over HTTP, collected, and judged; answers that the filter lost were asked for again.
+    assert {one.person.name: one.problem for one in run.worked if one.problem} == {}
+    assert run.approved == 12
+    assert run.rejected == run.topped_up > 0
+    assert Assignment.objects.counted().filter(task__batch=batch).count() == 12
+    # The report says which planted workers were caught, at what cost, with which seed.
+    assert {one.character for one in run.findings.caught} == {"always-yes", "random"}
+    assert run.findings.missed == []
+    assert run.findings.wronged == []
+    assert run.findings.kept_from_planted_cents == 24 * run.rejected  # 20 cents and a fifth
+    told = markdown(run)
+    assert f"| Seed | {SEED} |" in told
+    assert "2 of 2 planted workers were caught; no good worker was dropped." in told
+    # The ledger balances with the market's books: with its lists, its balance, and its own transfers.
+    assert run.books.balanced
+    assert run.books.ledger.rewards + run.books.ledger.bonuses == books["paid"]
+    assert run.books.ledger.fees == books["fees"]
+    assert run.books.ledger.held == books["held"] == 0
+    assert run.books.balance_change == 1_000_00 - books["available"] == batch.study.committed_cents
+    assert not batch.entries.exclude(state=Entry.State.SETTLED).exists()
+    states = Counter(books["assignments"].values())
+    assert (states["Approved"], states["Rejected"], states["Accepted"]) == (12, run.rejected, 0)
+    assert states["Returned"] == sum(one.count("returned") for one in run.worked) > 0
+    assert batch.state == Batch.State.CLOSED
+    # Double clicks changed nothing; the study itself was not touched.
+    assert Judgment.objects.filter(is_current=True).values("assignment", "summary", "unit").distinct().count() == (
+        Judgment.objects.count()
+    )
+    assert not Judgment.objects.filter(assignment__task__batch__study=study).exists()
+    facts = json.loads((write_report(run, tmp_path)[2]).read_text())
+    assert facts["books"]["balanced"]
+    assert facts["caught"] == as_json(run)["caught"]
+    assert any("always-yes" in line and "checks" in line for line in terminal(run))
+
+
+def test_the_same_seed_gives_the_same_people_answers_and_truth():
+    one, two = (people_of(parse_crowd("careful=3,random=2"), 9) for _ in range(2))
+    assert one == two
+    assert one != people_of(parse_crowd("careful=3,random=2"), 10)
+    values = [0.0, 1.0]
+    for person in one:
+        assert person.answer(1.0, values, "text", "unit") == person.answer(1.0, values, "text", "unit")
+    assert Truth(3).of("a summary", "a fact", values) == Truth(3).of("a  summary ", "a fact", values)
+    assert Truth(3).of("a summary", "BLANK", values) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "low", "high"),
+    [("careful", 0.95, 1), ("average", 0.85, 0.98), ("random", 0.4, 0.6), ("always-yes", 0.4, 0.6)],
+)
+def test_characters_are_as_good_as_they_are_said_to_be(kind, low, high):
+    [person] = people_of({kind: 1}, 1)
+    values = [0.0, 1.0]
+    right = [person.answer(truth := float(n % 2), values, n) == truth for n in range(1000)]
+    assert low <= sum(right) / 1000 <= high
+    if kind == "always-yes":
+        assert {person.answer(0.0, values, n) for n in range(50)} == {1.0}
+
+
+def test_a_crowd_of_unknown_people_is_refused_with_the_known_kinds():
+    with pytest.raises(Refused, match="“lazy=3” is no part of a crowd") as refusal:
+        parse_crowd("careful=2,lazy=3")
+    assert all(name in str(refusal.value) for name in CHARACTERS)
+
+
+def test_a_page_is_read_as_a_worker_sees_it():
+    page = Page.read(
+        "http://market/work/1/",
+        200,
+        """<div class="prose">The ferry runs.</div><form action="/w/t/x/"><input type="hidden" name="k" value="v">
+        <fieldset data-field="q1"><legend>It runs &amp; runs.</legend><input type="radio" name="answer:q1" value="1">
+        <input type="radio" name="answer:q1" value="0"></fieldset></form><iframe src="http://site/w/"></iframe>
+        <script type="application/json" id="work-config">{"submitKey": "abc"}</script>""",
+    )
+    [item] = page.items
+    assert (item.field, item.unit, item.text, item.values) == ("q1", "It runs & runs.", "The ferry runs.", [1.0, 0.0])
+    assert page.frames == ["http://site/w/"]
+    assert page.forms[0].fields == {"k": "v"}
+    assert page.config == {"submitKey": "abc"}
+
+
+class CookieServer(BaseHTTPRequestHandler):
+    """Sets a cookie on a page that sends on to one that says which cookies came."""
+
+    def do_GET(self) -> None:
+        self.send_response(302 if self.path == "/" else 200)
+        self.send_header("Location", "/told")
+        self.send_header("Set-Cookie", "seen=yes")
+        self.end_headers()
+        self.wfile.write((self.headers["Cookie"] or "none").encode())
+
+    def log_message(self, *_words: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("cookies", "told"), [(True, "seen=yes"), (False, "none")])
+def test_a_frame_of_another_site_gets_no_cookies_and_sends_none(cookies, told):
+    server = HTTPServer(("127.0.0.1", 0), CookieServer)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    browser, address = Browser(cookies=cookies), f"http://127.0.0.1:{server.server_port}/"
+    assert [browser.get(address).body for _visit in range(2)] == [told, told]
+    server.shutdown()
+    server.server_close()
+    with pytest.raises(Unreachable, match="doesn't answer"):
+        browser.get(address)
+
+
+@pytest.mark.django_db
+def test_the_command_says_what_stands_in_the_way(settings):
+    with pytest.raises(CommandError, match="There is no study named 'none'") as error:
+        call_command("simulate", "none")
+    assert error.value.returncode == 2
+    make_study(name="tiny")
+    settings.MTURK_ENDPOINT_URL = "http://127.0.0.1:9"
+    settings.MTURK_ALLOWED_ENDPOINTS = ["http://127.0.0.1:9"]
+    settings.MTURK_ACCESS_KEY_ID = settings.MTURK_SECRET_ACCESS_KEY = "x"
+    settings.MTURK_ATTEMPTS, settings.MTURK_TIMEOUT_SECONDS = 1, 1
+    with pytest.raises(CommandError) as error:
+        call_command("simulate", "tiny")
+    assert error.value.returncode == 2
+    assert Study.objects.count() == 1  # nothing was copied, nothing was begun
+    assert not Submission.objects.exists()
+    assert not Worker.objects.exists()

@@ -1,0 +1,173 @@
+"""A study from files that a browser sends: whole or not at all, for people who may, with the sender as its admin."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from annotation.models import AuditEvent, Judgment, Membership, Role, Study
+from annotation.transfer.exporting.options import ExportOptions
+from annotation.transfer.exporting.study import export_folder
+from annotation.transfer.importing import uploads
+from annotation.transfer.importing.study import import_study, study_counts
+from tests.annotation.transfer.test_import import write_folder
+from tests.factories import make_member, make_study, make_user
+from tests.looking import markup
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def admin(client):
+    user = make_member(make_study(), Role.ADMIN)
+    client.force_login(user)
+    return user
+
+
+def files(folder: Path, *leave_out: str) -> list[SimpleUploadedFile]:
+    found = (path for path in sorted(folder.iterdir()) if path.name not in leave_out)
+    return [SimpleUploadedFile(path.name, path.read_bytes()) for path in found]
+
+
+def send(client: Client, sent: list[SimpleUploadedFile], headers: dict[str, str] | None = None, **form: str):
+    return client.post("/new-study/", {"name": "Mine", "files": sent, **form}, headers=headers or {})
+
+
+def test_the_files_become_the_study_that_the_command_makes(client, admin, tmp_path):
+    folder = write_folder(tmp_path / "in")
+    answer = send(client, files(folder))
+    made = Study.objects.get(name="Mine")
+    assert (answer.status_code, answer["Location"]) == (302, f"/studies/{made.slug}/")
+    assert made.role_of(admin) == Role.ADMIN
+    import_study(folder, "By command")
+    assert study_counts(made) == study_counts(Study.objects.get(name="By command"))
+    assert made.fingerprint == Study.objects.get(name="By command").fingerprint
+    page = client.get(answer["Location"]).content.decode()
+    assert "“Mine” is made, and you are its admin." in page
+    [line] = AuditEvent.objects.filter(action="POST new-study")
+    assert (line.study, line.user) == (made, admin)
+    assert "Made the study" in client.get(f"/studies/{made.slug}/record/").content.decode()
+
+
+def test_looking_into_the_files_counts_warns_and_makes_nothing(client, admin, tmp_path):
+    folder = write_folder(tmp_path / "in")
+    (folder / "notes.txt").write_text("Mine alone.")
+    for headers in ({}, HTMX):
+        answer = send(client, files(folder), headers, check="1")
+        page = markup(answer.content.decode())
+        assert answer.status_code == 200
+        assert '<dt>summaries</dt><dd class="number">4</dd>' in page
+        assert "notes.txt was not read: no table has this name." in page
+        assert "Nothing was made yet." in page
+        assert ("<h1>" in page) is (headers == {})  # a page that is there already gets the news alone
+    assert not Study.objects.filter(name="Mine").exists()
+    assert not AuditEvent.objects.exists()
+
+
+def test_bad_files_are_told_by_row_and_make_nothing(client, admin, tmp_path):
+    folder = write_folder(tmp_path / "in", **{"scores.csv": "doc_id,system,metric,value\nnowhere,1,m,x\n"})
+    for headers, status in (({}, 409), (HTMX, 200)):
+        answer = send(client, files(folder), headers)
+        page = answer.content.decode()
+        assert answer.status_code == status
+        assert "scores.csv, row 1" in page
+        assert "Nothing was made." in page
+        assert str(tmp_path) not in page
+        assert "/tmp" not in page
+    assert Study.objects.count() == 1
+    assert not AuditEvent.objects.exists()
+
+
+def test_what_can_not_be_a_study_is_answered_with_a_sentence(client, admin, tmp_path, monkeypatch):
+    folder = write_folder(tmp_path / "in")
+    doubled = [*files(folder), SimpleUploadedFile("documents.csv", b"doc_id,source\n")]
+    cases = [
+        ([], {}, "Choose the files first."),
+        (files(folder, "documents.jsonl"), {}, "no file here is named documents.csv."),
+        (files(folder), {"name": " "}, "name"),
+        (files(folder), {"shape": "nothing"}, "There is no importer for the shape"),
+        (files(folder), {"shape": "label_studio"}, "There is no importer for the shape"),
+        (files(folder), {"low": "5", "high": "1"}, "A scale goes from a lower to a higher number"),
+        (files(folder), {"low": "nan", "high": "x"}, "A scale goes from a lower to a higher number"),
+        (doubled, {}, "the files: found documents.csv and documents.jsonl"),
+        ([*files(folder), *files(folder)], {}, "is sent twice"),
+        ([*files(folder), SimpleUploadedFile("more.parquet", b"PAR1")], {}, "more.parquet: send tables as CSV"),
+        ([*files(folder, "scus.csv"), SimpleUploadedFile("scus.csv.gz", b"\x1f\x8bno")], {}, "scus.csv.gz: found"),
+        ([SimpleUploadedFile("é" * 120 + ".csv", b"x")], {}, "its name is too long"),
+        ([SimpleUploadedFile(f"{n}.csv", b"x") for n in range(11)], {}, "At most 10 files with 90 MB together"),
+    ]
+    for sent, form, sentence in cases:
+        answer = send(client, sent, **form)
+        assert 400 <= answer.status_code < 500, sentence
+        assert sentence in answer.content.decode().replace("&quot;", '"'), sentence
+    monkeypatch.setattr(uploads, "MOST_UNPACKED_MB", 1)
+    bomb = SimpleUploadedFile("scores.csv.gz", gzip.compress(b"0" * 2_000_000))
+    answer = send(client, [*files(folder, "scores.csv"), bomb])
+    assert "Unpacked, the files have more than 1 MB together" in answer.content.decode()
+    monkeypatch.setattr(uploads, "MOST_MB", 0)
+    assert "At most 10 files with 0 MB" in send(client, files(folder)).content.decode()
+    assert Study.objects.count() == 1
+
+
+def test_a_name_that_is_taken_changes_nothing_and_lets_nobody_in(client, admin, tmp_path):
+    folder = write_folder(tmp_path / "in")
+    import_study(folder, "Mine")
+    assert "This study is here already, with these files." in send(client, files(folder)).content.decode()
+    other = send(client, files(folder, "scores.csv"))
+    assert other.status_code == 409
+    assert "choose another name" in other.content.decode()
+    assert not Membership.objects.filter(study__name="Mine").exists()
+
+
+def test_two_at_once_make_one(client, admin, tmp_path, monkeypatch):
+    folder = write_folder(tmp_path / "in")
+    other = lambda _: [str(Study.objects.create(name="Mine", fingerprint="other"))]  # noqa: E731
+    monkeypatch.setattr("annotation.transfer.importing.study.findings", other)  # after the name was found free
+    answer = send(client, files(folder))
+    assert answer.status_code == 409
+    assert "at the same moment" in answer.content.decode()
+
+
+def test_files_of_others_are_read_in_their_shape(client, admin, tmp_path):
+    source = make_study(documents=2, systems=2)
+    export_folder(source, tmp_path / "out", ExportOptions.given(shapes=["summeval"]))
+    answer = send(
+        client, [SimpleUploadedFile("any.jsonl", (tmp_path / "out" / "summeval.jsonl").read_bytes())], shape="summeval"
+    )
+    assert answer.status_code == 302
+    made = Study.objects.get(name="Mine")
+    assert study_counts(made)["summaries"] == 4
+
+
+def test_a_likert_scale_of_ones_own_is_kept_to(client, admin, tmp_path):
+    rows = "doc_id,system,unit,worker_id,value,protocol\n007,1,coherence,A,7,likert\n"
+    folder = write_folder(tmp_path / "in", **{"judgments.csv": rows})
+    assert "row 1" in send(client, files(folder)).content.decode()
+    assert send(client, files(folder), high="7").status_code == 302
+    assert Judgment.objects.get().value == 7
+
+
+@pytest.mark.parametrize("role", [None, Role.ANNOTATOR, Role.ANALYST])
+def test_who_is_no_admin_neither_sees_nor_uses_it(client, tmp_path, role):
+    study = make_study()
+    client.force_login(make_member(study, role) if role else make_user())
+    assert "New study" not in client.get("/").content.decode()
+    for answer in (client.get("/new-study/"), send(client, files(write_folder(tmp_path / "in")))):
+        assert answer.status_code == 403
+        assert "Studies are made by people who are the admin of one." in answer.content.decode()
+    assert Study.objects.count() == 1
+
+
+def test_a_superuser_makes_the_first_study(client, tmp_path):
+    user = make_user()
+    user.is_superuser = True
+    user.save()
+    client.force_login(user)
+    page = client.get("/").content.decode()
+    assert "Make the first one from your texts." in page
+    assert 'href="/new-study/"' in page
+    assert send(client, files(write_folder(tmp_path / "in"))).status_code == 302
+    assert Membership.objects.get(study__name="Mine").user == user

@@ -1,0 +1,85 @@
+"""Whatever is sent, the answer is the operation's or a refusal, never a fault; and what goes out fits the model."""
+
+import json
+
+import pytest
+from botocore.parsers import create_parser
+from django.db import transaction
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from annotation.marketplace import people
+from annotation.marketplace.api import contract, middleware
+from annotation.marketplace.api.operations import HANDLERS
+from annotation.marketplace.errors import Refused
+from annotation.marketplace.hits import work
+from tests.marketplace.fixtures import ANSWER, EXTERNAL, make_hit
+
+ODD = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.sampled_from([0, -1, 2**31, 2**63, 1e308, 1.5, "", "\x00", "\ud800", "9" * 30, "1e5", [], {}, [None], [[]]]),
+    st.text(max_size=20),
+    st.floats(),
+)
+
+
+def values_of(shape, known: dict[str, str]):
+    """Mostly well-formed values for a shape, so that the deeper checks are reached as well."""
+    match shape.type_name:
+        case "structure":
+            members = {name: values_of(member, known) for name, member in shape.members.items()}
+            needed = {name: members[name] for name in shape.required_members}
+            good = st.fixed_dictionaries(needed, optional={n: m for n, m in members.items() if n not in needed})
+        case "list":
+            good = st.lists(values_of(shape.member, known), max_size=3)
+        case "integer" | "long":
+            good = st.sampled_from([0, 1, 10, 60, 100, 600, 3600, 10**6])
+        case "boolean":
+            good = st.booleans()
+        case "timestamp":
+            good = st.sampled_from([0, 1e9, 1.9e9, 4e9, "2026-01-01T00:00:00Z"])
+        case _ if "enum" in shape.metadata:
+            good = st.sampled_from(shape.metadata["enum"])
+        case _:
+            good = st.sampled_from([*known.values(), "0.05", "text", EXTERNAL])
+    # One in ten is odd.
+    return st.integers(0, 9).flatmap(lambda n: ODD if n == 0 else good)
+
+
+@pytest.mark.parametrize("name", sorted(HANDLERS))
+def test_no_call_is_a_fault(requester, anna, name):
+    hit = make_hit(requester, places=3)
+    mine = work.accept_hit(anna, hit.hit_id)
+    work.submit_assignment(mine.assignment_id, ANSWER)
+    known = {
+        "hit": hit.hit_id,
+        "type": hit.hit_type.hit_type_id,
+        "assignment": mine.assignment_id,
+        "worker": anna.worker_id,
+        "nobody": people.make_worker().worker_id,
+    }
+    model = contract.service_model().operation_model(name)
+    parser = create_parser("json")
+    sentences: list[str] = []
+
+    @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @given(values_of(model.input_shape, known))
+    @example({})
+    @example([])
+    def check(data):
+        sent = json.loads(json.dumps(data))
+        mark = transaction.savepoint()
+        try:
+            answer = HANDLERS[name](requester, contract.check_parameters(name, sent)) or {}
+            response = middleware._respond(200, answer)
+            raw = {"body": response.content, "headers": dict(response.headers), "status_code": 200}
+            parser.parse(raw, model.output_shape)
+        except Refused as refusal:
+            sentences.append(str(refusal))
+        finally:
+            transaction.savepoint_rollback(mark)
+
+    check()
+    assert all(len(sentence) > 10 for sentence in sentences)
