@@ -79,7 +79,7 @@ export class Picker {
     const line = direction > 0 ? Math.min(...beyond.map(({ box }) => box.top)) : Math.max(...beyond.map(({ box }) => box.top));
     const near = beyond.filter(({ box }) => Math.abs(box.top - line) < 4);
     const off = ({ box }) => Math.abs((box.left + box.right) / 2 - middle);
-    return near.reduce((best, one) => (off(one) < off(best) ? one : best)).place;
+    return near.reduce((best, word) => (off(word) < off(best) ? word : best)).place;
   }
 
   target(key) {
