@@ -25,7 +25,7 @@ from annotation.models import (
 from annotation.protocols import of as protocol_of
 from annotation.results.explorer.document import document_page
 from annotation.results.explorer.index import compare, refresh
-from annotation.results.explorer.lists import PER_PAGE, Wish, list_page
+from annotation.results.explorer.lists import PER_PAGE, ListQuery, list_page
 from tests.factories import make_batch, make_member, make_study, make_user, make_worker
 from tests.looking import markup
 
@@ -195,28 +195,28 @@ def test_pages_forth_and_back_hold_every_document_once(sort):
     user = make_member(study, Role.ADMIN)
     Exploration.objects.create(study=study, facts={"measures": ["r"], "metrics": ["m"]}, made_at="2026-01-01T00:00:00Z")
     compare(study, "r", "m")
-    wish, pages = Wish(sort=sort, metric="m"), []
+    query, pages = ListQuery(sort=sort, metric="m"), []
     while True:
-        page = list_page(study, wish, user)
+        page = list_page(study, query, user)
         pages.append([line.document.pk for line in page.lines])
         if not page.next:
             break
-        wish = Wish(sort=sort, metric="m", after=pages[-1][-1])
+        query = ListQuery(sort=sort, metric="m", after=pages[-1][-1])
     every = [key for one in pages for key in one]
     assert len(every) == len(set(every)) == page.total == (2 * PER_PAGE + 5 if sort == "name" else 2 * PER_PAGE + 3)
-    back = list_page(study, Wish(sort=sort, metric="m", before=pages[-1][0]), user)
+    back = list_page(study, ListQuery(sort=sort, metric="m", before=pages[-1][0]), user)
     assert [line.document.pk for line in back.lines] == pages[-2]
-    middle = document_page(study, pages[1][3], Wish(sort=sort, metric="m"), user)
+    middle = document_page(study, pages[1][3], ListQuery(sort=sort, metric="m"), user)
     assert (middle.previous, middle.next) == (pages[1][2], pages[1][4])
 
 
 def test_an_address_holds_the_whole_view():
-    wish = Wish(q="a b", sort="disagreement", measure="r", metric="rouge-1-f[stem]", after=7, system=3)
+    query = ListQuery(q="a b", sort="disagreement", measure="r", metric="rouge-1-f[stem]", after=7, system=3)
     from django.http import QueryDict
 
-    assert Wish.read(QueryDict(wish.link()[1:]).dict()) == wish
-    assert Wish().link() == "?"
-    assert Wish.read({"after": "x", "sort": "up", "system": "-1", "q": "a\x00"}) == Wish(q="a")
+    assert ListQuery.read(QueryDict(query.link()[1:]).dict()) == query
+    assert ListQuery().link() == "?"
+    assert ListQuery.read({"after": "x", "sort": "up", "system": "-1", "q": "a\x00"}) == ListQuery(q="a")
 
 
 # The document
