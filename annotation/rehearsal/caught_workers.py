@@ -85,9 +85,8 @@ def findings(
     batch: Batch, worked: Sequence[Worked], truth: Truth, examined: Examined, notes: Sequence[str] = ()
 ) -> Findings:
     """Hold the verdicts and the money against what the crowd really was."""
-    verdicts = tuple(
-        _verdict(batch, record, examined) for record in sorted(worked, key=lambda record: record.person.name)
-    )
+    by_name = sorted(worked, key=lambda record: record.person.name)
+    verdicts = tuple(_verdict(batch, record, examined) for record in by_name)
     planted_names = {verdict.worker for verdict in verdicts if verdict.planted and verdict.worker}
     return Findings(
         verdicts=verdicts,

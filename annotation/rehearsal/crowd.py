@@ -41,10 +41,8 @@ class Crowd:
         # One after the other: passwords are slow to hash, and hold up a small market's database.
         self.door = threading.Lock()
 
-    def work(
-        self, people: Sequence[Person], title: str, *, max_tasks: int = 1000, tell: Tell = lambda line: None
-    ) -> int:
-        """Let these work until nothing is left for them, or each has done `max_tasks`. Returns how many tasks were taken.
+    def work(self, people: Sequence[Person], title: str, *, limit: int = 1000, tell: Tell = lambda line: None) -> int:
+        """Let these work until nothing is left for them, or each has done `limit`. Returns how many tasks were taken.
 
         Somebody's mishap doesn't keep the others from working; `worked` tells of it.
         """
@@ -56,7 +54,7 @@ class Crowd:
                 with self.door:
                     worker.enlist()
                 self.problems.pop(person.name, None)
-                worker.work(title, max_tasks)
+                worker.work(title, limit)
             except Refused as refusal:
                 self.problems[person.name] = str(refusal)
             except Exception as error:
@@ -67,10 +65,8 @@ class Crowd:
         # Late people only wait for most of the time, so they come first and get threads of their own.
         n_late = sum(person.character.is_late for person in people)
         with ThreadPoolExecutor(self.at_once + n_late) as pool:
-            futures = [
-                pool.submit(let_work, person)
-                for person in sorted(people, key=lambda person: not person.character.is_late)
-            ]
+            in_order = sorted(people, key=lambda person: not person.character.is_late)
+            futures = [pool.submit(let_work, person) for person in in_order]
             try:
                 return sum(future.result() for future in futures)
             except BaseException:

@@ -126,15 +126,13 @@ class Stage:
             if wave or is_top_up:
                 people = [person for person in people if not person.character.is_late and not person.character.leaves]
             share = 1000 if wave or is_top_up else ceil(self.quote.places / len(people))
-            n_taken = self.crowd.work(
-                people, self.terms.title, max_tasks=share, tell=lambda line: self.tell(f"  {line}")
-            )
-            collected = collect(self.batch)
-            n_open = sum(open_places(self.batch).values())
+            n_done = self.crowd.work(people, self.terms.title, limit=share, tell=lambda line: self.tell(f"  {line}"))
+            collected, n_open = collect(self.batch), sum(open_places(self.batch).values())
             self.say(
-                f"Collected: {collected.submissions} submissions, {collected.confirmed} count; {n_open} places are open."
+                f"Collected: {collected.submissions} submissions, {collected.confirmed} count; "
+                f"{n_open} places are open."
             )
-            if not n_open or not n_taken:
+            if not n_open or not n_done:
                 return
 
     def filter(self) -> None:

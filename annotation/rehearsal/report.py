@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.common.money import money
 
-from .caught_workers import Findings, Verdict
+from .caught_workers import Verdict
 from .ledger_check import Sums
 from .rehearsal import Rehearsal
 
@@ -40,8 +40,7 @@ def _names(verdicts: Sequence[Verdict]) -> str:
 
 def facts(run: Rehearsal) -> list[tuple[str, str]]:
     """What the report says in figures."""
-    findings, currency = run.findings, run.batch.study.currency
-    examined = findings.examined
+    findings, currency, examined = run.findings, run.batch.study.currency, run.findings.examined
     return [
         ("Seed", str(run.plan.seed)),
         ("Crowd", run.plan.crowd),
@@ -49,11 +48,11 @@ def facts(run: Rehearsal) -> list[tuple[str, str]]:
         ("Quoted", f"{money(run.quote.total_cents)} {currency} for {run.quote.places} places"),
         ("Approved, rejected, bonuses", f"{run.approved}, {run.rejected}, {run.bonuses}"),
         ("Answers lost to the filter", f"{examined.lost}; {run.topped_up} given again"),
+        ("Agreement (alpha), before and after", _shares(examined.agreement_before, examined.agreement_after)),
         (
-            "Agreement (alpha), before and after",
-            f"{_share(examined.agreement_before)} → {_share(examined.agreement_after)}",
+            "Right answers, before, after, in the end",
+            _shares(examined.right_before, examined.right_after, findings.right_in_the_end),
         ),
-        ("Right answers, before, after, in the end", _shares(findings)),
         ("Paid to planted workers", f"{money(findings.paid_to_planted_cents)} {currency}"),
         ("Kept from planted workers", f"{money(findings.kept_from_planted_cents)} {currency}"),
         ("Spent in all", f"{money(run.books.ledger.total)} {currency}"),
@@ -65,11 +64,8 @@ def _share(value: float | None) -> str:
     return "–" if value is None or value != value else f"{value:.3f}"
 
 
-def _shares(findings: Findings) -> str:
-    examined = findings.examined
-    return " → ".join(
-        _share(share) for share in (examined.right_before, examined.right_after, findings.right_in_the_end)
-    )
+def _shares(*values: float | None) -> str:
+    return " → ".join(map(_share, values))
 
 
 COLUMNS = ("worker", "character", "planted", "handed in", "left", "refused", "right", "caught by", "paid")
@@ -77,9 +73,6 @@ COLUMNS = ("worker", "character", "planted", "handed in", "left", "refused", "ri
 
 def worker_lines(run: Rehearsal) -> list[tuple[str, ...]]:
     """The people, planted ones first."""
-    verdicts = sorted(
-        run.findings.verdicts, key=lambda verdict: (not verdict.planted, not verdict.is_caught, verdict.name)
-    )
     return [
         (
             verdict.name,
@@ -92,8 +85,12 @@ def worker_lines(run: Rehearsal) -> list[tuple[str, ...]]:
             ", ".join(verdict.caught_by) or ("missed" if verdict.planted and verdict.right is not None else ""),
             money(verdict.paid_cents),
         )
-        for verdict in verdicts
+        for verdict in sorted(run.findings.verdicts, key=_planted_first)
     ]
+
+
+def _planted_first(verdict: Verdict) -> tuple[bool, bool, str]:
+    return not verdict.planted, not verdict.is_caught, verdict.name
 
 
 def book_lines(run: Rehearsal) -> list[tuple[str, ...]]:

@@ -81,12 +81,9 @@ def _protocol(name: str, trusted: pd.DataFrame, everything: pd.DataFrame) -> dic
         "contested": records(widest_spread(trusted)),
         "spread": _spread(trusted) if not _is_about_scus(name) else [],
     }
-    charts = ["workers", "systems", *(["spread"] if content["spread"] else [])]
+    names = ["workers", "systems", *(["spread"] if content["spread"] else [])]
     link = f"{HERE}workers/{{}}/"
-    return {
-        **content,
-        "charts": {chart: to_svg(quality_chart(content, chart, link)).replace(HERE, "") for chart in charts},
-    }
+    return {**content, "charts": {key: to_svg(quality_chart(content, key, link)).replace(HERE, "") for key in names}}
 
 
 def _is_about_scus(protocol: str) -> bool:

@@ -66,10 +66,8 @@ def study_report(study: Study, human: str = "") -> "Report | None":
 def _together(human: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """One scores table; what was worked out here stands for an imported measure of the same name."""
     columns = [name for name in ("doc_id", "system", "group", "metric", "value") if name in human]
-    other_metrics = metrics[~metrics["metric"].isin(human["metric"])]
-    return pd.concat(
-        [human[columns], other_metrics[[name for name in columns if name in other_metrics]]], ignore_index=True
-    )
+    remaining = metrics[~metrics["metric"].isin(human["metric"])]
+    return pd.concat([human[columns], remaining[[name for name in columns if name in remaining]]], ignore_index=True)
 
 
 def _content(report: "Report") -> dict[str, Any]:

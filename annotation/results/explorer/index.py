@@ -42,7 +42,7 @@ def explore_job(job: Job, progress: Progress) -> str:
 
 
 def refresh(study: Study, progress: Progress = lambda *_: None) -> None:
-    """Go through the whole study once; the comparisons that people have asked for are made anew."""
+    """Go through the whole study once; the results that people have asked for are made anew."""
     trusted = trusted_judgments(study)
     human = None if trusted.judgments.empty else human_scores(study, trusted.judgments)
     pairs = list(Exploration.objects.filter(study=study).exclude(metric="").values_list("measure", "metric"))
@@ -124,19 +124,16 @@ def compare(study: Study, measure: str, metric: str) -> Exploration:
         scored.values_list("document", "system", "value").iterator(PORTION), columns=[*names, "metric"]
     )
     try:
-        comparison = disagreement(
+        result = disagreement(
             human_frame.astype({"human": float}).merge(metric_frame.astype({"metric": float}), on=names)
         )
     except AnalysisError as error:
         raise Refused(str(error)) from None
-    scales = {
-        "human": [comparison.human.mean, comparison.human.sd],
-        "metric": [comparison.metric.mean, comparison.metric.sd],
-    }
+    scales = {"human": [result.human.mean, result.human.sd], "metric": [result.metric.mean, result.metric.sd]}
     with transaction.atomic():
-        exploration = _note(study, measure, metric, {**scales, "n": len(comparison.summaries)}, study.filter_in_force())
+        exploration = _note(study, measure, metric, {**scales, "n": len(result.summaries)}, study.filter_in_force())
         exploration.disagreements.all().delete()
-        columns = (comparison.documents[name].tolist() for name in ("doc_id", "value", "n"))
+        columns = (result.documents[name].tolist() for name in ("doc_id", "value", "n"))
         Disagreement.objects.bulk_create(
             (
                 Disagreement(exploration=exploration, document_id=document, value=value, summaries=n)

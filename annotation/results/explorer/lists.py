@@ -145,11 +145,11 @@ def list_page(study: Study, query: ListQuery, user: User) -> ListPage:
 def _all(study: Study, query: ListQuery, state: State) -> QuerySet[Any]:
     """Every row of the list: documents, or disagreements."""
     if query.sort == BY_DISAGREEMENT and state.pair is not None:
-        return _found(Disagreement.objects.filter(exploration=state.pair), query.q, "document_id")
-    return _found(Document.objects.filter(study=study), query.q, "pk")
+        return _with_words(Disagreement.objects.filter(exploration=state.pair), query.q, "document_id")
+    return _with_words(Document.objects.filter(study=study), query.q, "pk")
 
 
-def _found(rows: QuerySet[Any], q: str, key: str) -> QuerySet[Any]:
+def _with_words(rows: QuerySet[Any], q: str, key: str) -> QuerySet[Any]:
     """Only documents that hold all these words. Whole words: a beginning of many would go through them all."""
     if not q:
         return rows

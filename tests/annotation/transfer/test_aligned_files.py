@@ -32,7 +32,7 @@ def study() -> Study:
 
 def matched(study: Study, *lines: str) -> dict[int, tuple[str, str]]:
     found = align(study, lines, [f"output {n}" for n in range(len(lines))])
-    return {match.line: (match.doc_id, match.how) for match in found.matches}
+    return {match.line: (match.doc_id, match.method) for match in found.matches}
 
 
 def test_any_order_and_any_tokenisation(study):
@@ -48,7 +48,7 @@ def test_any_order_and_any_tokenisation(study):
 def test_a_changed_reference_is_found_by_its_words(study):
     # 13 words against 13, 12 of them shared: 2·12/26 = 0.92, and no other document comes near.
     found = align(study, ["Bees may stay on the balcony, a court in Nordhaven ruled on Monday."], ["x"])
-    assert [(match.doc_id, match.how, round(match.overlap, 2)) for match in found.matches] == [("b", "fuzzy", 0.92)]
+    assert [(match.doc_id, match.method, round(match.overlap, 2)) for match in found.matches] == [("b", "fuzzy", 0.92)]
 
 
 def test_what_could_be_two_documents_is_never_guessed(study):

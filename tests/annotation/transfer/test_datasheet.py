@@ -51,9 +51,9 @@ def test_what_nobody_recorded_stays_a_marked_question(study):
     found = answers(sheet)
     assert {name for name in ("1.1.1", "2.4", "3.1.2", "3.2.5", "3.3.1", "5.1", "5.3") if found[name]} == set()
     text = sheet.markdown()
-    assert text.count("**To be answered:**") == sheet.asked - sheet.answered
-    assert 40 <= sheet.asked <= 60
-    assert f"{sheet.answered} of {sheet.asked} questions" in text
+    assert text.count("**To be answered:**") == sheet.n_questions - sheet.n_answered
+    assert 40 <= sheet.n_questions <= 60
+    assert f"{sheet.n_answered} of {sheet.n_questions} questions" in text
 
 
 def test_of_imported_judgments_it_doesnt_claim_to_know_how_they_were_collected(tmp_path):

@@ -38,7 +38,7 @@ def study(tmp_path: Path) -> Study:
 
 
 def export(study: Study, folder: Path, **options: object) -> Path:
-    export_folder(study, folder, ExportOptions.given(**options))
+    export_folder(study, folder, ExportOptions.checked(**options))
     return folder
 
 
@@ -278,7 +278,7 @@ def test_the_chunks_leave_no_trace(demo, tmp_path, monkeypatch):
 
 def test_progress_goes_up_to_the_end(study, tmp_path):
     seen: list[tuple[int, int]] = []
-    export_folder(study, tmp_path, ExportOptions.given(shapes=["rose"]), lambda done, total: seen.append((done, total)))
+    export_folder(study, tmp_path, ExportOptions.checked(shapes=["rose"]), lambda done, total: seen.append((done, total)))
     assert seen == sorted(seen)
     assert seen[-1][0] == seen[-1][1] > 0
 

@@ -103,7 +103,7 @@ def test_worker_ids_and_money_are_for_admins(client, study):
 
 
 def test_strangers_annotators_and_other_studies_get_nothing(client, study):
-    export = jobs.start_export(study, make_member(study, Role.ANALYST), ExportOptions.given(["scores"]))
+    export = jobs.start_export(study, make_member(study, Role.ANALYST), ExportOptions.checked(["scores"]))
     other = make_study()
     for user, status in (
         (make_member(other, Role.ADMIN), 404),

@@ -133,7 +133,7 @@ def test_two_at_once_make_one(client, admin, tmp_path, monkeypatch):
 
 def test_files_of_others_are_read_in_their_shape(client, admin, tmp_path):
     source = make_study(documents=2, systems=2)
-    export_folder(source, tmp_path / "out", ExportOptions.given(shapes=["summeval"]))
+    export_folder(source, tmp_path / "out", ExportOptions.checked(shapes=["summeval"]))
     answer = send(
         client, [SimpleUploadedFile("any.jsonl", (tmp_path / "out" / "summeval.jsonl").read_bytes())], shape="summeval"
     )

@@ -49,7 +49,7 @@ def study(realsumm: Path) -> Study:
 
 def back(study: Study, tmp_path: Path, shape: str) -> Study:
     """The study that the shape's importer makes of the shape's export."""
-    export_folder(study, tmp_path / shape, ExportOptions.given(shapes=[shape]))
+    export_folder(study, tmp_path / shape, ExportOptions.checked(shapes=[shape]))
     paths = sorted(path for path in (tmp_path / shape).iterdir() if path.name != "manifest.json")
     call_command("import_study", *map(str, paths), shape=shape, name=f"back-{shape}")
     return Study.objects.get(name=f"back-{shape}")
@@ -132,7 +132,7 @@ def test_rose_holds_units_labels_and_the_recall(study, tmp_path):
     line = json.loads((tmp_path / "rose" / "rose.jsonl").read_text().splitlines()[0])
     assert len(line["annotations"]["bart_out"]["acu_labels"]) == len(line["reference_acus"])
     # The labels make the same score when they are aggregated here.
-    export_folder(again, tmp_path / "again", ExportOptions.given(["human_scores"]))
+    export_folder(again, tmp_path / "again", ExportOptions.checked(["human_scores"]))
     made = read_table(tmp_path / "again" / "human_scores.csv", "scores")
     made = made[made["metric"] == "litepyramid_recall"].set_index(["doc_id", "system"])["value"]
     assert made.reindex(recall.index).tolist() == pytest.approx(recall.tolist())
@@ -172,7 +172,7 @@ def test_the_published_result_files_make_a_study_of_their_own(shared_data):
 
 
 def test_label_studio_has_a_task_per_summary_and_an_annotation_per_assignment(study, tmp_path):
-    export_folder(study, tmp_path / "ls", ExportOptions.given(shapes=["label_studio"]))
+    export_folder(study, tmp_path / "ls", ExportOptions.checked(shapes=["label_studio"]))
     tasks = json.loads((tmp_path / "ls" / "label_studio.json").read_text())
     judgments = judgments_frame(study)
     assert len(tasks) == 12
@@ -189,7 +189,7 @@ def test_label_studio_has_a_task_per_summary_and_an_annotation_per_assignment(st
 
 def test_trusted_shapes_follow_the_filter_and_records_dont(study, tmp_path):
     FilterDecision.objects.create(study=study, rules=["majority-dissent"])
-    export_folder(study, tmp_path / "out", ExportOptions.given(shapes=["summeval", "mturk"]))
+    export_folder(study, tmp_path / "out", ExportOptions.checked(shapes=["summeval", "mturk"]))
     lines = (tmp_path / "out" / "summeval.jsonl").read_text().splitlines()
     judges = sum(len(json.loads(line)["turker_annotations"]) for line in lines)
     rows = len(pd.read_csv(tmp_path / "out" / "mturk.csv"))
