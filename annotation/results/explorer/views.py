@@ -27,7 +27,7 @@ def document(request: HttpRequest, slug: str, document_id: int) -> HttpResponse:
 
 
 def _rendered(request: HttpRequest, study: Study, page: ListPage | DocumentPage, template: str) -> HttpResponse:
-    context = {"study": study, "step": "data", "page": page, "query": page.query, "state": page.state}
+    context = {"study": study, "step": "data", "page": page, "query": page.query, "exploration": page.state}
     return render(request, template, {**context, "job": page.state.job})
 
 
