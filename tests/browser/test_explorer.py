@@ -5,17 +5,17 @@ from playwright.sync_api import expect
 
 from annotation.models import FilterDecision, Role
 from annotation.results.explorer.index import compare, refresh
-from tests.annotation.results.test_explorer import judged
+from tests.annotation.results.test_explorer import make_judged_study
 from tests.browser.helpers import let_in
+from tests.browser.looking import fits, wait_for_page
 from tests.browser.test_axe import axe, axe_check  # noqa: F401  fixtures
 from tests.factories import make_member
-from tests.looking import fits, wait_for_page
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_document_is_found_read_and_passed_on_by_keys_alone(page, live_server):
-    study = judged(documents=3)
+    study = make_judged_study(documents=3)
     FilterDecision.objects.create(study=study, rules=["majority-dissent"])
     refresh(study)
     compare(study, "litepyramid_recall", "m")
@@ -49,7 +49,7 @@ def test_a_document_is_found_read_and_passed_on_by_keys_alone(page, live_server)
 
 
 def test_axe_finds_no_fault_on_the_pages_for_readers_and_programs(axe_check, page, live_server):  # noqa: F811
-    study = judged(documents=2)
+    study = make_judged_study(documents=2)
     refresh(study)
     compare(study, "litepyramid_recall", "m")
     let_in(page.context, live_server.url, make_member(study, Role.ANALYST))

@@ -15,7 +15,7 @@ def explorer(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins and analysts: the documents, by name or by disagreement, found by words."""
     study = study_for(request, slug, *READERS)
     page = list_page(study, ListQuery.read(request.GET.dict()), user_of(request))
-    return _rendered(request, study, page, "annotation/study/explorer.html")
+    return _rendered(request, study, page, "annotation/results/explorer/list.html")
 
 
 @require_GET
@@ -23,7 +23,7 @@ def document(request: HttpRequest, slug: str, document_id: int) -> HttpResponse:
     """Admins and analysts: one document with all its systems, SCUs and judges."""
     study = study_for(request, slug, *READERS)
     page = document_page(study, document_id, ListQuery.read(request.GET.dict()), user_of(request))
-    return _rendered(request, study, page, "annotation/study/explorer_document.html")
+    return _rendered(request, study, page, "annotation/results/explorer/document.html")
 
 
 def _rendered(request: HttpRequest, study: Study, page: ListPage | DocumentPage, template: str) -> HttpResponse:
