@@ -66,7 +66,7 @@ def list_exports(request: HttpRequest, study: Slug) -> list[dict[str, Any]]:
 def post_export(request: HttpRequest, response: HttpResponse, study: Slug, data: ExportIn) -> Any:
     """Have an export made. Ask for it again until its state is done."""
     found = study_for(request, study, *READERS)
-    options = ExportOptions.given(data.tables, data.shapes, data.form, data.texts, data.raw_workers)
+    options = ExportOptions.checked(data.tables, data.shapes, data.form, data.texts, data.raw_workers)
     if options.for_admins and Scope.ADMIN not in token_of(request).scopes:
         raise Problem(403, gettext("This token lacks the scope “admin”. Nothing was exported."), "scope")
     made = start_export(found, token_of(request).user, options)

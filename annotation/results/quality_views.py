@@ -53,8 +53,8 @@ def quality(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         try:
             context["preview"] = preview_rules(study, _rules(request), _seed(request), _price(request))
-        except Refused as refused:
-            context["problem"], status = str(refused), refused.status
+        except Refused as refusal:
+            context["problem"], status = str(refusal), refusal.status
     return render(request, "annotation/results/quality.html", context, status=status)
 
 
@@ -104,17 +104,17 @@ def download(request: HttpRequest, slug: str, protocol: str, name: str) -> HttpR
     """Admins and analysts: the page's tables as CSV and its charts as SVG or PDF."""
     study = study_for(request, slug, *READERS)
     content, _ = current("quality", study, user_of(request))
-    parts = {part["name"]: part for part in (content or {}).get("protocols", [])}
-    if protocol not in parts:
+    blocks = {block["name"]: block for block in (content or {}).get("protocols", [])}
+    if protocol not in blocks:
         raise Refused(gettext("This table is not ready yet. Open the Quality page first."))
     stem, _, suffix = name.rpartition(".")
     file = f"{slug}-{protocol}-{name}"
     if suffix == "csv" and stem in TABLES:
-        return table_response(parts[protocol][stem], file)
-    if suffix in ("svg", "pdf") and stem in CHARTS and stem in parts[protocol]["charts"]:
-        return chart_response(parts[protocol], stem, suffix, file)
-    known = [f"{one}.csv" for one in TABLES] + [f"{one}.{form}" for one in CHARTS for form in ("svg", "pdf")]
+        return table_response(blocks[protocol][stem], file)
+    if suffix in ("svg", "pdf") and stem in CHARTS and stem in blocks[protocol]["charts"]:
+        return chart_response(blocks[protocol], stem, suffix, file)
+    files = [f"{name}.csv" for name in TABLES] + [f"{name}.{form}" for name in CHARTS for form in ("svg", "pdf")]
     raise Refused(
         gettext("There is no file “%(name)s” here. There are: %(known)s.")
-        % {"name": name[:60], "known": ", ".join(known)}
+        % {"name": name[:60], "known": ", ".join(files)}
     )

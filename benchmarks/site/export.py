@@ -57,7 +57,7 @@ from annotation.transfer.exporting.study import export_folder
 from annotation.transfer.exporting.options import ExportOptions
 form, folder = sys.argv[1:]
 start = time.perf_counter()
-written = export_folder(Study.objects.get(), Path(folder), ExportOptions.given(["judgments"], form=form))
+written = export_folder(Study.objects.get(), Path(folder), ExportOptions.checked(["judgments"], form=form))
 assert written[0].rows == 1_000_000, written
 print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """

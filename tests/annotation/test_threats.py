@@ -52,12 +52,12 @@ def rows() -> list[list[str]]:
 
 def test_every_threat_names_a_test_that_exists():
     assert len(rows()) >= 25
-    for threat, _, named in rows():
-        for path, *parts in (one.split("::") for one in re.findall(r"`([^`]+)`", named)):
+    for threat, _, tests in rows():
+        for path, *names in (test.split("::") for test in re.findall(r"`([^`]+)`", tests)):
             file = ROOT / path
             assert file.is_file(), threat
-            for part in parts:
-                assert re.search(rf"(def|class) {part}\b", file.read_text()), f"{threat}: {part}"
+            for name in names:
+                assert re.search(rf"(def|class) {name}\b", file.read_text()), f"{threat}: {name}"
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -50,7 +50,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study, folder = named_study(options["name"]), options["folder"]
         try:
-            asked = ExportOptions.given(
+            asked = ExportOptions.checked(
                 words(options["tables"]),
                 words(options["shape"]),
                 options["format"],

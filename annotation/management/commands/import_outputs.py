@@ -48,8 +48,8 @@ class Command(BaseCommand):
             raise CommandError(str(refusal), returncode=2) from None
         for line in report_lines(result.alignment):
             self.stdout.write(line)
-        there = f"; {result.known:,} were there already" if result.known else ""
+        there = f"; {result.n_known:,} were there already" if result.n_known else ""
         if options["yes"]:
-            self.stdout.write(f"{result.written:,} summaries by {options['system']!r} are stored{there}.")
+            self.stdout.write(f"{result.n_written:,} summaries by {options['system']!r} are stored{there}.")
         else:
-            self.stdout.write(f"Dry run: {result.written:,} summaries would be stored with --yes{there}.")
+            self.stdout.write(f"Dry run: {result.n_written:,} summaries would be stored with --yes{there}.")

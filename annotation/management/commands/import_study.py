@@ -68,7 +68,7 @@ class Command(BaseCommand):
             options["name"],
             dry_run=options["dry_run"],
             scale=options["scale"],
-            showing=Showing.given(options["truecase"], options["unknown_symbol"], options["unknown_token"]),
+            showing=Showing.from_options(options["truecase"], options["unknown_symbol"], options["unknown_token"]),
             progress=self.progress,
         )
 

@@ -91,7 +91,7 @@ def addresses(study: Study, people: dict[str, User], callbacks: Any) -> dict[str
     batch = study.batches.get()
     held = lease_task(batch, Worker.for_user(study, people["w"]))
     with callbacks(execute=True):
-        export = start_export(study, people["a"], ExportOptions.given(["scus"], (), "csv"))
+        export = start_export(study, people["a"], ExportOptions.checked(["scus"], (), "csv"))
     task = batch.tasks.first()
     postings = {}
     for crowd in ("direct", "mturk", "prolific"):

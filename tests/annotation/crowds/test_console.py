@@ -571,8 +571,8 @@ def test_a_link_that_can_be_none_is_not_withdrawn(admin, link):
 def test_result_files_come_in_through_the_page(admin):
     from django.core.files.uploadedfile import SimpleUploadedFile
 
-    from tests.annotation.transfer.test_mturk_csv import answered as filled
     from tests.annotation.transfer.test_mturk_csv import exported, result_file
+    from tests.annotation.transfer.test_mturk_csv import fill_in as filled
 
     batch = make_batch(make_study(units=2), quota=1)
     client = admin(batch)
