@@ -8,7 +8,7 @@ from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 from ninja.parser import Parser
 
-from annotation.common.middleware import readable
+from annotation.common.middleware import strip_unreadable
 
 from .problems import MEDIA_TYPE, ProblemOut, answer_problems
 
@@ -42,7 +42,7 @@ class Reader(Parser):
     """Bodies without the characters that no text has."""
 
     def parse_body(self, request: HttpRequest) -> Any:
-        return readable(super().parse_body(request))
+        return strip_unreadable(super().parse_body(request))
 
 
 class Api(NinjaAPI):

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from annotation import protocols
 from annotation.common import clock
 from annotation.common.errors import BadAnswers, Refused
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.models import Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun, Study, Summary
 from annotation.protocols import Protocol
 
@@ -94,7 +94,7 @@ def add_item(study: Study, given: Mapping[str, str]) -> PracticeItem:
     protocol, kind, question = given.get("protocol", ""), given.get("kind", ""), given.get("question", "").strip()
     about = _known(protocol)
     key = given.get("summary", "")
-    summary = Summary.objects.filter(document__study=study, pk=whole(key)).first()
+    summary = Summary.objects.filter(document__study=study, pk=parse_int(key)).first()
     if kind not in PracticeItem.Kind.values or not question or summary is None:
         raise BadAnswers(_("An item needs a summary of this study and a question. Nothing was added."))
     expected = _number(given.get("expected"), _("expected answer"))

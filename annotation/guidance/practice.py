@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from annotation import protocols
 from annotation.common.errors import BadAnswers
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.models import PracticeItem
 
 from . import Marked, mark
@@ -48,7 +48,7 @@ def tutorial_step(items: Sequence[PracticeItem], given: Mapping[str, str]) -> St
     The answers travel in the address: going back and forth, or reloading, changes nothing. `seen` counts the items
     whose feedback has been read.
     """
-    seen = whole(given.get("seen", ""))
+    seen = parse_int(given.get("seen", ""))
     number = min(seen, len(items))
     before = [(str(item.pk), given.get(str(item.pk), "")) for item in items[:number]]
     if number == len(items):

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.accounts.access import user_of
 from annotation.common.errors import BadAnswers, NotYours, Refused
-from annotation.common.middleware import readable
+from annotation.common.middleware import strip_unreadable
 from annotation.common.prepared_queries import PreparedObjects
 from annotation.judging.drafts import FIELD, Change, save_draft
 from annotation.judging.submit import Receipt, revise_judgments, submit_judgments
@@ -124,7 +124,7 @@ _HOLDER = PreparedObjects(
 def read_body(request: HttpRequest) -> dict[str, Any]:
     """What the page sent. A character that no text has is dropped: the other changes must not be lost with it."""
     try:
-        body = readable(json.loads(request.body))
+        body = strip_unreadable(json.loads(request.body))
     except (ValueError, RecursionError, RequestDataTooBig):  # not JSON, nested without end, or far too long
         body = None
     if not isinstance(body, dict):

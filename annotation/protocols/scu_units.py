@@ -10,7 +10,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from annotation.common.errors import BadAnswers
-from annotation.common.middleware import readable
+from annotation.common.middleware import strip_unreadable
 from annotation.common.text import Text, sentences
 from annotation.models import Assignment, ExtractedUnit
 
@@ -71,7 +71,7 @@ def _unit(entry: dict[str, Any], length: int) -> Unit:
     text, spans = entry.get("text", ""), entry.get("spans", [])
     if not isinstance(text, str) or not isinstance(spans, list):
         raise _unreadable()
-    text = " ".join(readable(text).split())
+    text = " ".join(strip_unreadable(text).split())
     if len(text) > LONGEST:
         raise BadAnswers(
             _("An SCU has %(n)d characters; at most %(most)d can be kept. Nothing was submitted.")

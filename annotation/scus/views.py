@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.accounts.access import READERS, study_for, user_of
 from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import BadAnswers
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.common.text import plain, sentences
 from annotation.judging.leases import assignment_of
 from annotation.judging.script_views import api
@@ -80,7 +80,7 @@ def _freeze(request: HttpRequest, study: Study, reference: Reference) -> HttpRes
         reference,
         units,
         user_of(request),
-        seen_version=whole(seen, -1),
+        seen_version=parse_int(seen, -1),
         note=request.POST.get("note", ""),
     )
     told = ngettext("Frozen: version %(n)d, %(size)d SCU.", "Frozen: version %(n)d, %(size)d SCUs.", frozen.size)
@@ -99,7 +99,7 @@ def _list_page(request: HttpRequest, study: Study, reference: Reference) -> dict
         "sentences": sentences(reference.text),
         "reference_text": plain(reference.text),
         "units": json.dumps([unit.as_json() for unit in comparison.start]),
-        "old": version_of(reference, whole(chosen)) if whole(chosen) else None,
+        "old": version_of(reference, parse_int(chosen)) if parse_int(chosen) else None,
         "chosen": chosen,
         "next_version": comparison.version + 1,
         "scu": editor_config(MOST_FROZEN, reverse("list-advice", args=[study.slug, reference.pk])),

@@ -11,7 +11,7 @@ from annotation.accounts import invitations
 from annotation.accounts.access import READERS, study_for, user_of
 from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import Refused
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.models import Batch, Role, Study
 from annotation.studies.batches import create_batch
 from annotation.studies.members import add_member, remove_member, set_state
@@ -60,7 +60,9 @@ def _new_batch(request: HttpRequest, study: Study) -> HttpResponse:
     options = {"evidence": True} if request.POST.get("evidence") else {}
     role = "expert" if request.POST.get("expert") else "crowd"
     try:
-        create_batch(study, name or "Batch", request.POST.get("protocol", ""), whole(quota[:18]), options, role=role)
+        create_batch(
+            study, name or "Batch", request.POST.get("protocol", ""), parse_int(quota[:18]), options, role=role
+        )
     except Refused as refused:
         return collect_page(request, study, refused)
     messages.success(
@@ -102,7 +104,7 @@ def invite(request: HttpRequest, slug: str) -> HttpResponse:
     role, note = request.POST.get("role", ""), request.POST.get("note", "")
     try:
         if withdrawn := request.POST.get("withdraw", ""):
-            invitations.withdraw(study, whole(withdrawn))
+            invitations.withdraw(study, parse_int(withdrawn))
             messages.success(request, gettext("The invitation is withdrawn: its link opens nothing any more."))
             return redirect("collect", slug=slug)
         secret = invitations.invite(study, role, note, user_of(request))
