@@ -42,7 +42,7 @@ class ReceiptFacts:
 def receipt_facts(assignment: Assignment) -> ReceiptFacts:
     batch = assignment.task.batch
     done = sum(n for (n,) in _DONE(worker=assignment.worker_id, batch=batch.pk))
-    return ReceiptFacts(assignment, batch, protocols.of(batch).answered(assignment), done)
+    return ReceiptFacts(assignment, batch, protocols.of(batch).count_answers(assignment), done)
 
 
 _DONE = PreparedQuery(

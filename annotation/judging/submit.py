@@ -61,7 +61,7 @@ def submit_judgments(
 def _again(assignment: Assignment, submit_key: str) -> Receipt:
     if not submit_key or submit_key != assignment.submit_key:
         raise AlreadySubmitted
-    return Receipt(assignment, protocols.of(assignment.task.batch).answered(assignment), repeated=True)
+    return Receipt(assignment, protocols.of(assignment.task.batch).count_answers(assignment), repeated=True)
 
 
 def _settle(assignment: Assignment, submit_key: str, now: datetime) -> None:
