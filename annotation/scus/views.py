@@ -18,7 +18,7 @@ from annotation.common.errors import BadAnswers
 from annotation.common.parsing import parse_int
 from annotation.common.text import plain, sentences
 from annotation.judging.leases import assignment_of
-from annotation.judging.script_views import api
+from annotation.judging.script_views import json_view
 from annotation.models import Reference, Role, Study
 from annotation.protocols.scu import editor_config, reference_of
 from annotation.protocols.scu_units import read_units
@@ -35,7 +35,7 @@ def advised(request: HttpRequest, reference: Reference) -> HttpResponse:
     return JsonResponse({"advice": [[one.sentence for one in advice] for advice in found]})
 
 
-@api
+@json_view
 @require_POST
 def advice(request: HttpRequest, key: str) -> HttpResponse:
     """The holder of the assignment: gentle advice on the SCUs so far; anybody else gets 404."""
@@ -47,7 +47,7 @@ def _reference(study: Study, reference_id: int) -> Reference:
 
 
 @require_POST
-@api
+@json_view
 def list_advice(request: HttpRequest, slug: str, reference_id: int) -> HttpResponse:
     """Admins: the same advice on a final list."""
     return advised(request, _reference(study_for(request, slug, Role.ADMIN), reference_id))
