@@ -26,7 +26,7 @@ from annotation.judging.submit import submit_judgments
 from annotation.judging.views import form_answers, task_page
 from annotation.models import Assignment, Batch, Posting, Role, Submission, Task, Worker
 from annotation.protocols.scu import reference_of
-from annotation.scus.views import advised
+from annotation.scus.views import advice_response
 
 from .access import BARE, by_token, by_token_api, framed_by, handin_texts, open_door, steps_of, task_urls
 
@@ -157,7 +157,7 @@ def submit(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
 @require_POST
 def advice(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
     """The worker who holds the assignment: gentle advice on the SCUs so far."""
-    return advised(request, reference_of(own(visit, key).task))
+    return advice_response(request, reference_of(own(visit, key).task))
 
 
 @by_token
