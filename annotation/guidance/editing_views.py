@@ -37,7 +37,7 @@ def _page(
         protocol = ""
     context = {"study": study, "page": guidance_page(study, protocol), "step": "collect", "section": section}
     context |= {"problem": refusal and str(refusal), "typed": request.POST}
-    return render(request, "annotation/study/guidance.html", context, status=refusal.status if refusal else 200)
+    return render(request, "annotation/guidance/editing.html", context, status=refusal.status if refusal else 200)
 
 
 @require_POST
