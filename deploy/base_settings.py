@@ -29,13 +29,13 @@ common_apps = [
 outer_middleware = ["deploy.monitoring.logs.RequestLog", "django.middleware.security.SecurityMiddleware"]
 people_middleware = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "annotation.common.middleware.Private",
+    "annotation.common.middleware.PrivateResponseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "annotation.common.middleware.Letters",
+    "annotation.common.middleware.ReadableTextMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
 ]
 

@@ -36,7 +36,7 @@ INSTALLED_APPS = ["annotation", *common_apps, "django_htmx", "django_tasks", "dj
 MIDDLEWARE = [
     *outer_middleware,
     *people_middleware,
-    "annotation.accounts.audit_log.Record",
+    "annotation.accounts.audit_log.AuditLogMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
