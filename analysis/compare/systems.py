@@ -139,11 +139,6 @@ def compare_systems(
     )
 
 
-def _known(name: str, known: tuple[str, ...], what: str) -> None:
-    if name not in known:
-        raise AnalysisError(f"There is no {what} {name!r}; there are {', '.join(known)}.")
-
-
 def _enough(systems: int, alpha: float) -> int:
     """Resamples enough for the smallest p to survive a correction for all pairs, at least 1,000."""
     pairs = systems * (systems - 1) / 2

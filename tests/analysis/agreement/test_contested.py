@@ -114,7 +114,7 @@ def test_the_widest_spreads_by_hand() -> None:
     rows = widest_spread(judgments)
     assert rows[["doc_id", "count", "mean"]].to_numpy().tolist() == [["b", 2, 3.0], ["a", 3, 2.0]]
     assert rows["std"].tolist() == pytest.approx([8**0.5, 3**0.5])
-    assert widest_spread(judgments, most=1)["doc_id"].tolist() == ["b"]
+    assert widest_spread(judgments, limit=1)["doc_id"].tolist() == ["b"]
     assert widest_spread(judgments.assign(is_check=True)).empty
 
 
