@@ -81,19 +81,19 @@ def _kappa_parts(table: Floats, size: Floats, close: Floats, coefficient: str) -
 def _conger_parts(answers: Floats, values: Floats, close: Floats) -> tuple[float, Floats]:
     """Conger's kappa of units × raters: chance comes from each rater's own habits, also where answers are missing."""
     n, raters = answers.shape
-    answered = np.stack([answers == value for value in values]).astype(np.float64)  # value × unit × rater
-    table = answered.sum(axis=2).T
-    size, rated = table.sum(axis=1), answered.sum(axis=(0, 1))
+    is_answer = np.stack([answers == value for value in values]).astype(np.float64)  # value × unit × rater
+    table = is_answer.sum(axis=2).T
+    size, rated = table.sum(axis=1), is_answer.sum(axis=(0, 1))
     paired = size >= 2
     agree = np.where(paired, (table * (table @ close - 1)).sum(axis=1) / np.where(paired, size * (size - 1), 1), 0)
-    habits = answered.sum(axis=1) / rated  # value × rater
+    habits = is_answer.sum(axis=1) / rated  # value × rater
     share = habits.mean(axis=1)
     # The mean over pairs of different raters of what their habits alone would give.
     chance = float(raters * share @ close @ share * raters - np.einsum("kr,kl,lr->", habits, close, habits))
     chance /= raters * (raters - 1)
     value = float((agree[paired].mean() - chance) / (1 - chance))
-    present = answered.sum(axis=0)
-    moved = np.einsum("kl,lur->kur", close, answered - (present - rated / n) * habits[:, None, :]) * (n / rated)
+    present = is_answer.sum(axis=0)
+    moved = np.einsum("kl,lur->kur", close, is_answer - (present - rated / n) * habits[:, None, :]) * (n / rated)
     unit_chance = raters * np.einsum("kur,k->u", moved, share) - np.einsum("kur,kr->u", moved, habits)
     unit_chance /= raters * (raters - 1)
     unit_values = (n / paired.sum()) * (agree - chance * paired) / (1 - chance)
