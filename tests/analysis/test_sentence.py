@@ -32,7 +32,7 @@ class Result:
 
 
 @pytest.mark.parametrize(
-    "again",
+    "make_copy",
     [
         copy.deepcopy,
         lambda text: asdict(Result(text))["note"],
@@ -41,8 +41,8 @@ class Result:
     ],
     ids=["copy", "asdict", "pickle", "json"],
 )
-def test_a_copy_remembers_template_and_values(again):
-    text = again(WHOLE)
+def test_a_copy_remembers_template_and_values(make_copy):
+    text = make_copy(WHOLE)
     assert (text, text.template, text.values) == (WHOLE, WHOLE.template, WHOLE.values)
     assert type(text.values["what"]) is Sentence
     assert type(text.values["what"].values["n"]) is Grouped
