@@ -8,7 +8,7 @@ from csp.constants import NONE, SELF
 from deploy.environment import Environment, logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = Environment.here()
+env = Environment.current()
 
 # The demo runs on this machine only, with accounts whose passwords everybody knows.
 DEMO = env.flag("DEMO")
