@@ -12,9 +12,9 @@ from django.db import transaction
 from django.db.models import F, Sum
 
 from annotation.common import clock
-from annotation.marketplace.errors import BadParameter, InsufficientFunds, SentBefore
-from annotation.marketplace.models import Account, AuditEntry, Payout, Pot, Requester, Transfer, Worker
-from annotation.marketplace.people import record
+from annotation.marketplace.errors import BadParameter, InsufficientFunds
+from annotation.marketplace.models import Account, Payout, Pot, Requester, Transfer, Worker
+from annotation.marketplace.people import check_form, record
 
 from .money import Price, dollars
 
@@ -125,14 +125,6 @@ def record_payout(worker: Worker, cents: int, reference: str, by: Account | None
     return payout
 
 
-def check_form(owner: Requester | Worker, subject: str, form: str) -> None:
-    """Raises SentBefore when this form has done its work already. Two at once take turns at the owner's row."""
-    if form:
-        type(owner).objects.select_for_update().get(pk=owner.pk)
-        if AuditEntry.objects.filter(subject=subject, detail__form=form).exists():
-            raise SentBefore
-
-
 @dataclass(frozen=True)
 class Balances:
     """One requester's money, added up from the transfers (not from the cached columns)."""
@@ -145,7 +137,7 @@ class Balances:
 
 
 def balances(requester: Requester) -> Balances:
-    """Recount from the transfers; `audit_books` compares."""
+    """Recount from the transfers; `books_agree` compares."""
     rows = Transfer.objects.filter(requester=requester).values("source", "target").annotate(cents=Sum("cents"))
     total: Counter[str] = Counter()
     for row in rows:

@@ -5,22 +5,10 @@ from dataclasses import dataclass
 
 from annotation.common.money import money as dollars
 from annotation.marketplace.errors import BadParameter
+from annotation.marketplace.models import FeeRates
 
 LARGE = 10
 """From this many assignments on, a HIT costs the additional fee."""
-
-
-@dataclass(frozen=True)
-class FeeRates:
-    """The operator's fees, in percent of the amount paid, with Amazon's as defaults."""
-
-    percent: int = 20
-    large_percent: int = 20
-    """On top, for HITs with ten or more assignments."""
-    masters_percent: int = 5
-    """On top, for HITs that ask for Masters."""
-    least_cents: int = 1
-    """Per assignment or bonus."""
 
 
 @dataclass(frozen=True)

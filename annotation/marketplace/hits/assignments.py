@@ -8,6 +8,7 @@ from django.db.models import F
 from annotation.common import clock
 from annotation.marketplace.books import books
 from annotation.marketplace.books.money import bonus_price
+from annotation.marketplace.checks import check_length
 from annotation.marketplace.errors import AssignmentDoesNotExist, BadParameter, InvalidAssignmentState, InvalidHITState
 from annotation.marketplace.models import (
     HIT,
@@ -22,7 +23,6 @@ from annotation.marketplace.models import (
 from annotation.marketplace.people import notices
 
 from . import lifecycle
-from .hits import check_length
 from .request_tokens import check_token, use_token
 
 State = Assignment.State

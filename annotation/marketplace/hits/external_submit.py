@@ -17,8 +17,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.marketplace.errors import BadParameter, NotYours, Refused
 from annotation.marketplace.models import Assignment
+from annotation.marketplace.questions.answers import answers_from_fields
 
-from .answers import answers_from_fields
 from .work import submit_assignment
 
 PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"

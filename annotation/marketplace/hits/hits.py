@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from annotation.common import clock
 from annotation.marketplace.books import books
 from annotation.marketplace.books.money import LARGE, price
+from annotation.marketplace.checks import DAY, check_length, check_range
 from annotation.marketplace.errors import (
     BadParameter,
     HITTypeDoesNotExist,
@@ -21,13 +22,12 @@ from annotation.marketplace.models import HIT, HITType, MarketSettings, Requeste
 from annotation.marketplace.people import notices
 from annotation.marketplace.qualifications.eligibility import asks_for_masters
 from annotation.marketplace.qualifications.requirements import check_types_exist, checked
+from annotation.marketplace.questions.questions import parse_question
 
 from . import lifecycle
-from .questions import parse_question
 from .request_tokens import check_token, use_token
 
 Status = HIT.Status
-DAY = 24 * 3600
 MOST_ASSIGNMENTS = 10**9
 DURATIONS = (30, 365 * DAY)
 LIFETIMES = (30, 365 * DAY)
@@ -57,16 +57,6 @@ class TypeValues:
     @property
     def fingerprint(self) -> str:
         return hashlib.sha256(json.dumps(self.__dict__, sort_keys=True).encode()).hexdigest()
-
-
-def check_length(name: str, text: str, most: int, least: int = 1) -> None:
-    if not least <= len(text) <= most or (least and not text.strip()):
-        raise BadParameter(f"{name} has {len(text)} characters; {least} to {most} are allowed.")
-
-
-def check_range(name: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise BadParameter(f"{name} is {value}; {least} to {most} are allowed.")
 
 
 def register_hit_type(requester: Requester, values: TypeValues) -> HITType:

@@ -27,10 +27,10 @@ from annotation.marketplace.errors import (
 from annotation.marketplace.models import HIT, Assignment, HITType, Worker, WorkerBlock
 from annotation.marketplace.people import notices
 from annotation.marketplace.qualifications.eligibility import Action, Requirement, standing_of, unmet
+from annotation.marketplace.questions.answers import check_answers
+from annotation.marketplace.questions.questions import Question, parse_question
 
 from . import lifecycle
-from .answers import check_answers
-from .questions import Question, parse_question
 
 State = Assignment.State
 SORTS = {

@@ -22,12 +22,18 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from annotation.marketplace.errors import BadParameter, Refused
-from annotation.marketplace.hits.answers import build_answers
 from annotation.marketplace.hits.external_submit import PREVIEW_ID
-from annotation.marketplace.hits.questions import ExternalQuestion, HTMLQuestion, Question, QuestionForm, parse_question
 from annotation.marketplace.hits.work import submit_assignment
 from annotation.marketplace.models import HIT, Assignment
 from annotation.marketplace.people.access_keys import frame_signatures
+from annotation.marketplace.questions.answers import build_answers
+from annotation.marketplace.questions.questions import (
+    ExternalQuestion,
+    HTMLQuestion,
+    Question,
+    QuestionForm,
+    parse_question,
+)
 
 from .question_form import parts, read
 

@@ -4,11 +4,11 @@ Parameters and their limits are read from botocore's service model, which is the
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
-from botocore.loaders import Loader
-from botocore.model import ServiceModel, Shape
+from botocore.model import Shape
+
+from annotation.marketplace.api.contract import service_model
 
 GROUPS = ("HITs", "Assignments", "Qualifications", "Workers", "Money", "Events")
 
@@ -170,18 +170,9 @@ ALL = (
 BY_NAME = {one.name: one for one in ALL}
 
 
-@lru_cache(maxsize=1)
-def service() -> ServiceModel:
-    return ServiceModel(Loader().load_service_model("mturk", "service-2"), "mturk")
-
-
-def names() -> list[str]:
-    return list(service().operation_names)
-
-
 def parameters(name: str) -> list[Parameter]:
     """What the operation takes, required ones first."""
-    shape = service().operation_model(name).input_shape
+    shape = service_model().operation_model(name).input_shape
     if shape is None:
         return []
     required = set(shape.metadata.get("required", []))
@@ -190,7 +181,7 @@ def parameters(name: str) -> list[Parameter]:
 
 
 def results(name: str) -> list[str]:
-    shape = service().operation_model(name).output_shape
+    shape = service_model().operation_model(name).output_shape
     return list(shape.members) if shape is not None else []
 
 

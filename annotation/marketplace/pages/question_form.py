@@ -14,8 +14,8 @@ from django.http import QueryDict
 from django.utils.safestring import SafeString, mark_safe
 from lxml import etree, html
 
-from annotation.marketplace.hits.answers import Given
-from annotation.marketplace.hits.questions import Choice, Content, FormQuestion, FreeText, QuestionForm
+from annotation.marketplace.questions.answers import Given
+from annotation.marketplace.questions.questions import Choice, Content, FormQuestion, FreeText, QuestionForm
 
 OTHER = "__other__"
 ELEMENTS = {

@@ -13,10 +13,10 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.marketplace.books.money import dollars
 from annotation.marketplace.errors import Refused
 from annotation.marketplace.hits import lifecycle
-from annotation.marketplace.hits.answers import parse_answers
 from annotation.marketplace.hits.assignments import approve_assignment, reject_assignment
 from annotation.marketplace.models import HIT, Assignment, Notice, Transfer
 from annotation.marketplace.people.access_keys import issue_key, revoke_key
+from annotation.marketplace.questions.answers import parse_answers
 
 from .errors import answers_refusals
 from .frame import submit_origin

@@ -12,11 +12,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.common import clock
 from annotation.marketplace.errors import Refused
-from annotation.marketplace.hits.answers import build_answers
-from annotation.marketplace.hits.questions import parse_test
 from annotation.marketplace.models import Qualification, QualificationRequest, QualificationType, Worker
 from annotation.marketplace.qualifications.eligibility import SYSTEM_NAMES, standing_of
 from annotation.marketplace.qualifications.requests import request_qualification, submit_test
+from annotation.marketplace.questions.answers import build_answers
+from annotation.marketplace.questions.questions import parse_test
 
 from .errors import answers_refusals
 from .question_form import media_origins, parts, read
@@ -95,7 +95,7 @@ def _seconds_left(asked: QualificationRequest) -> int:
 
 
 def _again_at(one: QualificationType, last: QualificationRequest | None) -> datetime | None:
-    """As `exams.may_ask_again_at`, without a query, and with a test whose time has just run out."""
+    """As `requests.may_ask_again_at`, without a query, and with a test whose time has just run out."""
     if last is None:
         return clock.now()
     if (last.state in (State.STARTED, State.PENDING) and not _is_late(last)) or one.retry_seconds is None:

@@ -13,7 +13,6 @@ from annotation.common import clock
 from annotation.marketplace.books.money import cents
 from annotation.marketplace.errors import BadParameter, HITDoesNotExist, NoneLeft, Refused
 from annotation.marketplace.hits import lifecycle
-from annotation.marketplace.hits.questions import parse_question
 from annotation.marketplace.hits.work import (
     SORTS,
     accept_from_group,
@@ -33,6 +32,7 @@ from annotation.marketplace.qualifications.eligibility import (
     standing_of,
     unmet,
 )
+from annotation.marketplace.questions.questions import parse_question
 
 from .errors import answers_refusals
 from .frame import frame_for, set_frame_policy

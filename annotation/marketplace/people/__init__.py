@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from annotation.common import clock
-from annotation.marketplace.errors import BadParameter, Refused
+from annotation.marketplace.errors import BadParameter, Refused, SentBefore
 from annotation.marketplace.models import Account, AuditEntry, Invitation, MarketSettings, Requester, Worker
 
 
@@ -30,6 +30,14 @@ class AccountBackend(ModelBackend):
 def record(actor: Account | None, action: str, subject: str, **detail: Any) -> None:
     """One line in the audit log."""
     AuditEntry.objects.create(at=clock.now(), actor=actor, action=action, subject=subject, detail=detail)
+
+
+def check_form(owner: Requester | Worker, subject: str, form: str) -> None:
+    """Raises SentBefore when this form has done its work already. Two at once take turns at the owner's row."""
+    if form:
+        type(owner).objects.select_for_update().get(pk=owner.pk)
+        if AuditEntry.objects.filter(subject=subject, detail__form=form).exists():
+            raise SentBefore
 
 
 def make_account(username: str, password: str, *, email: str = "", **flags: Any) -> Account:

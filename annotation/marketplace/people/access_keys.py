@@ -16,11 +16,10 @@ from django.db import transaction
 from django.db.models.functions import Coalesce
 
 from annotation.common import clock
-from annotation.marketplace.books.books import check_form
 from annotation.marketplace.errors import DoesNotExist
 from annotation.marketplace.models import AccessKey, Account, Requester
 
-from . import record
+from . import check_form, record
 
 SECRET_LENGTH = 40
 MOST_SIGNATURES = 10

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from annotation.common import clock
+from annotation.marketplace.checks import check_length
 from annotation.marketplace.errors import BadParameter, WorkerDoesNotExist
-from annotation.marketplace.hits.hits import check_length
 from annotation.marketplace.models import Assignment, Requester, Worker, WorkerBlock
 
 from . import notices

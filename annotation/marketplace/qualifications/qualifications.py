@@ -5,6 +5,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from annotation.common import clock
+from annotation.marketplace.checks import DAY, check_length, check_range
 from annotation.marketplace.errors import (
     BadParameter,
     InvalidQualificationState,
@@ -13,12 +14,11 @@ from annotation.marketplace.errors import (
     QualificationTypeAlreadyExists,
     QualificationTypeDoesNotExist,
 )
-from annotation.marketplace.hits.answers import check_answer_key
-from annotation.marketplace.hits.hits import DAY, check_length, check_range
-from annotation.marketplace.hits.questions import parse_test
 from annotation.marketplace.models import Qualification, QualificationRequest, QualificationType, Requester, Worker
 from annotation.marketplace.people import notices
 from annotation.marketplace.people.workers import any_worker
+from annotation.marketplace.questions.answers import check_answer_key
+from annotation.marketplace.questions.questions import parse_test
 
 from .requests import grant
 

@@ -6,8 +6,8 @@ from django.db import transaction
 
 from annotation.common import clock
 from annotation.marketplace.errors import AlreadySubmitted, NotYours, QualificationTypeDoesNotExist, TimeIsUp, TooSoon
-from annotation.marketplace.hits.answers import parse_answers, score_answers
 from annotation.marketplace.models import Qualification, QualificationRequest, QualificationType, Worker
+from annotation.marketplace.questions.answers import parse_answers, score_answers
 
 State = QualificationRequest.State
 

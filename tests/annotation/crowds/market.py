@@ -102,7 +102,7 @@ def answer_accept(hit_id: str, worker_id: str) -> str:
 
 def answer_submit(assignment_id: str, answers: dict[str, str]) -> None:
     from annotation.marketplace.hits import work
-    from annotation.marketplace.hits.answers import Given, build_answers
+    from annotation.marketplace.questions.answers import Given, build_answers
 
     work.submit_assignment(assignment_id, build_answers([Given(name, text=text) for name, text in answers.items()]))
 

@@ -11,12 +11,12 @@ from django.utils import timezone
 from django.utils.datastructures import MultiValueDict
 
 from annotation.marketplace.hits import work
-from annotation.marketplace.hits.answers import parse_answers
-from annotation.marketplace.hits.questions import parse_question
 from annotation.marketplace.models import AccessKey, Assignment
 from annotation.marketplace.pages.frame import origin_of, with_helper, with_query
 from annotation.marketplace.pages.question_form import _fits, cleaned, media_origins, parts, read
 from annotation.marketplace.people import access_keys
+from annotation.marketplace.questions.answers import parse_answers
+from annotation.marketplace.questions.questions import parse_question
 from tests.looking import markup
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, HTML, XSD, make_hit
 from tests.marketplace.pages.visitors import a_requester, a_worker, sign_in

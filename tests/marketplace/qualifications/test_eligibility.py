@@ -3,7 +3,6 @@
 import pytest
 
 from annotation.marketplace.errors import AlreadySubmitted, QualificationTypeDoesNotExist, TimeIsUp, TooSoon
-from annotation.marketplace.hits.answers import Given, build_answers
 from annotation.marketplace.models import QualificationRequest
 from annotation.marketplace.qualifications import qualifications, requests
 from annotation.marketplace.qualifications.eligibility import (
@@ -17,6 +16,7 @@ from annotation.marketplace.qualifications.eligibility import (
     is_met,
     standing_of,
 )
+from annotation.marketplace.questions.answers import Given, build_answers
 from tests.marketplace.fixtures import FORM, KEY, at
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]  # on both databases

@@ -11,6 +11,7 @@ from annotation.marketplace.api.paging import page
 from annotation.marketplace.api.registry import operation
 from annotation.marketplace.api.render import Document, hit_document
 from annotation.marketplace.books import money
+from annotation.marketplace.checks import DAY
 from annotation.marketplace.errors import BadParameter, HITDoesNotExist, NotSupported, QualificationTypeDoesNotExist
 from annotation.marketplace.hits import hits, lifecycle
 from annotation.marketplace.models import HIT, HITType, QualificationType, Requester
@@ -24,7 +25,7 @@ def _type_values(params: Document) -> hits.TypeValues:
         keywords=params.get("Keywords", ""),
         reward_cents=money.cents(params["Reward"]),
         assignment_seconds=params["AssignmentDurationInSeconds"],
-        auto_approve_seconds=params.get("AutoApprovalDelayInSeconds", 30 * hits.DAY),
+        auto_approve_seconds=params.get("AutoApprovalDelayInSeconds", 30 * DAY),
         requirements=params.get("QualificationRequirements", []),
     )
 

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 from lxml import etree
 
 from annotation.marketplace.errors import BadXML, NotSupported
-from annotation.marketplace.xml import child, children, expect_root, integer_of, local, needed, parse_xml, text_of
+
+from .xml import child, children, expect_root, integer_of, local, needed, parse_xml, text_of
 
 KINDS = ("ExternalQuestion", "HTMLQuestion", "QuestionForm")
 

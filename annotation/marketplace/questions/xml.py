@@ -2,7 +2,7 @@
 
 from lxml import etree
 
-from .errors import BadXML
+from annotation.marketplace.errors import BadXML
 
 MOST_BYTES = 65_535
 

@@ -3,8 +3,14 @@
 import pytest
 
 from annotation.marketplace.errors import BadXML, NotSupported
-from annotation.marketplace.hits.answers import Given, build_answers, check_answer_key, parse_answers, score_answers
-from annotation.marketplace.hits.questions import (
+from annotation.marketplace.questions.answers import (
+    Given,
+    build_answers,
+    check_answer_key,
+    parse_answers,
+    score_answers,
+)
+from annotation.marketplace.questions.questions import (
     Choice,
     ExternalQuestion,
     FreeText,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from lxml import etree
 
 from annotation.marketplace.errors import BadParameter, BadXML
-from annotation.marketplace.xml import child, children, expect_root, integer_of, local, needed, parse_xml, text_of
+
+from .xml import child, children, expect_root, integer_of, local, needed, parse_xml, text_of
 
 NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd"
 MOST_CHARACTERS = 10**6
