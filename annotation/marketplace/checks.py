@@ -5,11 +5,11 @@ from .errors import BadParameter
 DAY = 24 * 3600
 
 
-def check_length(name: str, text: str, most: int, least: int = 1) -> None:
-    if not least <= len(text) <= most or (least and not text.strip()):
-        raise BadParameter(f"{name} has {len(text)} characters; {least} to {most} are allowed.")
+def check_length(name: str, text: str, maximum: int, minimum: int = 1) -> None:
+    if not minimum <= len(text) <= maximum or (minimum and not text.strip()):
+        raise BadParameter(f"{name} has {len(text)} characters; {minimum} to {maximum} are allowed.")
 
 
-def check_range(name: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise BadParameter(f"{name} is {value}; {least} to {most} are allowed.")
+def check_range(name: str, value: int, minimum: int, maximum: int) -> None:
+    if not minimum <= value <= maximum:
+        raise BadParameter(f"{name} is {value}; {minimum} to {maximum} are allowed.")

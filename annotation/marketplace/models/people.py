@@ -82,8 +82,8 @@ class Worker(models.Model):
     @property
     def percent_approved(self) -> int:
         """100 for somebody nobody has judged yet, so that beginners can begin."""
-        judged = self.approved_count + self.rejected_count
-        return 100 * self.approved_count // judged if judged else 100
+        judged_count = self.approved_count + self.rejected_count
+        return 100 * self.approved_count // judged_count if judged_count else 100
 
 
 class AccessKey(models.Model):

@@ -22,7 +22,7 @@ class Operation:
     does: str
     differs: str = ""
     """Empty: as at Amazon's."""
-    refused: bool = False
+    is_refused: bool = False
     """It answers every call with a RequestError."""
 
 
@@ -100,7 +100,7 @@ ALL = (
         "Assignments",
         "Gave the address of a file that a worker uploaded.",
         "This market takes no uploads, so every call is answered with a RequestError. Let your own page take the file.",
-        refused=True,
+        is_refused=True,
     ),
     Operation(
         "CreateQualificationType",
@@ -167,7 +167,7 @@ ALL = (
         "Goes to an http(s) address or to the inbox on this site.",
     ),
 )
-BY_NAME = {one.name: one for one in ALL}
+BY_NAME = {operation.name: operation for operation in ALL}
 
 
 def parameters(name: str) -> list[Parameter]:
@@ -176,8 +176,8 @@ def parameters(name: str) -> list[Parameter]:
     if shape is None:
         return []
     required = set(shape.metadata.get("required", []))
-    found = [Parameter(key, _kind(one), key in required, _limits(one)) for key, one in shape.members.items()]
-    return sorted(found, key=lambda one: not one.required)
+    rows = [Parameter(key, _kind(member), key in required, _limits(member)) for key, member in shape.members.items()]
+    return sorted(rows, key=lambda parameter: not parameter.required)
 
 
 def results(name: str) -> list[str]:
