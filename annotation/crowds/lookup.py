@@ -3,7 +3,7 @@
 from django.utils.translation import gettext as _
 
 from annotation.common.errors import Refused
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.crowds.markets.direct import Direct
 from annotation.crowds.markets.mturk import MTurk
 from annotation.crowds.markets.prolific import Prolific
@@ -37,7 +37,7 @@ def batch_named(study: Study, name: str) -> Batch:
     """By name or by number."""
     found = study.batches.filter(name=name).first()
     if found is None:
-        found = study.batches.filter(pk=whole(name)).first()
+        found = study.batches.filter(pk=parse_int(name)).first()
     if found is None:
         names = ", ".join(repr(one) for one in study.batches.values_list("name", flat=True)[:20]) or "none yet"
         raise Refused(f"{study.name!r} has no batch named {name!r}. Its batches: {names}.")

@@ -59,9 +59,9 @@ class Batch(models.Model):
 class TaskQuerySet(models.QuerySet["Task"]):
     def free_for(self, worker: Worker | int) -> "TaskQuerySet":
         """Tasks with a place left that this worker has never held; a reserved one is for its worker alone."""
-        held = Assignment.objects.filter(task=models.OuterRef("pk"), worker=worker)
-        mine = Q(reserved_for__isnull=True) | Q(reserved_for=worker)
-        return self.filter(mine, live__lt=F("quota")).exclude(models.Exists(held))
+        assignments = Assignment.objects.filter(task=models.OuterRef("pk"), worker=worker)
+        open_to_worker = Q(reserved_for__isnull=True) | Q(reserved_for=worker)
+        return self.filter(open_to_worker, live__lt=F("quota")).exclude(models.Exists(assignments))
 
 
 class Task(models.Model):

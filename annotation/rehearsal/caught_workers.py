@@ -7,7 +7,7 @@ from typing import Any
 from analysis.filters.caught import Examined, examine_filter, share_right
 from annotation import protocols
 from annotation.models import Batch, Entry, Summary, Worker
-from annotation.protocols.described import title_of
+from annotation.protocols.descriptions import title_of
 from annotation.tables.trusted import batch_judgments
 
 from .crowd import Worked

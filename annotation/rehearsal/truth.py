@@ -10,7 +10,7 @@ from statistics import fmean
 
 from annotation import protocols
 from annotation.models import Assignment, Batch, ContentUnit, Judgment, Summary
-from annotation.protocols.described import title_of
+from annotation.protocols.descriptions import title_of
 
 PRESENT = 0.45  # of all SCUs in all summaries, about as in REALSumm
 

@@ -12,7 +12,7 @@ from annotation import protocols
 from annotation.common import clock
 from annotation.common.downloads import quality_chart
 from annotation.common.errors import Refused
-from annotation.jobs.page_cache import stored
+from annotation.jobs.page_cache import cached_page
 from annotation.models import FilterDecision, Study, User
 from annotation.tables.frames import judgments_frame
 from annotation.tables.records import records
@@ -51,7 +51,7 @@ READINGS: dict[str, list[tuple[str, dict[str, Any]]]] = {
 }
 
 
-@stored("quality")
+@cached_page("quality")
 def quality_content(study: Study) -> dict[str, Any]:
     judgments = systems_judgments(study)
     if judgments.empty:

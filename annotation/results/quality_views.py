@@ -13,8 +13,8 @@ from annotation.common.downloads import chart_response, table_response
 from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import Refused
 from annotation.common.money import to_cents
-from annotation.common.parsing import whole
-from annotation.jobs.page_cache import current
+from annotation.common.parsing import parse_int
+from annotation.jobs.page_cache import current_content
 from annotation.models import Role, Study
 from annotation.results.quality import decide_filter, preview_rules, undo_filter, worker_answers
 
@@ -24,7 +24,7 @@ CHARTS = ("workers", "systems", "spread")
 
 def _seed(request: HttpRequest) -> int:
     text = request.POST.get("seed", "").strip() or "0"
-    seed = whole(text, otherwise=-1)
+    seed = parse_int(text, otherwise=-1)
     if not 0 <= seed < 10**9:
         raise Refused(
             gettext("“%(text)s” is no seed: write a whole number below 1,000,000,000. Nothing was changed.")
@@ -46,7 +46,7 @@ def _price(request: HttpRequest) -> float:
 def quality(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins and analysts: agreement, workers, decisions; a POST shows what a filter would do and changes nothing."""
     study = study_for(request, slug, *READERS)
-    content, job = current("quality", study, user_of(request))
+    content, job = current_content("quality", study, user_of(request))
     context = {"study": study, "step": "quality", "content": content, "job": job, **_decisions(request, study)}
     context |= {"typed": request.POST, "ticked": request.POST.getlist("rule")}
     status = 200
@@ -103,7 +103,7 @@ def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
 def download(request: HttpRequest, slug: str, protocol: str, name: str) -> HttpResponse:
     """Admins and analysts: the page's tables as CSV and its charts as SVG or PDF."""
     study = study_for(request, slug, *READERS)
-    content, _ = current("quality", study, user_of(request))
+    content, _ = current_content("quality", study, user_of(request))
     blocks = {block["name"]: block for block in (content or {}).get("protocols", [])}
     if protocol not in blocks:
         raise Refused(gettext("This table is not ready yet. Open the Quality page first."))

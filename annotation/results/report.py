@@ -12,7 +12,7 @@ import pandas as pd
 from django.utils.translation import gettext
 
 from annotation.common.errors import Refused
-from annotation.jobs.page_cache import stored
+from annotation.jobs.page_cache import cached_page
 from annotation.models import Study
 from annotation.tables.frames import scores_frame, summaries_frame
 from annotation.tables.trusted import filter_sentence, human_scores, measures_of, of_systems, trusted_judgments
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from analysis.report.parts import Figure
 
 
-@stored("report")
+@cached_page("report")
 def report_content(study: Study) -> dict[str, Any]:
     """What the Report page shows; empty while nobody has judged."""
     report = study_report(study)

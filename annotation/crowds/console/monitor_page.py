@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from annotation import protocols
 from annotation.common.errors import Refused
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.crowds.base import Market
 from annotation.crowds.launch.top_up import TopUp, top_up_of
 from annotation.crowds.lookup import MARKETS, market_for
@@ -89,7 +89,7 @@ def _waiting(batch: Batch, upto: int | None = None) -> list[Submission]:
 
 def approval_seen(batch: Batch, upto: str, total: str) -> list[int]:
     """What "Approve all" on the page meant: work that came since is not in it. Refused when the sum is another one."""
-    turns = _waiting(batch, whole(upto))
+    turns = _waiting(batch, parse_int(upto))
     if not turns or str(price_of_approval(turns).total_cents) != total:
         raise Refused(_("Meanwhile other answers wait for a verdict. Nothing was paid: look at the sum again."))
     return [one.pk for one in turns]

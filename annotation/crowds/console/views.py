@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.accounts.access import READERS, study_for, user_of
 from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import Refused
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.crowds.console.monitor_page import admin_part, approval_seen, last_job, live_part, market_of
 from annotation.crowds.launch.form import crowd_chosen, form_as_typed, form_of, launch_choices, read_terms
 from annotation.crowds.launch.quote import quote
@@ -132,7 +132,7 @@ def act(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
         action = "approve"
         options["submissions"] = approval_seen(batch, request.POST.get("upto", ""), request.POST.get("total", ""))
     elif action == "top-up":
-        options["cents"] = whole(request.POST.get("total", ""), -1)
+        options["cents"] = parse_int(request.POST.get("total", ""), -1)
     elif action not in ACTS:
         raise Refused(_("There is no action “%(name)s” here. Nothing was done.") % {"name": action[:30]})
     start_job(study, action, options, user_of(request))

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from annotation import protocols
 from annotation.common.errors import Refused
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.models import Assignment, Batch, Entry, Submission, Worker
 from annotation.models.attention import totals
 from annotation.tables.records import records
@@ -159,7 +159,7 @@ def dropped_workers(batch: Batch) -> dict[str, list[str]]:
 
 def chosen_workers(batch: Batch, ids: Iterable[str]) -> list[Worker]:
     """The ticked workers of this batch's study; Refused when there is none."""
-    keys = [whole(one) for one in ids]
+    keys = [parse_int(one) for one in ids]
     found = list(Worker.objects.filter(study=batch.study, pk__in=keys).select_related("user").order_by("pk"))
     if not found:
         raise Refused(_("Tick at least one worker. Nothing was done."))

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from annotation.common.errors import Refused
 from annotation.common.money import money
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.crowds.lookup import MARKETS
 from annotation.crowds.terms import BadTerms, Terms
 from annotation.crowds.terms.presets import PRESETS
@@ -154,7 +154,7 @@ def _preset(given: QueryDict) -> str:
 
 
 def _excluded(given: QueryDict) -> list[int]:
-    return [key for one in given.getlist("exclude") if (key := whole(one))]
+    return [key for one in given.getlist("exclude") if (key := parse_int(one))]
 
 
 def _group_rewards(given: QueryDict) -> dict[str, str]:

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.common import clock
 from annotation.common.errors import BadAnswers, Refused
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.crowds.base import Listed, Market, MarketRefused, Posted
 from annotation.crowds.ledger import posting_token
 from annotation.crowds.seats.tokens import make_token
@@ -180,7 +180,7 @@ def _link(row: Submission, done: int) -> Link:
 
 def link_named(text: str) -> int:
     """The id that a form names. Refused for what can be none."""
-    if not (key := whole(text)):
+    if not (key := parse_int(text)):
         raise Refused(_("There is no link “%(text)s”. Nothing was changed.") % {"text": text[:40]})
     return key
 

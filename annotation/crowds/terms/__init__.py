@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.common.errors import Refused
-from annotation.common.middleware import readable
+from annotation.common.middleware import strip_unreadable
 from annotation.models import Batch
 
 from .presets import PRESETS
@@ -151,7 +151,7 @@ def _whole(name: str, value: Any) -> int:
 
 def _as_read(name: str, value: Any) -> Any:
     """The same; ValueError for what JSON and databases don't keep: NUL, half a surrogate pair, a number like NaN."""
-    if readable(value) != value:
+    if strip_unreadable(value) != value:
         raise ValueError(_("%(name)s holds a character or number that can't be kept.") % {"name": name})
     return value
 

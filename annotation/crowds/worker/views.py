@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation import protocols
 from annotation.accounts.access import study_for
 from annotation.common.errors import BadAnswers, NoTaskLeft, Refused
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.crowds.base import NoSuchPosting
 from annotation.crowds.lookup import market_for
 from annotation.crowds.seats.places import leave
@@ -26,7 +26,7 @@ from annotation.judging.submit import submit_judgments
 from annotation.judging.views import form_answers, task_page
 from annotation.models import Assignment, Batch, Posting, Role, Submission, Task, Worker
 from annotation.protocols.scu import reference_of
-from annotation.scus.views import advised
+from annotation.scus.views import advice_response
 
 from .access import BARE, by_token, by_token_api, framed_by, handin_texts, open_door, steps_of, task_urls
 
@@ -63,7 +63,7 @@ def preview(request: HttpRequest, batch_id: int) -> HttpResponse:
     """Admins of the study: a task of the batch, exactly as a worker sees it before accepting."""
     batch = get_object_or_404(Batch.objects.select_related("study"), pk=batch_id)
     study_for(request, batch.study.slug, Role.ADMIN)
-    task = batch.tasks.filter(pk=whole(request.GET.get("task", ""))).first()
+    task = batch.tasks.filter(pk=parse_int(request.GET.get("task", ""))).first()
     return framed_by(preview_page(request, batch, task, reverse("instructions", args=[batch.pk])), ["'self'"])
 
 
@@ -157,7 +157,7 @@ def submit(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
 @require_POST
 def advice(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
     """The worker who holds the assignment: gentle advice on the SCUs so far."""
-    return advised(request, reference_of(own(visit, key).task))
+    return advice_response(request, reference_of(own(visit, key).task))
 
 
 @by_token

@@ -50,8 +50,8 @@ class Command(BaseCommand):
                 self.stdout.write("Nothing was put up. To do it, add --yes.")
                 return
             set_terms(batch, terms, crowd)
-            done = publish(batch)
+            result = publish(batch)
         except (Refused, ValueError) as refusal:
             raise CommandError(str(refusal), returncode=2) from None
-        self.stdout.write(f"{done.postings} postings were put up ({money(done.cents)} {study.currency} promised), ")
-        self.stdout.write(f"{done.already} stood there before.")
+        self.stdout.write(f"{result.postings} postings were put up ({money(result.cents)} {study.currency} promised), ")
+        self.stdout.write(f"{result.already} stood there before.")

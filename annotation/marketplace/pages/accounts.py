@@ -116,11 +116,11 @@ def _may_join(invitation: Invitation | None) -> bool:
 
 def _sign_up(role: str, code: str, facts: dict[str, Any]) -> Account:
     if role == Invitation.Role.REQUESTER:
-        made = sign_up_requester(
+        member = sign_up_requester(
             facts["username"], facts["password"], code=code, name=facts["name"], email=facts["email"]
         )
     else:
-        made = sign_up_worker(  # type: ignore[assignment]
+        member = sign_up_worker(  # type: ignore[assignment]
             facts["username"],
             facts["password"],
             code=code,
@@ -128,8 +128,8 @@ def _sign_up(role: str, code: str, facts: dict[str, Any]) -> Account:
             country=facts["country"].upper(),
             is_adult=facts["is_adult"],
         )
-    assert made.account is not None
-    return made.account
+    assert member.account is not None
+    return member.account
 
 
 @sensitive_post_parameters()

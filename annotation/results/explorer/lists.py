@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
 
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.common.text import plain
 from annotation.jobs import start_job
 from annotation.models import Disagreement, Document, Exploration, Job, Reference, Study, User
@@ -38,7 +38,7 @@ class ListQuery:
 
     @classmethod
     def read(cls, parameters: Mapping[str, str]) -> "ListQuery":
-        numbers = (whole(parameters.get(name, "")) for name in ("after", "before", "system"))
+        numbers = (parse_int(parameters.get(name, "")) for name in ("after", "before", "system"))
         q, measure, metric = (
             parameters.get(name, "").replace("\x00", "").strip()[:200] for name in ("q", "measure", "metric")
         )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.utils.translation import override
 
 from annotation.protocols import among
-from annotation.protocols.described import Criterion
+from annotation.protocols.descriptions import Criterion
 
 from .study_facts import Facts
 

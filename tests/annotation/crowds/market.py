@@ -102,9 +102,9 @@ def answer_accept(hit_id: str, worker_id: str) -> str:
 
 def answer_submit(assignment_id: str, answers: dict[str, str]) -> None:
     from annotation.marketplace.hits import work
-    from annotation.marketplace.hits.answers import Given, build_answers
+    from annotation.marketplace.questions.answers import Answer, build_answers
 
-    work.submit_assignment(assignment_id, build_answers([Given(name, text=text) for name, text in answers.items()]))
+    work.submit_assignment(assignment_id, build_answers([Answer(name, text=text) for name, text in answers.items()]))
 
 
 def answer_work(hit_id: str, worker_id: str, answers: dict[str, str]) -> str:

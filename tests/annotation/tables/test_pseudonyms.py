@@ -8,7 +8,8 @@ reports, exports in every table, shape and form.
 import io
 import logging
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import pandas as pd
 import pytest
@@ -88,12 +89,13 @@ def study(settings, tmp_path) -> Study:
     return study
 
 
-def routes(patterns: list, prefix: str = "") -> Iterator[tuple[str, str, dict]]:
-    for one in patterns:
-        if hasattr(one, "url_patterns"):
-            yield from routes(one.url_patterns, prefix + str(one.pattern))
-        elif "(?P" not in str(one.pattern):
-            yield prefix + str(one.pattern), one.name, dict(one.pattern.converters)
+def routes(patterns: list, prefix: str = "", above: Mapping = MappingProxyType({})) -> Iterator[tuple[str, str, dict]]:
+    for route in patterns:
+        address, converters = prefix + str(route.pattern), {**above, **getattr(route.pattern, "converters", {})}
+        if hasattr(route, "url_patterns"):
+            yield from routes(route.url_patterns, address, converters)
+        elif "(?P" not in address:
+            yield address, route.name, converters
 
 
 def candidates(study: Study, user) -> dict[str, list]:

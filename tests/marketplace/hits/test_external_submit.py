@@ -3,8 +3,8 @@
 import pytest
 
 from annotation.marketplace.hits import work
-from annotation.marketplace.hits.answers import parse_answers
 from annotation.marketplace.models import Assignment
+from annotation.marketplace.questions.answers import parse_answers
 from tests.marketplace.fixtures import at, make_hit
 
 URL = "/mturk/externalSubmit"

@@ -182,7 +182,7 @@ def test_requirements_guard_discovery_preview_and_acceptance(requester, anna, bo
 
 def test_a_preview_takes_nothing(requester, anna):
     hit = make_hit(requester)
-    assert work.preview_hit(anna, hit.hit_id).held is None
+    assert work.preview_hit(anna, hit.hit_id).assignment is None
     assert work.preview_hit(None, hit.hit_id).question.frame_height == 600
     assert counters(hit) == (0, 1, 0)
 

@@ -11,12 +11,12 @@ from django.utils import timezone
 from django.utils.datastructures import MultiValueDict
 
 from annotation.marketplace.hits import work
-from annotation.marketplace.hits.answers import parse_answers
-from annotation.marketplace.hits.questions import parse_question
 from annotation.marketplace.models import AccessKey, Assignment
 from annotation.marketplace.pages.frame import origin_of, with_helper, with_query
-from annotation.marketplace.pages.question_form import _fits, cleaned, media_origins, parts, read
+from annotation.marketplace.pages.question_form import _fits, cleaned, form_elements, media_origins, read_answers
 from annotation.marketplace.people import access_keys
+from annotation.marketplace.questions.answers import parse_answers
+from annotation.marketplace.questions.questions import parse_question
 from tests.browser.looking import markup
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, HTML, XSD, make_hit
 from tests.marketplace.pages.visitors import a_requester, a_worker, sign_in
@@ -200,11 +200,11 @@ def test_handing_in_twice_or_late_is_said_in_the_frame(wanda, lab):
 
 def test_optional_questions_may_stay_empty_and_strange_selections_are_dropped():
     form = parse_question(QUESTIONS)
-    assert read(form, _sent(why="Because")).problems == {}
-    filled = read(form, _sent(why="Because", flaws=["a", "evil"], flaws__other__=" else "))
-    assert (filled.given[2].selections, filled.given[2].other) == (("a",), "else")
-    assert read(form, _sent(score="3")).problems == {"why": "An answer is needed here."}
-    assert read(form, _sent(why="Because", score="three")).problems == {"score": "A number is needed here."}
+    assert read_answers(form, _sent(why="Because")).problems == {}
+    filled = read_answers(form, _sent(why="Because", flaws=["a", "evil"], flaws__other__=" else "))
+    assert (filled.answers[2].selections, filled.answers[2].other_text) == (("a",), "else")
+    assert read_answers(form, _sent(score="3")).problems == {"why": "An answer is needed here."}
+    assert read_answers(form, _sent(why="Because", score="three")).problems == {"score": "A number is needed here."}
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_a_requesters_pattern_is_tried_unless_it_could_run_for_ever(pattern, tex
 
 
 def test_contents_are_escaped_and_cleaned():
-    shown = "".join(str(getattr(part, "content", part)) for part in parts(parse_question(QUESTIONS)))
+    shown = "".join(str(getattr(part, "content", part)) for part in form_elements(parse_question(QUESTIONS)))
     assert "<h3>A summary</h3>" in shown
     assert "<li>calmly</li>" in shown
     assert "<p>Read <b>this</b></p>" in shown

@@ -3,7 +3,6 @@
 import pytest
 
 from annotation.marketplace.errors import AlreadySubmitted, QualificationTypeDoesNotExist, TimeIsUp, TooSoon
-from annotation.marketplace.hits.answers import Given, build_answers
 from annotation.marketplace.models import QualificationRequest
 from annotation.marketplace.qualifications import qualifications, requests
 from annotation.marketplace.qualifications.eligibility import (
@@ -12,16 +11,17 @@ from annotation.marketplace.qualifications.eligibility import (
     MASTERS,
     NUMBER_APPROVED,
     PERCENT_APPROVED,
-    Standing,
+    WorkerProfile,
     describe,
     is_met,
-    standing_of,
+    profile_of,
 )
+from annotation.marketplace.questions.answers import Answer, build_answers
 from tests.marketplace.fixtures import FORM, KEY, at
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]  # on both databases
-HAS = Standing({"3Q": 5}, "US", "CA")
-LACKS = Standing({})
+HAS = WorkerProfile({"3Q": 5}, "US", "CA")
+LACKS = WorkerProfile({})
 
 
 @pytest.mark.parametrize(
@@ -66,9 +66,9 @@ def test_places(comparator, places, met):
 
 
 def test_system_qualifications_follow_the_record(anna):
-    assert standing_of(anna).values == {PERCENT_APPROVED: 100, NUMBER_APPROVED: 0, ADULT: 0}
+    assert profile_of(anna).values == {PERCENT_APPROVED: 100, NUMBER_APPROVED: 0, ADULT: 0}
     anna.approved_count, anna.rejected_count, anna.is_adult, anna.is_master = 2, 1, True, True
-    values = standing_of(anna).values
+    values = profile_of(anna).values
     assert (values[PERCENT_APPROVED], values[NUMBER_APPROVED], values[ADULT], values[MASTERS]) == (66, 2, 1, 1)
 
 
@@ -91,7 +91,7 @@ def tested(requester):
 
 
 def paper(colour: str) -> str:
-    return build_answers([Given("colour", selections=(colour,))])
+    return build_answers([Answer("colour", selections=(colour,))])
 
 
 def test_a_test_with_a_key_is_scored_at_once(tested, anna):
@@ -100,7 +100,7 @@ def test_a_test_with_a_key_is_scored_at_once(tested, anna):
         assert asked.state == "Started"
         assert requests.request_qualification(anna, tested.qualification_type_id) == asked
         requests.submit_test(anna, asked.request_id, paper("green"))
-        assert standing_of(anna).values[tested.qualification_type_id] == 0
+        assert profile_of(anna).values[tested.qualification_type_id] == 0
         with pytest.raises(AlreadySubmitted):
             requests.submit_test(anna, asked.request_id, paper("blue"))
         with pytest.raises(TooSoon):
@@ -108,7 +108,7 @@ def test_a_test_with_a_key_is_scored_at_once(tested, anna):
     with at(hours=1):
         again = requests.request_qualification(anna, tested.qualification_type_id)
         requests.submit_test(anna, again.request_id, paper("blue"))
-    assert standing_of(anna).values[tested.qualification_type_id] == 100
+    assert profile_of(anna).values[tested.qualification_type_id] == 100
 
 
 def test_a_test_has_its_time(tested, anna):
@@ -116,7 +116,7 @@ def test_a_test_has_its_time(tested, anna):
         asked = requests.request_qualification(anna, tested.qualification_type_id)
     with at(seconds=600), pytest.raises(TimeIsUp):
         requests.submit_test(anna, asked.request_id, paper("blue"))
-    assert tested.qualification_type_id not in standing_of(anna).values
+    assert tested.qualification_type_id not in profile_of(anna).values
     with at(hours=2):
         assert requests.request_qualification(anna, tested.qualification_type_id).pk != asked.pk
 
@@ -130,10 +130,10 @@ def test_auto_granted_and_by_hand(requester, anna):
     with pytest.raises(TooSoon):
         requests.request_qualification(anna, hand.qualification_type_id)
     qualifications.accept_request(requester, asked.request_id, 70)
-    values = standing_of(anna).values
+    values = profile_of(anna).values
     assert (values[auto.qualification_type_id], values[hand.qualification_type_id]) == (3, 70)
     qualifications.disassociate(requester, hand.qualification_type_id, anna.worker_id)
-    assert hand.qualification_type_id not in standing_of(anna).values
+    assert hand.qualification_type_id not in profile_of(anna).values
 
 
 def test_a_deleted_type_rejects_what_is_open_and_frees_its_name(requester, anna):
