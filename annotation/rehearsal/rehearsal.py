@@ -149,10 +149,10 @@ class Stage:
         if rules:
             FilterDecision.objects.create(study=self.study, rules=rules, seed=self.plan.seed)
         self.examined = examine(self.batch, self.truth, rules, self.plan.seed)
-        self.say(f"Filtered by {', '.join(rules) or 'no rule'}: {len(self.caught)} workers lose answers.")
+        self.say(f"Filtered by {', '.join(rules) or 'no rule'}: {len(self.caught_names)} workers lose answers.")
 
     @property
-    def caught(self) -> list[str]:
+    def caught_names(self) -> list[str]:
         return list(self.examined.caught)
 
     def findings(self) -> Findings:
@@ -160,7 +160,7 @@ class Stage:
 
     def judge(self) -> None:
         """Reject or pay the caught, approve the others, thank the best, and send the caught away."""
-        caught_workers = list(Worker.objects.filter(study=self.study, pseudonym__in=self.caught))
+        caught_workers = list(Worker.objects.filter(study=self.study, pseudonym__in=self.caught_names))
         if self.plan.reject_caught:
             self.rejected = reject(self._waiting(caught_workers), REASON, None).done
         self.approve()
@@ -185,7 +185,7 @@ class Stage:
             return []
         by_worker: dict[int, list[Submission]] = {}
         approved = Submission.objects.filter(posting__batch=self.batch, state=Submission.State.APPROVED)
-        for submission in approved.exclude(worker__pseudonym__in=self.caught).order_by("pk"):
+        for submission in approved.exclude(worker__pseudonym__in=self.caught_names).order_by("pk"):
             by_worker.setdefault(submission.worker_id, []).append(submission)
         by_count = sorted(by_worker.values(), key=lambda submissions: (-len(submissions), submissions[0].worker_id))
         return [submissions[0] for submissions in by_count[:BEST]]

@@ -98,5 +98,5 @@ def prepare(plan: Plan, study: Study) -> tuple[Batch, Terms]:
 
 def judged_batches(plan: Plan) -> list[Batch]:
     """Batches of the real study that say what is right."""
-    judged = Assignment.objects.counted().filter(task__batch__study=plan.study, task__batch__protocol=plan.protocol)
-    return list(Batch.objects.filter(pk__in=judged.values("task__batch")))
+    finished = Assignment.objects.counted().filter(task__batch__study=plan.study, task__batch__protocol=plan.protocol)
+    return list(Batch.objects.filter(pk__in=finished.values("task__batch")))
