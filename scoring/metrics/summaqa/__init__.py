@@ -59,7 +59,7 @@ class SummaQA(HeadFamily):
     def ready(self) -> Readiness:
         states = [super().ready(), questions.readiness(self.options["entities"])]
         missing = [state.missing for state in states if not state.ok]
-        return Readiness(not missing, sentence.joined(missing))
+        return Readiness(not missing, sentence.join_sentences(missing))
 
     def versions(self) -> Mapping[str, str]:
         facts = {**super().versions(), "entities": questions.version(self.options["entities"])}
