@@ -6,7 +6,8 @@ The limits are those of the MTurk API, the strictest of the markets; money is wh
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -66,21 +67,17 @@ class Terms:
     @classmethod
     def parse(cls, given: Mapping[str, Any]) -> "Terms":
         """Terms from a form, a command or JSON, completed by the preset. BadTerms names every wrong field."""
-        values, problems = _completed(given), []
-        known = {one.name for one in fields(cls)}
-        read: dict[str, Any] = {}
-        for name, value in values.items():
-            if name not in known:
-                problems.append(_("There is no term “%(name)s”.") % {"name": name})
-            elif not _is_empty(value):
-                try:
-                    read[name] = _READERS[name](name, value)
-                except ValueError as problem:
-                    problems.append(str(problem))
-        problems += _missing(read) if not problems else []
+        terms: dict[str, Any] = {}
+        problems = []
+        for name, value in _completed(given).items():
+            try:
+                terms[name] = _READERS.get(name, _unknown)(name, value)
+            except ValueError as problem:
+                problems.append(str(problem))
+        problems = problems or _missing(terms)
         if problems:
             raise BadTerms(" ".join([*problems, _("Nothing was changed.")]))
-        return cls(**read)
+        return cls(**terms)
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -135,6 +132,10 @@ def _missing(read: Mapping[str, Any]) -> list[str]:
     return problems
 
 
+def _unknown(name: str, value: Any) -> Any:
+    raise ValueError(_("There is no term “%(name)s”.") % {"name": name})
+
+
 def _whole(name: str, value: Any) -> int:
     low, high = RANGES[name]
     try:
@@ -156,9 +157,9 @@ def _as_read(name: str, value: Any) -> Any:
     return value
 
 
-def _text(name: str, value: Any) -> str:
+def read_text(name: str, value: Any, most: int = 100) -> str:
+    """On one line; ValueError where it is longer than possible."""
     text = " ".join(_as_read(name, str(value)).split())
-    most = LENGTHS.get(name, 100)
     if len(text) > most:
         raise ValueError(
             _("%(name)s has %(n)d characters, but at most %(most)d are possible.")
@@ -223,8 +224,8 @@ def _decoded(name: str, value: Any, kind: type) -> Any:
 
 _READERS: dict[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(RANGES, _whole),
-    **dict.fromkeys(LENGTHS, _text),
-    "preset": _text,
+    **{name: partial(read_text, most=most) for name, most in LENGTHS.items()},
+    "preset": read_text,
     "question": _question,
     "minutes": _minutes,
     "reward_by_group": _rewards,
