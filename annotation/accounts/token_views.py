@@ -41,7 +41,7 @@ def _page(request: HttpRequest, issued: Issued | None = None, refused: Refused |
         "ticked": request.POST.getlist("scope") if refused else [Scope.READ],
     }
     status = refused.status if refused else 201 if issued else 200
-    return render(request, "annotation/tokens.html", context, status=status)
+    return render(request, "annotation/accounts/tokens.html", context, status=status)
 
 
 def _issue(request: HttpRequest) -> Issued:

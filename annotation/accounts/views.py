@@ -48,7 +48,7 @@ class SignIn(LoginView):
     """Everybody: name and password, then a code where the account asks for one. Failures have to wait."""
 
     http_method_names = ["get", "post"]
-    template_name = "annotation/sign_in.html"
+    template_name = "annotation/accounts/sign_in.html"
     redirect_authenticated_user = True
     extra_context = {"accounts": DEMO_ACCOUNTS, "password": PASSWORD}
 
@@ -89,15 +89,15 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
     if user is None or clock.now().timestamp() - waiting.get("at", 0) > WAIT_SECONDS:
         return redirect("sign-in")
     if request.method == "GET":
-        return render(request, "annotation/account/code.html")
+        return render(request, "annotation/accounts/code.html")
     keys = throttle.code_key(user.pk)
     if seconds := throttle.seconds_to_wait(keys):
-        return too_soon(render(request, "annotation/account/code.html", {"wait": minutes(seconds)}), seconds)
+        return too_soon(render(request, "annotation/accounts/code.html", {"wait": minutes(seconds)}), seconds)
     try:
         second_factor.check_code(user, request.POST.get("code", ""))
     except second_factor.BadCode as refusal:
         throttle.note_failure(keys)
-        return render(request, "annotation/account/code.html", {"refusal": refusal}, status=422)
+        return render(request, "annotation/accounts/code.html", {"refusal": refusal}, status=422)
     throttle.forget(keys)
     login(request, user, backend="annotation.accounts.AccountBackend")
     return redirect(waiting.get("next") or resolve_url("home"))
@@ -113,7 +113,7 @@ def account(request: HttpRequest) -> HttpResponse:
 def _account_page(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
     factor = SecondFactor.objects.filter(user=user_of(request), confirmed_at__isnull=False).first()
     context = {"factor": factor, "problem": problem}
-    return render(request, "annotation/account/account.html", context, status=status)
+    return render(request, "annotation/accounts/account.html", context, status=status)
 
 
 @method_decorator(never_cache, name="dispatch")
@@ -121,7 +121,7 @@ class ChangePassword(PasswordChangeView):
     """Everybody, for themselves: a new password; other sessions end. Guessing the old one has to wait."""
 
     http_method_names = ["get", "post"]
-    template_name = "annotation/account/password.html"
+    template_name = "annotation/accounts/password.html"
     success_url = reverse_lazy("account")
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -151,12 +151,12 @@ def set_up_factor(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
     setup = second_factor.begin(user)
     if request.method == "GET":
-        return render(request, "annotation/account/factor.html", {"setup": setup})
+        return render(request, "annotation/accounts/factor.html", {"setup": setup})
     try:
         codes = second_factor.confirm(user, request.POST.get("code", ""))
     except second_factor.BadCode as refusal:
-        return render(request, "annotation/account/factor.html", {"setup": setup, "refusal": refusal}, status=422)
-    return render(request, "annotation/account/factor.html", {"codes": codes})
+        return render(request, "annotation/accounts/factor.html", {"setup": setup, "refusal": refusal}, status=422)
+    return render(request, "annotation/accounts/factor.html", {"codes": codes})
 
 
 @sensitive_post_parameters("code")
@@ -194,7 +194,7 @@ def invited(request: HttpRequest, secret: str) -> HttpResponse:
     """Whoever has the link, once: join with the account one is signed in with, or with a new one."""
     invitation = invitations.find(secret)
     if request.method == "GET":
-        return render(request, "annotation/account/invited.html", {"invitation": invitation})
+        return render(request, "annotation/accounts/invited.html", {"invitation": invitation})
     if request.user.is_authenticated:
         invitations.accept(secret, user_of(request))
     else:
@@ -203,7 +203,7 @@ def invited(request: HttpRequest, secret: str) -> HttpResponse:
             user = invitations.accept_as_new(secret, name, request.POST.get("password", ""))
         except invitations.NotMade as refusal:
             context = {"invitation": invitation, "problem": str(refusal), "name": name}
-            return render(request, "annotation/account/invited.html", context, status=refusal.status)
+            return render(request, "annotation/accounts/invited.html", context, status=refusal.status)
         login(request, user, backend="annotation.accounts.AccountBackend")
     messages.success(request, gettext("Welcome! You are now part of “%(study)s”.") % {"study": invitation.study})
     return redirect("home")
@@ -218,4 +218,4 @@ def record(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_for(request, slug, Role.ADMIN)
     pages = Paginator(AuditEvent.objects.filter(study=study), PAGE)
     context = {"study": study, "step": "collect", "page": pages.get_page(request.GET.get("page", "1"))}
-    return render(request, "annotation/study/record.html", context)
+    return render(request, "annotation/accounts/record.html", context)

@@ -33,7 +33,7 @@ def answers_refusals(view: Callable[..., Answer]) -> Callable[..., Answer | Http
 
 def error_page(request: HttpRequest, status: int, sentence: str, extra: dict[str, Any] | None = None) -> HttpResponse:
     context = {"sentence": sentence, "status": status, "back": _page_before(request), **(extra or {})}
-    return render(request, "annotation/error.html", context, status=status)
+    return render(request, "annotation/common/error.html", context, status=status)
 
 
 def _page_before(request: HttpRequest) -> str:

@@ -37,7 +37,7 @@ def _page(
         protocol = ""
     context = {"study": study, "page": guidance_page(study, protocol), "step": "collect", "part": part}
     context |= {"problem": refused and str(refused), "typed": request.POST}
-    return render(request, "annotation/study/guidance.html", context, status=refused.status if refused else 200)
+    return render(request, "annotation/guidance/editing.html", context, status=refused.status if refused else 200)
 
 
 @require_POST

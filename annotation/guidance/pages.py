@@ -43,7 +43,9 @@ class Steps:
     extra: dict[str, Any]  # for the templates
 
     def page(self, request: HttpRequest, name: str, context: dict[str, Any], status: int = 200) -> HttpResponse:
-        return render(request, f"annotation/work/{name}.html", {**context, "steps": self, **self.extra}, status=status)
+        return render(
+            request, f"annotation/guidance/{name}.html", {**context, "steps": self, **self.extra}, status=status
+        )
 
 
 def consent_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Steps) -> HttpResponse | None:

@@ -30,7 +30,7 @@ def form_html(task: Task) -> str:
             "instructions": _instructions(batch),
             "preview_id": PREVIEW_ID,
         }
-        html = render_to_string(f"annotation/crowd_form/{batch.protocol}.html", context)
+        html = render_to_string(f"annotation/judging/html_form/{batch.protocol}.html", context)
     return re.sub(r"\n\s*", "\n", html)
 
 

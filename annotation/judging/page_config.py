@@ -28,7 +28,7 @@ def account_urls(assignment: Assignment) -> dict[str, str]:
 def page_config(
     assignment: Assignment, answers: Mapping[str, Any], mode: str, submit_key: str, urls: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Read by static/annotation/work/engine.js. It holds nothing that the page itself doesn't show."""
+    """Read by static/annotation/judging/engine.js. It holds nothing that the page itself doesn't show."""
     state = draft_state(assignment, 0, held=True)
     return {
         "key": assignment.key,

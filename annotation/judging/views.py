@@ -141,7 +141,7 @@ def receipt(request: HttpRequest, key: str) -> HttpResponse:
     assignment = assignment_of(user_of(request), key)
     if assignment.submitted_at is None:
         return redirect("task", key=key)
-    return render(request, "annotation/work/receipt.html", {"receipt": receipt_facts(assignment)})
+    return render(request, "annotation/judging/receipt.html", {"receipt": receipt_facts(assignment)})
 
 
 @never_cache
@@ -152,4 +152,4 @@ def answers(request: HttpRequest, batch_id: int) -> HttpResponse:
     batch = get_object_or_404(Batch.objects.select_related("study"), pk=batch_id)
     study_for(request, batch.study.slug, Role.ANNOTATOR, Role.ADMIN)
     context = {"batch": batch, "review": my_answers(batch, user_of(request), request.GET.get("page", "1"))}
-    return render(request, "annotation/work/answers.html", context)
+    return render(request, "annotation/judging/answers.html", context)

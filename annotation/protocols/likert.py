@@ -107,7 +107,7 @@ The dimensions are independent: a fluent summary may be wrong, and a correct one
 class Likert(Protocol):
     name = "likert"
     title = "Likert"
-    template = "annotation/work/likert.html"
+    template = "annotation/judging/likert.html"
     scale_min, scale_max = SCALE
     scale_varies = True
     shows_source = True

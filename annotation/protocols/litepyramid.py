@@ -86,7 +86,7 @@ def _contested_units(judgments: "pd.DataFrame", **thresholds: float) -> "pd.Data
 class LitePyramid(Protocol):
     name = "litepyramid"
     title = "LitePyramid"
-    template = "annotation/work/litepyramid.html"
+    template = "annotation/judging/litepyramid.html"
     scale_min = 0
     scale_max = 1
     level = "nominal"

@@ -49,7 +49,7 @@ class SCU(Protocol):
 
     name = "scu"
     title = _("SCU extraction")
-    template = "annotation/work/scu.html"
+    template = "annotation/judging/scu.html"
     scale_min = 0
     scale_max = 1
     extracts_scus = True
@@ -140,7 +140,7 @@ def drafted_lines(raw: Any) -> str:
 
 
 def editor_config(most: int, advice_url: str = "") -> dict[str, Any]:
-    """Read by static/annotation/scu/editor.js: what it needs to know, and its sentences in the reader's language.
+    """Read by static/annotation/scus/editor.js: what it needs to know, and its sentences in the reader's language.
 
     On a work page the address of the advice stands among the page's own (views/work_page.py).
     """

@@ -36,7 +36,7 @@ class SecondRound(Protocol):
 
     name = "second-round"
     title = _("Second round")
-    template = "annotation/work/second_round.html"
+    template = "annotation/judging/second_round.html"
     scale_min = 0
     scale_max = 1
 

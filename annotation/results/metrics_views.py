@@ -32,7 +32,7 @@ def _page(request: HttpRequest, study: Study, refused: Refused | None = None) ->
     context = {"study": study, "choices": choices(), "scored": scored_metrics(study), "job": current_job(study)}
     context |= {"step": "metrics", "problem": refused and str(refused)}
     context |= {"ticked": request.POST.getlist("metric"), "more": request.POST.get("more", "")}
-    return render(request, "annotation/study/metrics.html", context, status=refused.status if refused else 200)
+    return render(request, "annotation/results/metrics.html", context, status=refused.status if refused else 200)
 
 
 @require_GET
@@ -42,7 +42,7 @@ def metric(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     study = study_for(request, slug, *READERS)
     sort = request.GET.get("sort", "mean")
     context = {"study": study, "page": metric_page(study, name, sort), "sort": sort, "step": "metrics"}
-    return render(request, "annotation/study/metric.html", context)
+    return render(request, "annotation/results/metric.html", context)
 
 
 @require_GET
@@ -52,7 +52,7 @@ def explanation(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     study = study_for(request, slug, *READERS)
     summary, explained_score = explained(study, name, request.GET.get("doc", ""), request.GET.get("system", ""))
     context = {"study": study, "summary": summary, "explanation": explained_score, "step": "metrics"}
-    return render(request, "annotation/study/explanation.html", context)
+    return render(request, "annotation/results/explanation.html", context)
 
 
 @require_GET
@@ -61,7 +61,7 @@ def job(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
     study = study_for(request, slug, *READERS)
     found = get_object_or_404(Job, pk=job_id, study=study)
     shown = job_for(found, is_admin=study.role_of(user_of(request)) == Role.ADMIN)
-    answer = render(request, "annotation/study/job.html", {"study": study, "job": shown})
+    answer = render(request, "annotation/common/job.html", {"study": study, "job": shown})
     if found.is_over:
         answer["HX-Refresh"] = "true"
     return answer

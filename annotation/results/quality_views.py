@@ -55,7 +55,7 @@ def quality(request: HttpRequest, slug: str) -> HttpResponse:
             context["preview"] = preview_rules(study, _rules(request), _seed(request), _price(request))
         except Refused as refused:
             context["problem"], status = str(refused), refused.status
-    return render(request, "annotation/study/quality.html", context, status=status)
+    return render(request, "annotation/results/quality.html", context, status=status)
 
 
 def _rules(request: HttpRequest) -> str:
@@ -95,7 +95,7 @@ def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     """Admins and analysts: one worker's answers beside the others'."""
     study = study_for(request, slug, *READERS)
     context = {"study": study, "step": "quality", "pseudonym": pseudonym, "rows": worker_answers(study, pseudonym)}
-    return render(request, "annotation/study/worker.html", context)
+    return render(request, "annotation/results/worker.html", context)
 
 
 @require_GET

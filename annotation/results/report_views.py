@@ -17,7 +17,7 @@ def report(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_for(request, slug, *READERS)
     content, job = current("report", study, user_of(request))
     context = {"study": study, "report": content, "job": job, "step": "report"}
-    return render(request, "annotation/study/report.html", context)
+    return render(request, "annotation/results/report.html", context)
 
 
 @require_GET

@@ -58,7 +58,7 @@ def scus(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins and analysts: every reference of a study, and how far its SCUs are."""
     study = study_for(request, slug, *READERS)
     context = {"study": study, "states": reference_states(study), "step": "scus"}
-    return render(request, "annotation/study/scus.html", context)
+    return render(request, "annotation/scus/scus.html", context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -70,7 +70,7 @@ def scu_list(request: HttpRequest, slug: str, reference_id: int) -> HttpResponse
     reference = _reference(study, reference_id)
     if request.method == "POST":
         return _freeze(request, study, reference)
-    return render(request, "annotation/study/scu_list.html", _list_page(request, study, reference))
+    return render(request, "annotation/scus/scu_list.html", _list_page(request, study, reference))
 
 
 def _freeze(request: HttpRequest, study: Study, reference: Reference) -> HttpResponse:

@@ -52,7 +52,7 @@ def collect_page(
         "refused": refused and form,
         "typed": {form: request.POST},
     }
-    return render(request, "annotation/study/collect.html", context, status=refused.status if refused else 200)
+    return render(request, "annotation/studies/collect.html", context, status=refused.status if refused else 200)
 
 
 def _new_batch(request: HttpRequest, study: Study) -> HttpResponse:
@@ -110,4 +110,4 @@ def invite(request: HttpRequest, slug: str) -> HttpResponse:
         return collect_page(request, study, refused, "invitation")
     address = request.build_absolute_uri(resolve_url("invited", secret))
     context = {"study": study, "address": address, "days": invitations.DAYS, "note": note}
-    return render(request, "annotation/account/invitation.html", context, status=201)
+    return render(request, "annotation/studies/invitation.html", context, status=201)

@@ -21,7 +21,7 @@ def rounds(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins and analysts: the batches of a study that a second round could follow, and those it has followed."""
     study = study_for(request, slug, *READERS)
     context = {"study": study, "batches": first_rounds(study), "step": "collect"}
-    return render(request, "annotation/study/rounds.html", context)
+    return render(request, "annotation/studies/rounds.html", context)
 
 
 @require_GET
@@ -32,7 +32,7 @@ def round_of(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     batch = _batch(study, batch_id)
     page = round_page(batch, read_thresholds(batch, request.GET))
     context = {"study": study, "batch": batch, "page": page, "step": "collect"}
-    return render(request, "annotation/study/round.html", context)
+    return render(request, "annotation/studies/round.html", context)
 
 
 @require_POST

@@ -16,12 +16,12 @@ from annotation.studies.progress import home_cards, study_state, system_rows
 def home(request: HttpRequest) -> HttpResponse:
     """Everybody: a welcome; members: their studies, with what to do next in each."""
     if not request.user.is_authenticated:
-        return render(request, "annotation/welcome.html", {"accounts": DEMO_ACCOUNTS, "password": PASSWORD})
+        return render(request, "annotation/studies/welcome.html", {"accounts": DEMO_ACCOUNTS, "password": PASSWORD})
     user = user_of(request)
     cards = home_cards(user)
     # may_make_studies, answered from what is here already
     maker = user.is_superuser or any(card.role == Role.ADMIN for card in cards)
-    return render(request, "annotation/home.html", {"cards": cards, "maker": maker})
+    return render(request, "annotation/studies/home.html", {"cards": cards, "maker": maker})
 
 
 @require_GET
@@ -29,4 +29,4 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins and analysts: the study's steps, each with its state, and its systems."""
     study = study_for(request, slug, *READERS)
     context = {"study": study, "state": study_state(study), "systems": system_rows(study), "step": "data"}
-    return render(request, "annotation/study/overview.html", context)
+    return render(request, "annotation/studies/overview.html", context)

@@ -131,7 +131,7 @@ def test_files_and_links_of_admins_are_kept_nowhere(study, admin):
     for answer in [*answers, admin.get(reverse("ledger-csv", args=[study.slug]))]:
         assert answer.status_code < 300
         assert answer["Cache-Control"] == "private, no-store"
-    assert "no-store" not in admin.get("/static/annotation/mark.svg").get("Cache-Control", "")
+    assert "no-store" not in admin.get("/static/annotation/common/mark.svg").get("Cache-Control", "")
 
 
 def test_a_visitor_without_a_session_costs_no_query(study, django_assert_num_queries):

@@ -14,9 +14,9 @@ from tests.annotation.crowds.market import LiveMarket
 from tests.annotation.crowds.test_console import answered, published
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.helpers import let_in
+from tests.browser.looking import fits
 from tests.browser.test_axe import AXE, Look
 from tests.factories import make_member, make_study
-from tests.looking import fits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -18,9 +18,9 @@ from annotation.tables.frames import judgments_frame
 from tests.annotation.crowds.conftest import TERMS, point_at
 from tests.annotation.crowds.market import LiveMarket
 from tests.browser.conftest import NARROW, WIDE
+from tests.browser.looking import fits
 from tests.conftest import CHROMIUM_FLAGS, WHOLE_CHROMIUM
 from tests.factories import make_study
-from tests.looking import fits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PASSWORD = "a-long-word-for-tests"

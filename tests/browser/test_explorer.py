@@ -7,9 +7,9 @@ from annotation.models import FilterDecision, Role
 from annotation.results.explorer.index import compare, refresh
 from tests.annotation.results.test_explorer import judged
 from tests.browser.helpers import let_in
+from tests.browser.looking import fits, there
 from tests.browser.test_axe import axe, look  # noqa: F401  fixtures
 from tests.factories import make_member
-from tests.looking import fits, there
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

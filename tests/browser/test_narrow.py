@@ -9,8 +9,8 @@ from annotation.models import Batch, FilterDecision, Reference, Role, Study
 from annotation.studies.batches import create_batch
 from tests.browser.conftest import NARROW
 from tests.browser.helpers import let_in, open_batch, open_task
+from tests.browser.looking import fits, markup
 from tests.factories import make_member, make_study
-from tests.looking import fits, markup
 
 pytestmark = pytest.mark.django_db(transaction=True)
 WIDE_LETTERS = "W" * 200

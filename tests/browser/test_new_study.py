@@ -9,9 +9,9 @@ from annotation.models import Role, Study
 from tests.annotation.transfer.test_import import write_folder
 from tests.browser.conftest import NARROW
 from tests.browser.helpers import let_in
+from tests.browser.looking import fits, there
 from tests.browser.test_axe import axe, look  # noqa: F401  fixtures
 from tests.factories import make_member, make_study
-from tests.looking import fits, there
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

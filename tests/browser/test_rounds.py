@@ -7,8 +7,8 @@ from annotation.models import Judgment, Role
 from annotation.studies.second_rounds import open_second_round, read_thresholds
 from tests.annotation.studies.test_second_rounds import rated
 from tests.browser.conftest import sign_in
+from tests.browser.looking import fits
 from tests.factories import make_member
-from tests.looking import fits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 UNITS = ("coherence", "fluency", "relevance")

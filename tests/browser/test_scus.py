@@ -10,8 +10,8 @@ from annotation.models import Assignment, ContentUnit, ExtractedUnit, Reference,
 from annotation.protocols.scu_units import Unit, store_units
 from annotation.studies.batches import create_batch
 from tests.browser.conftest import sign_in
+from tests.browser.looking import fits
 from tests.factories import make_member, make_study
-from tests.looking import fits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 REFERENCE = ["The mayor opened the bridge on Tuesday.", "It had cost 3 million crowns."]

@@ -6,8 +6,8 @@ from playwright.sync_api import Page, expect
 from annotation.demo import load_demo
 from annotation.models import Judgment, Role
 from tests.browser.conftest import sign_in
+from tests.browser.looking import fits, there
 from tests.factories import make_batch, make_member, make_study
-from tests.looking import fits, there
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

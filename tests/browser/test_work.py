@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 from annotation.models import Assignment, Batch, Judgment, Summary
 from tests.browser.conftest import NARROW
 from tests.browser.helpers import SUMMARY, open_batch, open_task, ready
+from tests.browser.looking import fits
 from tests.factories import make_member
-from tests.looking import fits
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -26,7 +26,7 @@ def ledger(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("ledger", slug=slug)
     job = study.jobs.filter(kind="settle").first()
     context = {"study": study, "step": "collect", "page": ledger_page(study, request.GET), "job": job}
-    return render(request, "annotation/study/crowds/ledger.html", context)
+    return render(request, "annotation/crowds/console/ledger.html", context)
 
 
 def _act(request: HttpRequest, study: Study) -> None:

@@ -76,7 +76,7 @@ def _launch(request: HttpRequest, batch: Batch) -> HttpResponse:
         typed = {"form": form_as_typed(request.POST), "crowd": request.POST.get("crowd") or batch.crowd}
         context |= {"problem": str(refusal), **typed}
     if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "annotation/study/crowds/cost.html", context)
+        return render(request, "annotation/crowds/console/cost.html", context)
     return _launch_page(request, batch, context)
 
 
@@ -100,7 +100,7 @@ def _launch_page(request: HttpRequest, batch: Batch, context: dict[str, Any]) ->
         **context,
     }
     return render(
-        request, "annotation/study/crowds/launch.html", context, status=422 if context.get("problem") else 200
+        request, "annotation/crowds/console/launch.html", context, status=422 if context.get("problem") else 200
     )
 
 
@@ -113,10 +113,10 @@ def monitor(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     context = about(request, batch, "monitor")
     context |= live_part(batch, people=context["is_admin"])
     if request.GET.get("live"):
-        return render(request, "annotation/study/crowds/live.html", context)
+        return render(request, "annotation/crowds/console/live.html", context)
     if context["is_admin"]:
         context |= admin_part(batch, context["monitor"])
-    return render(request, "annotation/study/crowds/monitor.html", context)
+    return render(request, "annotation/crowds/console/monitor.html", context)
 
 
 @require_POST

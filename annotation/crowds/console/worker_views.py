@@ -40,9 +40,9 @@ def workers(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
         verb = request.POST.get("action", "")
         plan = plan_action(batch, verb, chosen_workers(batch, request.POST.getlist("worker")))
         context |= {"plan": plan, "action": verb, "word": VERBS[verb]}
-        return render(request, "annotation/study/crowds/confirm.html", context)
+        return render(request, "annotation/crowds/console/confirm.html", context)
     context |= {"rows": worker_table(batch), "actions": verbs_for(batch)}
-    return render(request, "annotation/study/crowds/workers.html", context)
+    return render(request, "annotation/crowds/console/workers.html", context)
 
 
 @require_POST
@@ -71,7 +71,7 @@ def _bonus_sum(request: HttpRequest, batch_id: int, slug: str) -> HttpResponse:
         "given": {**given, "sure": "1"},
         "sentence": given["reason"],
     }
-    return render(request, "annotation/study/crowds/confirm.html", context)
+    return render(request, "annotation/crowds/console/confirm.html", context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -105,4 +105,4 @@ def _links_page(request: HttpRequest, batch: Batch, refused: Refused | None = No
     context = {**about(request, batch, "links"), "links": links_of(batch), "typed": request.POST}
     context["problem"] = refused and str(refused)
     status = refused.status if refused else 200
-    return render(request, "annotation/study/crowds/links.html", context, status=status)
+    return render(request, "annotation/crowds/console/links.html", context, status=status)

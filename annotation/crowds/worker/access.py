@@ -115,7 +115,7 @@ def steps_of(visit: Visit) -> Steps:
 
 
 def handin_texts() -> dict[str, str]:
-    """Read by static/annotation/work/handin.js."""
+    """Read by static/annotation/crowds/hand_in.js."""
     return {
         "sending": _("Handing in on the market…"),
         "done": _("Handed in. There is nothing left to do here; thank you!"),

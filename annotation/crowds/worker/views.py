@@ -85,7 +85,7 @@ def link(request: HttpRequest, visit: Visit) -> HttpResponse:
     if request.method == "POST":
         return _next(request, visit)
     context = {"visit": visit, "sitting": sitting(visit), "protocol": protocols.of(visit.batch), **BARE}
-    return render(request, "annotation/crowd/link.html", context)
+    return render(request, "annotation/crowds/worker/link.html", context)
 
 
 @by_token
@@ -111,7 +111,7 @@ def _stopped(request: HttpRequest, visit: Visit, refusal: Refused) -> HttpRespon
     """Why there is no task, and the way back to the market where it offers one."""
     market = market_for(visit.batch.crowd)
     context = {"refusal": refusal, "market": market, "way_out": market.way_out(visit.submission, "screened_out")}
-    return render(request, "annotation/crowd/stopped.html", {**context, **BARE}, status=refusal.status)
+    return render(request, "annotation/crowds/worker/stopped.html", {**context, **BARE}, status=refusal.status)
 
 
 @by_token
@@ -170,7 +170,7 @@ def done(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
     seat = sitting(visit)
     if not seat.of:
         context = {"assignment": assignment, "sitting": seat, "visit": visit, **BARE}
-        return render(request, "annotation/crowd/received.html", context)
+        return render(request, "annotation/crowds/worker/received.html", context)
     return redirect("crowd-finish" if seat.done >= seat.of else "crowd-start", visit.token)
 
 
@@ -189,7 +189,7 @@ def end(request: HttpRequest, visit: Visit) -> HttpResponse:
         "way_out": None if visit.origin else market.way_out(turn, outcome(visit)),
         **BARE,
     }
-    return render(request, "annotation/crowd/finish.html", context)
+    return render(request, "annotation/crowds/worker/finish.html", context)
 
 
 @by_token
@@ -199,7 +199,7 @@ def stop(request: HttpRequest, visit: Visit) -> HttpResponse:
     if request.method == "POST":
         leave(visit.submission)
         return redirect("crowd-leave", visit.token)
-    return render(request, "annotation/crowd/left.html", {"visit": visit, "sitting": sitting(visit), **BARE})
+    return render(request, "annotation/crowds/worker/left.html", {"visit": visit, "sitting": sitting(visit), **BARE})
 
 
 @by_token

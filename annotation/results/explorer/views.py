@@ -22,7 +22,7 @@ def explorer(request: HttpRequest, slug: str) -> HttpResponse:
         "known": page.state,
         "job": page.state.job,
     }
-    return render(request, "annotation/study/explorer.html", context)
+    return render(request, "annotation/results/explorer/list.html", context)
 
 
 @require_GET
@@ -38,7 +38,7 @@ def document(request: HttpRequest, slug: str, document_id: int) -> HttpResponse:
         "known": page.state,
         "job": page.state.job,
     }
-    return render(request, "annotation/study/explorer_document.html", context)
+    return render(request, "annotation/results/explorer/document.html", context)
 
 
 @require_POST

@@ -52,7 +52,7 @@ class Datasheet:
         """A page that works from disk."""
         title = f"{TITLES[sheet]}: {self.study.name}"
         context = {"title": title, "body": render_markdown(self._body(sheet))}
-        return render_to_string("annotation/study/datasheet_file.html", context)
+        return render_to_string("annotation/transfer/datasheet_file.html", context)
 
     def file(self, sheet: str, suffix: str) -> str:
         return self.markdown(sheet) if suffix == "md" else self.html(sheet)

@@ -37,7 +37,7 @@ def exports(request: HttpRequest, slug: str) -> HttpResponse:
         "shapes": SHAPES.values(),
         "is_admin": study.role_of(user_of(request)) == Role.ADMIN,
     }
-    return render(request, "annotation/study/exports.html", context)
+    return render(request, "annotation/transfer/exports.html", context)
 
 
 def _options(request: HttpRequest) -> ExportOptions:
@@ -64,7 +64,7 @@ def datasheet_page(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins and analysts: what the platform knows of the evaluation, and the questions that are left."""
     study = study_for(request, slug, *READERS)
     context = {"study": study, "step": "exports", "sheet": datasheet(study)}
-    return render(request, "annotation/study/datasheet.html", context)
+    return render(request, "annotation/transfer/datasheet.html", context)
 
 
 @require_GET

@@ -69,8 +69,8 @@ def _page(request: HttpRequest, status: int = 200, **found: object) -> HttpRespo
     shapes = [shape for shape in SHAPES.values() if shape.readable]
     context = {"typed": request.POST, "shapes": shapes, "most_files": MOST_FILES, "most_mb": MOST_MB, **found}
     if request.htmx:  # type: ignore[attr-defined]
-        return render(request, "annotation/new_study_found.html", context)
-    return render(request, "annotation/new_study.html", context, status=status)
+        return render(request, "annotation/transfer/new_study_found.html", context)
+    return render(request, "annotation/transfer/new_study.html", context, status=status)
 
 
 def _made(request: HttpRequest, done: Imported) -> HttpResponse:

@@ -5,8 +5,8 @@ import pytest
 from annotation.crowds.markets.direct import make_links
 from annotation.judging.leases import lease_task
 from annotation.models import Judgment, Role, Worker
+from tests.browser.looking import markup
 from tests.factories import make_batch, make_member, make_study, make_user
-from tests.looking import markup
 
 pytestmark = pytest.mark.django_db
 

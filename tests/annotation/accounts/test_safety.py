@@ -16,8 +16,8 @@ from annotation.accounts.second_factor import BadCode
 from annotation.common import clock
 from annotation.common.errors import Refused
 from annotation.models import AuditEvent, Invitation, Membership, Role, SecondFactor, SignInFailures, User
+from tests.browser.looking import markup
 from tests.factories import make_batch, make_member, make_study, make_user
-from tests.looking import markup
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "secret-for-tests"

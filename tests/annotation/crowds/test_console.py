@@ -37,8 +37,8 @@ from annotation.models import (
 )
 from annotation.protocols import of as protocol_of
 from tests.annotation.crowds.conftest import TERMS, make_crowd_batch
+from tests.browser.looking import markup
 from tests.factories import make_batch, make_member, make_study
-from tests.looking import markup
 
 pytestmark = pytest.mark.django_db
 

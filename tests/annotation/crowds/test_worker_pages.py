@@ -15,8 +15,8 @@ from annotation.common import clock
 from annotation.crowds.seats import places, tokens
 from annotation.guidance import write_text
 from annotation.models import Assignment, Batch, Consent, Judgment, Posting, PracticePlan, Role, Submission, Worker
+from tests.browser.looking import markup
 from tests.factories import make_batch, make_member, make_study
-from tests.looking import markup
 
 pytestmark = pytest.mark.django_db
 MARKET = "https://market.example.org"

@@ -36,8 +36,8 @@ from annotation.models import (
     User,
     Worker,
 )
+from tests.browser.looking import markup
 from tests.factories import make_batch, make_member, make_study, make_worker
-from tests.looking import markup
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]
 

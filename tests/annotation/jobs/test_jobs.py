@@ -66,18 +66,18 @@ def test_a_job_that_is_lost_time_and_again_has_failed(done):
 
 def test_who_waits_is_not_told_of_a_worker_who_is_a_person_elsewhere():
     job = lost(state="waiting", seen_at=None)
-    shown = render_to_string("annotation/study/job.html", {"job": job, "study": job.study})
+    shown = render_to_string("annotation/common/job.html", {"job": job, "study": job.study})
     assert "Waiting for a free background process." in shown
 
 
 def test_a_job_that_nobody_takes_says_so_after_a_minute():
     job = Job.objects.create(study=make_study(), kind="noted")
     page = {"study": job.study, "job": job}
-    assert "more than a minute" not in render_to_string("annotation/study/job.html", page)
+    assert "more than a minute" not in render_to_string("annotation/common/job.html", page)
     job.asked_at = LONG_AGO
-    assert "more than a minute" in render_to_string("annotation/study/job.html", page)
+    assert "more than a minute" in render_to_string("annotation/common/job.html", page)
     job.state = Job.State.RUNNING
-    assert "more than a minute" not in render_to_string("annotation/study/job.html", page)
+    assert "more than a minute" not in render_to_string("annotation/common/job.html", page)
 
 
 def test_a_process_knows_every_kind_once_django_is_set_up():

@@ -12,8 +12,8 @@ from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment, Batch, ContentUnit, Role, Score, System, Worker
 from annotation.protocols import of as protocol_of
 from annotation.studies.batches import create_batch
+from tests.browser.looking import markup
 from tests.factories import make_member, make_study, make_worker
-from tests.looking import markup
 
 pytestmark = pytest.mark.django_db
 

@@ -13,8 +13,8 @@ from annotation.judging.leases import expire_leases, lease_task
 from annotation.judging.submit import revise_judgments, submit_judgments
 from annotation.models import Assignment, Batch, Judgment
 from annotation.protocols import of as protocol_of
+from tests.browser.looking import markup
 from tests.factories import make_batch, make_member, make_study, make_worker
-from tests.looking import markup
 
 pytestmark = pytest.mark.django_db
 

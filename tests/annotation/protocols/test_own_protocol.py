@@ -32,7 +32,7 @@ class Worth(Protocol):
 
     name = "worth"
     title = "Worth passing on"
-    template = "annotation/work/litepyramid.html"
+    template = "annotation/judging/litepyramid.html"
     scale_min = 0
     scale_max = 3
 

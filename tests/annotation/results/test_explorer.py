@@ -26,8 +26,8 @@ from annotation.protocols import of as protocol_of
 from annotation.results.explorer.document import document_page
 from annotation.results.explorer.index import compare, refresh
 from annotation.results.explorer.lists import PER_PAGE, Wish, list_page
+from tests.browser.looking import markup
 from tests.factories import make_batch, make_member, make_study, make_user, make_worker
-from tests.looking import markup
 
 pytestmark = pytest.mark.django_db
 

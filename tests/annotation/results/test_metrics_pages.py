@@ -5,8 +5,8 @@ import pytest
 from annotation.jobs import run_job, start_job
 from annotation.models import Job, MetricRun, Role, Score
 from annotation.results.scoring_job import score_study
+from tests.browser.looking import markup
 from tests.factories import make_member, make_study
-from tests.looking import markup
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

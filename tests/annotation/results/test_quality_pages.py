@@ -10,8 +10,8 @@ from annotation.models import AuditEvent, FilterDecision, Job, Role, StoredResul
 from annotation.studies.batches import create_batch
 from annotation.tables.frames import judgments_frame
 from annotation.tables.trusted import systems_judgments
+from tests.browser.looking import markup
 from tests.factories import make_batch, make_member, make_study, make_worker
-from tests.looking import markup
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

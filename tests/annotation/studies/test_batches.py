@@ -10,8 +10,8 @@ from annotation.common.errors import Refused
 from annotation.models import Batch, Membership, Role
 from annotation.protocols.litepyramid import LitePyramid
 from annotation.studies.members import remove_member
+from tests.browser.looking import markup
 from tests.factories import make_member, make_study, make_user
-from tests.looking import markup
 
 pytestmark = pytest.mark.django_db
 

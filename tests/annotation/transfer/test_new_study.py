@@ -13,8 +13,8 @@ from annotation.transfer.exporting.study import export_folder
 from annotation.transfer.importing import uploads
 from annotation.transfer.importing.study import import_study, study_counts
 from tests.annotation.transfer.test_import import write_folder
+from tests.browser.looking import markup
 from tests.factories import make_member, make_study, make_user
-from tests.looking import markup
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}

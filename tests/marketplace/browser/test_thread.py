@@ -12,7 +12,7 @@ from annotation.marketplace.hits.answers import parse_answers
 from annotation.marketplace.models import Assignment, MarketSettings, Worker
 from annotation.marketplace.pages import workers as worker_pages
 from annotation.marketplace.qualifications import qualifications
-from tests.looking import fits
+from tests.browser.looking import fits
 from tests.marketplace.fixtures import ANSWER, FORM, HTML, KEY, XSD, client_of, make_hit
 from tests.marketplace.pages.visitors import PASSWORD, a_requester, a_worker
 

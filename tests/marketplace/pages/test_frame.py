@@ -17,7 +17,7 @@ from annotation.marketplace.models import AccessKey, Assignment
 from annotation.marketplace.pages.frame import origin_of, with_helper, with_query
 from annotation.marketplace.pages.question_form import _fits, cleaned, media_origins, parts, read
 from annotation.marketplace.people import access_keys
-from tests.looking import markup
+from tests.browser.looking import markup
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, HTML, XSD, make_hit
 from tests.marketplace.pages.visitors import a_requester, a_worker, sign_in
 

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.marketplace.hits import assignments, work
 from annotation.marketplace.models import AccessKey, Assignment
-from tests.looking import markup
+from tests.browser.looking import markup
 from tests.marketplace.fixtures import ANSWER, make_hit
 from tests.marketplace.pages.visitors import a_requester, a_worker, sign_in
 
