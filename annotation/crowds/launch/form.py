@@ -13,10 +13,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.common.errors import Refused
 from annotation.common.money import money, to_cents
 from annotation.common.parsing import whole
-from annotation.crowds.lookup import MARKETS
+from annotation.crowds.lookup import MARKETS, market_for
 from annotation.crowds.terms import LENGTHS, RANGES, BadTerms, Terms, read_text
 from annotation.crowds.terms.presets import PRESETS
 from annotation.crowds.terms.requirements import (
@@ -136,17 +135,17 @@ class LaunchForm(forms.Form):
     masters = TermField("")
     custom = TermField("")
 
-    def __init__(self, sent: QueryDict) -> None:
-        super().__init__(sent)
-        for group in _group_rewards(sent):
+    def __init__(self, post_data: QueryDict) -> None:
+        super().__init__(post_data)
+        for group in _group_rewards(post_data):
             label = _("For group %(group)s") % {"group": group}
             self.fields[GROUP_REWARD + group] = RewardField("reward_cents", label)
 
     def clean_countries(self) -> list[str] | None:
         countries = [word for word in re.split(r"[\s,;]+", (self.cleaned_data["countries"] or "").upper()) if word]
-        if wrong := [word for word in countries if not COUNTRY.fullmatch(word)]:
+        if unknown_words := [word for word in countries if not COUNTRY.fullmatch(word)]:
             raise forms.ValidationError(
-                _("“%(word)s” is not a country: write two letters, such as US.") % {"word": wrong[0][:20]}
+                _("“%(word)s” is not a country: write two letters, such as US.") % {"word": unknown_words[0][:20]}
             )
         return countries or None
 
@@ -163,9 +162,9 @@ class LaunchForm(forms.Form):
 
     def requirements(self) -> list[dict[str, Any]]:
         cleaned = self.cleaned_data
-        usual = [ask(cleaned[name]) for name, ask in USUAL_REQUIREMENTS.items() if cleaned[name] is not None]
+        requirements = [ask(cleaned[name]) for name, ask in USUAL_REQUIREMENTS.items() if cleaned[name] is not None]
         masters = [{"QualificationTypeId": MASTERS[0], "Comparator": "Exists"}] if cleaned["masters"] else []
-        return [*usual, *masters, *cleaned["custom"]]
+        return [*requirements, *masters, *cleaned["custom"]]
 
 
 TERM_FIELDS = {
@@ -173,17 +172,17 @@ TERM_FIELDS = {
 }
 
 
-def read_terms(sent: QueryDict) -> Terms:
+def read_terms(post_data: QueryDict) -> Terms:
     """The terms that the form describes. BadTerms names every wrong field; nothing is changed."""
-    form = LaunchForm(sent)
+    form = LaunchForm(post_data)
     if not form.is_valid():
         problems = [str(problem) for problems in form.errors.values() for problem in problems]
         raise BadTerms(" ".join([*problems, _("Nothing was changed.")]))
     values = {field.term: form.cleaned_data[name] for name, field in TERM_FIELDS.items()}
-    values["reward_by_group"] = {group: form.cleaned_data[GROUP_REWARD + group] for group in _group_rewards(sent)}
-    values |= {"requirements": form.requirements(), "exclude_batches": _excluded(sent), "preset": ""}
+    values["reward_by_group"] = {group: form.cleaned_data[GROUP_REWARD + group] for group in _group_rewards(post_data)}
+    values |= {"requirements": form.requirements(), "exclude_batches": _excluded(post_data), "preset": ""}
     # What the form shows is all there is: a preset has filled it in before, and must not add what was deleted.
-    return replace(Terms.parse(values), preset=_preset(sent))
+    return replace(Terms.parse(values), preset=_preset(post_data))
 
 
 def form_of(terms: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,45 +194,48 @@ def form_of(terms: Mapping[str, Any]) -> dict[str, Any]:
     return form | _people(values["requirements"])
 
 
-def form_as_typed(sent: QueryDict) -> dict[str, Any]:
+def form_as_typed(post_data: QueryDict) -> dict[str, Any]:
     """What the form's fields show after a refusal: exactly what was sent, right or wrong."""
-    return {**sent.dict(), "preset": _preset(sent), "exclude": _excluded(sent), "rewards": _group_rewards(sent)}
+    rewards = _group_rewards(post_data)
+    return {**post_data.dict(), "preset": _preset(post_data), "exclude": _excluded(post_data), "rewards": rewards}
 
 
-def _preset(sent: QueryDict) -> str:
-    return sent.get("preset", "") if sent.get("preset", "") in PRESETS else ""
+def _preset(post_data: QueryDict) -> str:
+    return post_data.get("preset", "") if post_data.get("preset", "") in PRESETS else ""
 
 
-def _excluded(sent: QueryDict) -> list[int]:
-    return [key for text in sent.getlist("exclude") if (key := whole(text))]
+def _excluded(post_data: QueryDict) -> list[int]:
+    return [key for text in post_data.getlist("exclude") if (key := whole(text))]
 
 
-def _group_rewards(sent: QueryDict) -> dict[str, str]:
-    return {name.removeprefix(GROUP_REWARD): str(sent[name]) for name in sent if name.startswith(GROUP_REWARD)}
+def _group_rewards(post_data: QueryDict) -> dict[str, str]:
+    names = [name for name in post_data if name.startswith(GROUP_REWARD)]
+    return {name.removeprefix(GROUP_REWARD): str(post_data[name]) for name in names}
 
 
 def _people(requirements: list[dict[str, Any]]) -> dict[str, Any]:
     """The usual requirements in fields of their own, the others as JSON."""
-    shown: dict[str, Any] = {"approval": "", "approved": "", "countries": "", "masters": False}
-    others = []
-    for one in requirements:
-        kind, comparator, numbers = one["QualificationTypeId"], one["Comparator"], one.get("IntegerValues") or [0]
+    form: dict[str, Any] = {"approval": "", "approved": "", "countries": "", "masters": False}
+    custom = []
+    for requirement in requirements:
+        kind, comparator = requirement["QualificationTypeId"], requirement["Comparator"]
+        numbers = requirement.get("IntegerValues") or [0]
         if kind == PERCENT_APPROVED and comparator == "GreaterThanOrEqualTo":
-            shown["approval"] = numbers[0]
+            form["approval"] = numbers[0]
         elif kind == NUMBER_APPROVED and comparator in ("GreaterThan", "GreaterThanOrEqualTo"):
-            shown["approved"] = numbers[0] + (comparator == "GreaterThan")
+            form["approved"] = numbers[0] + (comparator == "GreaterThan")
         elif kind == LOCALE and comparator == "In":
-            shown["countries"] = ", ".join(place["Country"] for place in one.get("LocaleValues", []))
+            form["countries"] = ", ".join(place["Country"] for place in requirement.get("LocaleValues", []))
         elif kind in MASTERS and comparator == "Exists":
-            shown["masters"] = True
+            form["masters"] = True
         else:
-            others.append(one)
-    return {**shown, "custom": json.dumps(others, ensure_ascii=False) if others else ""}
+            custom.append(requirement)
+    return {**form, "custom": json.dumps(custom, ensure_ascii=False) if custom else ""}
 
 
 def launch_choices(batch: Batch) -> dict[str, Any]:
     """What the form lets one choose from, for this batch."""
-    presets = {name: one for name, one in PRESETS.items() if one["protocol"] == batch.protocol}
+    presets = {name: preset for name, preset in PRESETS.items() if preset["protocol"] == batch.protocol}
     has_own_summaries = batch.tasks.filter(summary__isnull=False).exists()  # then a task is of one group
     groups = System.objects.filter(study=batch.study).exclude(group__in=["", REFERENCE_GROUP])
     return {
@@ -244,12 +246,6 @@ def launch_choices(batch: Batch) -> dict[str, Any]:
     }
 
 
-def crowd_chosen(given: Mapping[str, Any], batch: Batch) -> str:
+def crowd_chosen(post_data: Mapping[str, Any], batch: Batch) -> str:
     """The market that the form names; the batch's own where it names none."""
-    name = str(given.get("crowd") or batch.crowd)
-    if name not in MARKETS:
-        raise Refused(
-            _("There is no crowd “%(name)s”. Known: %(known)s. Nothing was changed.")
-            % {"name": name[:40], "known": ", ".join(MARKETS)}
-        )
-    return name
+    return market_for(str(post_data.get("crowd") or batch.crowd)).name
