@@ -11,7 +11,7 @@ from annotation.models import Batch, Entry, Posting, Role
 from annotation.studies.batches import create_batch
 from tests.annotation.crowds.conftest import make_crowd_batch, point_at
 from tests.annotation.crowds.market import LiveMarket
-from tests.annotation.crowds.test_console import answered, published
+from tests.annotation.crowds.test_console import published, submit_answers
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.helpers import let_in
 from tests.browser.looking import fits
@@ -75,7 +75,7 @@ def test_a_new_price_takes_the_focus_from_nobody(browser, live_server, market, s
 def test_what_is_being_read_on_the_monitor_stays_open(browser, live_server, settings):
     batch = make_crowd_batch(documents=1, quota=3)
     [turn, *_others] = published(batch, workers=2)
-    answered(turn, "01")
+    submit_answers(turn, "01")
     context = browser.new_context(viewport=NARROW)
     let_in(context, live_server.url, make_member(batch.study, Role.ADMIN))
     page = context.new_page()
@@ -129,7 +129,7 @@ def test_axe_finds_no_fault_on_the_crowd_pages(browser, live_server, settings, s
     batch = make_crowd_batch(documents=2, quota=3)
     turns = published(batch, workers=3)
     for turn in turns:
-        answered(turn, "01" if turn.worker.external_id == "A2" else "10")
+        submit_answers(turn, "01" if turn.worker.external_id == "A2" else "10")
     Entry.objects.create(
         study=batch.study, batch=batch, posting=turns[0].posting, submission=turns[0], kind="bonus", token="b",
         state="doubtful", reward_cents=50, fee_cents=10, paid_cents=60, reason="Thanks", note="The market fell silent.",

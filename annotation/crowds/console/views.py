@@ -29,7 +29,7 @@ def batch_of(study: Study, batch_id: int) -> Batch:
     return get_object_or_404(Batch.objects.select_related("study"), pk=batch_id, study=study)
 
 
-def about(request: HttpRequest, batch: Batch, tab: str) -> dict[str, Any]:
+def page_context(request: HttpRequest, batch: Batch, tab: str) -> dict[str, Any]:
     """What every page of a batch shows."""
     market = market_of(batch)
     is_admin = batch.study.role_of(user_of(request)) == Role.ADMIN
@@ -92,10 +92,10 @@ def _publish(request: HttpRequest, batch: Batch, terms: Any, crowd: str, price: 
 
 def _launch_page(request: HttpRequest, batch: Batch, context: dict[str, Any]) -> HttpResponse:
     context = {
-        **about(request, batch, "launch"),
+        **page_context(request, batch, "launch"),
         **launch_choices(batch),
-        "standing": (standing := batch.postings.count()),
-        "by_links": standing and not batch.terms and batch.is_direct,
+        "standing": (n_postings := batch.postings.count()),
+        "by_links": n_postings and not batch.terms and batch.is_direct,
         "preview_url": reverse("crowd-preview", args=[batch.pk]) if batch.tasks.exists() else "",
         **context,
     }
@@ -110,7 +110,7 @@ def monitor(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     """Admins and analysts: how far a batch is; money and people for admins. `live=1` is the part that refreshes."""
     study = study_for(request, slug, *READERS)
     batch = batch_of(study, batch_id)
-    context = about(request, batch, "monitor")
+    context = page_context(request, batch, "monitor")
     context |= live_part(batch, people=context["is_admin"])
     if request.GET.get("live"):
         return render(request, "annotation/crowds/console/live.html", context)

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.common.errors import Refused
 from annotation.common.money import money, to_cents
-from annotation.crowds.launch.command import read_arguments, told
+from annotation.crowds.launch.command import quote_lines, read_arguments
 from annotation.crowds.launch.publish import publish
 from annotation.crowds.launch.quote import quote
 from annotation.crowds.ledger import set_budget
@@ -44,7 +44,7 @@ class Command(BaseCommand):
             terms, crowd = read_arguments(batch, options), options["crowd"] or batch.crowd
             if options["budget"]:
                 set_budget(study, to_cents(options["budget"]))
-            for line in told(quote(batch, terms, crowd), study.currency):
+            for line in quote_lines(quote(batch, terms, crowd), study.currency):
                 self.stdout.write(line)
             if not options["yes"]:
                 self.stdout.write("Nothing was put up. To do it, add --yes.")
