@@ -59,9 +59,9 @@ def at(**delta: float):
 
 @pytest.fixture
 def requester(db) -> Requester:
-    made = people.make_requester("Summaries Lab")
-    books.top_up(made, 100_000_00, "play money")
-    return made
+    lab = people.make_requester("Summaries Lab")
+    books.top_up(lab, 100_000_00, "play money")
+    return lab
 
 
 @pytest.fixture

@@ -44,8 +44,8 @@ LACKS = WorkerProfile({})
     ],
 )
 def test_comparators(comparator, values, has, lacks):
-    need = {"QualificationTypeId": "3Q", "Comparator": comparator, "IntegerValues": values}
-    assert (is_met(need, HAS), is_met(need, LACKS)) == (has, lacks)
+    requirement = {"QualificationTypeId": "3Q", "Comparator": comparator, "IntegerValues": values}
+    assert (is_met(requirement, HAS), is_met(requirement, LACKS)) == (has, lacks)
 
 
 @pytest.mark.parametrize(
@@ -60,9 +60,9 @@ def test_comparators(comparator, values, has, lacks):
     ],
 )
 def test_places(comparator, places, met):
-    need = {"QualificationTypeId": LOCALE, "Comparator": comparator, "LocaleValues": places}
-    assert is_met(need, HAS) == met
-    assert not is_met(need, LACKS)
+    requirement = {"QualificationTypeId": LOCALE, "Comparator": comparator, "LocaleValues": places}
+    assert is_met(requirement, HAS) == met
+    assert not is_met(requirement, LACKS)
 
 
 def test_system_qualifications_follow_the_record(anna):
@@ -73,8 +73,8 @@ def test_system_qualifications_follow_the_record(anna):
 
 
 def test_requirements_in_words():
-    need = {"QualificationTypeId": "3Q", "Comparator": "GreaterThanOrEqualTo", "IntegerValues": [80]}
-    assert describe(need, {"3Q": "Colours"}) == "Colours is at least 80"
+    requirement = {"QualificationTypeId": "3Q", "Comparator": "GreaterThanOrEqualTo", "IntegerValues": [80]}
+    assert describe(requirement, {"3Q": "Colours"}) == "Colours is at least 80"
     place = {
         "QualificationTypeId": LOCALE,
         "Comparator": "In",
@@ -96,40 +96,40 @@ def paper(colour: str) -> str:
 
 def test_a_test_with_a_key_is_scored_at_once(tested, anna):
     with at():
-        asked = requests.request_qualification(anna, tested.qualification_type_id)
-        assert asked.state == "Started"
-        assert requests.request_qualification(anna, tested.qualification_type_id) == asked
-        requests.submit_test(anna, asked.request_id, paper("green"))
+        request = requests.request_qualification(anna, tested.qualification_type_id)
+        assert request.state == "Started"
+        assert requests.request_qualification(anna, tested.qualification_type_id) == request
+        requests.submit_test(anna, request.request_id, paper("green"))
         assert profile_of(anna).values[tested.qualification_type_id] == 0
         with pytest.raises(AlreadySubmitted):
-            requests.submit_test(anna, asked.request_id, paper("blue"))
+            requests.submit_test(anna, request.request_id, paper("blue"))
         with pytest.raises(TooSoon):
             requests.request_qualification(anna, tested.qualification_type_id)
     with at(hours=1):
-        again = requests.request_qualification(anna, tested.qualification_type_id)
-        requests.submit_test(anna, again.request_id, paper("blue"))
+        second = requests.request_qualification(anna, tested.qualification_type_id)
+        requests.submit_test(anna, second.request_id, paper("blue"))
     assert profile_of(anna).values[tested.qualification_type_id] == 100
 
 
 def test_a_test_has_its_time(tested, anna):
     with at():
-        asked = requests.request_qualification(anna, tested.qualification_type_id)
+        request = requests.request_qualification(anna, tested.qualification_type_id)
     with at(seconds=600), pytest.raises(TimeIsUp):
-        requests.submit_test(anna, asked.request_id, paper("blue"))
+        requests.submit_test(anna, request.request_id, paper("blue"))
     assert tested.qualification_type_id not in profile_of(anna).values
     with at(hours=2):
-        assert requests.request_qualification(anna, tested.qualification_type_id).pk != asked.pk
+        assert requests.request_qualification(anna, tested.qualification_type_id).pk != request.pk
 
 
 def test_auto_granted_and_by_hand(requester, anna):
     auto = qualifications.create_type(requester, name="A", description="d", auto_granted=True, auto_granted_value=3)
     hand = qualifications.create_type(requester, name="H", description="d")
     assert requests.request_qualification(anna, auto.qualification_type_id).state == "Granted"
-    asked = requests.request_qualification(anna, hand.qualification_type_id)
-    assert asked.state == "Pending"
+    request = requests.request_qualification(anna, hand.qualification_type_id)
+    assert request.state == "Pending"
     with pytest.raises(TooSoon):
         requests.request_qualification(anna, hand.qualification_type_id)
-    qualifications.accept_request(requester, asked.request_id, 70)
+    qualifications.accept_request(requester, request.request_id, 70)
     values = profile_of(anna).values
     assert (values[auto.qualification_type_id], values[hand.qualification_type_id]) == (3, 70)
     qualifications.disassociate(requester, hand.qualification_type_id, anna.worker_id)
@@ -138,10 +138,10 @@ def test_auto_granted_and_by_hand(requester, anna):
 
 def test_a_deleted_type_rejects_what_is_open_and_frees_its_name(requester, anna):
     hand = qualifications.create_type(requester, name="H", description="d")
-    asked = requests.request_qualification(anna, hand.qualification_type_id)
+    request = requests.request_qualification(anna, hand.qualification_type_id)
     qualifications.delete_type(requester, hand.qualification_type_id)
-    asked.refresh_from_db()
-    assert asked.state == QualificationRequest.State.REJECTED
+    request.refresh_from_db()
+    assert request.state == QualificationRequest.State.REJECTED
     with pytest.raises(QualificationTypeDoesNotExist):
         requests.request_qualification(anna, hand.qualification_type_id)
     assert qualifications.create_type(requester, name="H", description="d").pk != hand.pk
