@@ -141,9 +141,9 @@ def test_a_visitor_without_a_session_costs_no_query(study, django_assert_num_que
 
 
 def test_cookies_and_headers_in_production(settings):
-    from deploy import settings as site
+    from deploy import base_settings
 
-    text = Path(site.__file__).read_text()
+    text = Path(base_settings.__file__).read_text()
     for line in ("SESSION_COOKIE_SECURE = HTTPS", "CSRF_COOKIE_SECURE = HTTPS", "SECURE_SSL_REDIRECT = HTTPS"):
         assert line in text
     settings.SECURE_SSL_REDIRECT, settings.SECURE_HSTS_SECONDS = True, 31536000
