@@ -15,10 +15,8 @@ from tests.marketplace.only import marketplace_pass_only
 
 marketplace_pass_only()
 
-from annotation.marketplace import people  # noqa: E402
-from annotation.marketplace.hits import work  # noqa: E402
 from annotation.marketplace.people.access_keys import issue_key  # noqa: E402
-from tests.marketplace.fixtures import ANSWER, EXTERNAL, requester  # noqa: E402, F401
+from tests.marketplace.fixtures import ANSWER, EXTERNAL, deliver, requester  # noqa: E402, F401
 
 ROOT = Path(__file__).resolve().parents[2]
 AWS = ROOT / "var" / "awscli" / "bin" / "aws"
@@ -37,13 +35,6 @@ def environment(key) -> dict[str, str]:
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_PAGER": "",
     }
-
-
-def deliver(hit_id: str) -> tuple[str, str]:
-    worker = people.make_worker()
-    assignment = work.accept_hit(worker, hit_id)
-    work.submit_assignment(assignment.assignment_id, ANSWER)
-    return assignment.assignment_id, worker.worker_id
 
 
 @pytest.mark.skipif(

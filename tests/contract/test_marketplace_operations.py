@@ -14,7 +14,6 @@ marketplace_pass_only()
 from annotation.marketplace import people  # noqa: E402
 from annotation.marketplace.api import contract  # noqa: E402
 from annotation.marketplace.api.operations import HANDLERS  # noqa: E402
-from annotation.marketplace.hits import work  # noqa: E402
 from annotation.marketplace.models import HIT, Assignment  # noqa: E402
 from annotation.marketplace.people.access_keys import issue_key  # noqa: E402
 from annotation.marketplace.qualifications import requests  # noqa: E402
@@ -26,6 +25,7 @@ from tests.marketplace.fixtures import (  # noqa: E402, F401
     HTML,
     KEY,
     client_of,
+    deliver,
     live_client,
     requester,
 )
@@ -72,14 +72,6 @@ def error_of(live_client):  # noqa: F811
 @pytest.fixture
 def hit_id(call) -> str:
     return call("CreateHIT", Question=EXTERNAL, LifetimeInSeconds=3600, MaxAssignments=2, **TYPE)["HIT"]["HITId"]
-
-
-def delivered(hit_id: str) -> tuple[str, str]:
-    """Somebody works on the HIT; the ids of the assignment and the worker."""
-    worker = people.make_worker()
-    assignment = work.accept_hit(worker, hit_id)
-    work.submit_assignment(assignment.assignment_id, ANSWER)
-    return assignment.assignment_id, worker.worker_id
 
 
 def test_every_operation_of_the_model_has_a_handler():
@@ -167,8 +159,8 @@ def test_a_hit_is_extended_expired_reviewed_retyped_and_deleted(call, error_of, 
 
 
 def test_assignments_are_listed_approved_rejected_and_paid(call, error_of, hit_id):
-    first, anna = delivered(hit_id)
-    second, bob = delivered(hit_id)
+    first, anna = deliver(hit_id)
+    second, bob = deliver(hit_id)
     assignments = call("ListAssignmentsForHIT", HITId=hit_id)["Assignments"]
     assert [assignment["AssignmentId"] for assignment in assignments] == [first, second]
     assert assignments[0]["WorkerId"] == anna
@@ -261,7 +253,7 @@ def test_requests_for_qualifications_wait_for_the_requester(call, error_of):
 
 
 def test_workers_are_blocked_and_written_to(call, error_of, hit_id):
-    assignment_id, worker_id = delivered(hit_id)
+    assignment_id, worker_id = deliver(hit_id)
     call("CreateWorkerBlock", WorkerId=worker_id, Reason="Copies")
     assert call("ListWorkerBlocks")["WorkerBlocks"] == [{"WorkerId": worker_id, "Reason": "Copies"}]
     call("DeleteWorkerBlock", WorkerId=worker_id)
@@ -291,7 +283,7 @@ def test_events_are_sent_where_they_are_asked_for(call, error_of, requester):  #
     assert error_of("UpdateNotificationSettings", HITTypeId=hit_type, Active=True) == "ParameterValidationError"
     call("UpdateNotificationSettings", HITTypeId=hit_type, Notification=spec)
     hit = call("CreateHITWithHITType", HITTypeId=hit_type, Question=EXTERNAL, LifetimeInSeconds=60)["HIT"]
-    delivered(hit["HITId"])
+    deliver(hit["HITId"])
     assert list(requester.notices.order_by("pk").values_list("event_type", flat=True)) == spec["EventTypes"]
     call("UpdateNotificationSettings", HITTypeId=hit_type, Active=False)
     call("CreateHITWithHITType", HITTypeId=hit_type, Question=EXTERNAL, LifetimeInSeconds=60)

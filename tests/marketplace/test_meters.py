@@ -8,7 +8,7 @@ from django.test import Client
 from annotation.common import clock
 from annotation.marketplace.hits import assignments, work
 from annotation.marketplace.models import Notice
-from tests.marketplace.fixtures import ANSWER, make_hit
+from tests.marketplace.fixtures import make_hit, submit_work
 
 pytestmark = pytest.mark.django_db
 
@@ -16,8 +16,7 @@ pytestmark = pytest.mark.django_db
 def test_metrics_tell_of_hits_assignments_money_and_requests_to_who_shows_the_token(settings, requester, anna, bob):
     settings.DEMO, settings.METRICS_TOKEN = False, "right"
     hit = make_hit(requester, places=3)  # 10 cents and a fee of 2 for each place
-    assignment = work.accept_hit(anna, hit.hit_id)
-    work.submit_assignment(assignment.assignment_id, ANSWER)
+    assignment = submit_work(anna, hit.hit_id)
     assignments.approve_assignment(requester, assignment.assignment_id)
     work.accept_hit(bob, hit.hit_id)
     Notice.objects.create(requester=requester, event_type="Ping", at=clock.now(), callback="https://x.example/")

@@ -4,7 +4,7 @@ For each requester: available + held + paid + fees = what was put in, to the cen
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
@@ -143,25 +143,14 @@ def balances(requester: Requester) -> Balances:
     for row in rows:
         total[row["source"]] -= row["cents"]
         total[row["target"]] += row["cents"]
-    return Balances(
-        put_in_cents=-total[Pot.OUTSIDE],
-        available_cents=total[Pot.AVAILABLE],
-        held_cents=total[Pot.HELD],
-        paid_cents=total[Pot.PAID],
-        fees_cents=total[Pot.FEES],
-    )
+    pots = (Pot.AVAILABLE, Pot.HELD, Pot.PAID, Pot.FEES)
+    return Balances(-total[Pot.OUTSIDE], *(total[pot] for pot in pots))
 
 
 def books_agree(requester: Requester) -> bool:
     """The cached balances equal the transfers, and the parts equal the whole."""
     requester.refresh_from_db()
     recounted = balances(requester)
-    cached = Balances(
-        requester.put_in_cents,
-        requester.available_cents,
-        requester.held_cents,
-        requester.paid_cents,
-        requester.fees_cents,
-    )
+    cached = Balances(**{column.name: getattr(requester, column.name) for column in fields(Balances)})
     total_cents = recounted.available_cents + recounted.held_cents + recounted.paid_cents + recounted.fees_cents
     return recounted == cached and recounted.put_in_cents == total_cents

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 
 from annotation.common import clock
 from annotation.marketplace.books import books
-from annotation.marketplace.books.money import LARGE, price
+from annotation.marketplace.books.money import LARGE, Price, price
 from annotation.marketplace.checks import DAY, check_length, check_range
 from annotation.marketplace.errors import (
     BadParameter,
@@ -100,12 +100,7 @@ def create_hit(
     check_types_exist(hit_type.requirements)
     now = clock.now()
     with transaction.atomic():
-        cost = price(
-            hit_type.reward_cents,
-            max_assignments,
-            asks_for_masters(hit_type.requirements),
-            MarketSettings.current().rates,
-        )
+        cost = _price(hit_type, max_assignments)
         expires_at = now + timedelta(seconds=lifetime_seconds)
         hit = HIT.objects.create(
             requester=requester,
@@ -124,6 +119,11 @@ def create_hit(
         books.hold(requester.pk, hit.held_cents, hit=hit)
         notices.announce(hit, "HITCreated")
     return hit
+
+
+def _price(hit_type: HITType, max_assignments: int) -> Price:
+    masters = asks_for_masters(hit_type.requirements)
+    return price(hit_type.reward_cents, max_assignments, masters, MarketSettings.current().rates)
 
 
 def extend_hit(requester: Requester, hit_id: str, additional: int, token: str | None = None) -> HIT:
@@ -186,8 +186,7 @@ def update_hit_type(requester: Requester, hit_id: str, hit_type_id: str) -> HIT:
         hit_type = own_hit_type(requester, hit_type_id)
         check_types_exist(hit_type.requirements)
         hit = _open_book(requester, hit_id)
-        masters = asks_for_masters(hit_type.requirements)
-        cost = price(hit_type.reward_cents, hit.max_assignments, masters, MarketSettings.current().rates)
+        cost = _price(hit_type, hit.max_assignments)
         hit.hit_type, hit.reward_cents, hit.fee_cents = hit_type, cost.reward_cents, cost.fee_cents
         lifecycle.settle(hit)
     return hit

@@ -27,7 +27,7 @@ from annotation.marketplace.errors import (
 from annotation.marketplace.models import HIT, Assignment, HITType, Worker, WorkerBlock
 from annotation.marketplace.people import notices
 from annotation.marketplace.qualifications.eligibility import Action, Requirement, profile_of, unmet
-from annotation.marketplace.questions.answers import check_answers
+from annotation.marketplace.questions.answers import parse_answers
 from annotation.marketplace.questions.questions import Question, parse_question
 
 from . import lifecycle
@@ -214,7 +214,7 @@ def submit_assignment(assignment_id: str, answer_xml: str, worker: Worker | None
 
     Raises NotYours, AlreadySubmitted, GivenBack, TimeIsUp or BadXML; nothing is changed then.
     """
-    check_answers(answer_xml)
+    parse_answers(answer_xml)
     with transaction.atomic():
         hit, assignment = _locked(assignment_id, worker)
         if assignment.state in Assignment.DELIVERED:

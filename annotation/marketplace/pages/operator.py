@@ -117,9 +117,8 @@ def workers(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(
             Q(worker_id=query) | Q(account__username__icontains=query) | Q(account__email__icontains=query)
         )
-    return show(
-        request, "operator/workers.html", {"section": "workers", "page": paginate(request, rows), "query": query}
-    )
+    context = {"section": "workers", "page": paginate(request, rows), "query": query}
+    return show(request, "operator/workers.html", context)
 
 
 @answers_refusals

@@ -19,30 +19,10 @@ from annotation.marketplace.questions.questions import Choice, Content, FormQues
 
 OTHER = "__other__"
 ELEMENTS = {
-    *("a", "b", "big", "blockquote", "br", "caption", "center", "cite", "code", "col", "colgroup", "dd", "del", "dfn"),
-    *(
-        "dl",
-        "dt",
-        "em",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "hr",
-        "i",
-        "img",
-        "ins",
-        "kbd",
-        "li",
-        "ol",
-        "p",
-        "pre",
-        "q",
-    ),
-    *("samp", "small", "span", "strong", "sub", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "tt", "u"),
-    *("ul", "var", "div", "font"),
+    *("a", "b", "big", "blockquote", "br", "caption", "center", "cite", "code", "col", "colgroup", "dd", "del"),
+    *("dfn", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "ins", "kbd", "li", "ol"),
+    *("p", "pre", "q", "samp", "small", "span", "strong", "sub", "sup", "table", "tbody", "td", "tfoot", "th"),
+    *("thead", "tr", "tt", "u", "ul", "var", "div", "font"),
 }
 EMPTY = {"br", "hr", "img", "col"}
 # Headings of a requester's text stand below the page's own.

@@ -23,6 +23,7 @@ from .frame import submit_origin
 from .render import account_of, as_csv, paginate, requester_of, show
 
 State = Assignment.State
+COLUMNS = ["at", "what", "from", "to", "usd", "hit_id", "assignment_id", "worker_id", "note"]
 
 
 @require_safe
@@ -84,8 +85,7 @@ def statement(request: HttpRequest) -> HttpResponse:
     requester = requester_of(request)
     rows = Transfer.objects.filter(requester=requester).select_related("hit", "assignment", "worker").order_by("-pk")
     if request.GET.get("format") == "csv":
-        columns = ["at", "what", "from", "to", "usd", "hit_id", "assignment_id", "worker_id", "note"]
-        return as_csv("statement.csv", columns, (_line(row) for row in rows.iterator(2000)))
+        return as_csv("statement.csv", COLUMNS, (_line(row) for row in rows.iterator(2000)))
     return show(
         request,
         "requester/statement.html",
@@ -203,5 +203,4 @@ def payments(request: HttpRequest) -> HttpResponse:
     rows = Transfer.objects.filter(
         requester=requester_of(request), kind__in=[Transfer.Kind.REWARD, Transfer.Kind.BONUS]
     ).select_related("hit", "assignment", "worker")
-    columns = ["at", "what", "from", "to", "usd", "hit_id", "assignment_id", "worker_id", "note"]
-    return as_csv("payments.csv", columns, (_line(row) for row in rows.order_by("pk").iterator(2000)))
+    return as_csv("payments.csv", COLUMNS, (_line(row) for row in rows.order_by("pk").iterator(2000)))

@@ -103,9 +103,8 @@ def _again_at(qualification_type: QualificationType, last: QualificationRequest 
     """As `requests.may_ask_again_at`, without a query, and with a test whose time has just run out."""
     if last is None:
         return clock.now()
-    if (
-        last.state in (State.STARTED, State.PENDING) and not _is_late(last)
-    ) or qualification_type.retry_seconds is None:
+    is_open = last.state in (State.STARTED, State.PENDING) and not _is_late(last)
+    if is_open or qualification_type.retry_seconds is None:
         return None
     return last.started_at + timedelta(seconds=qualification_type.retry_seconds)
 
@@ -118,11 +117,8 @@ def qualification(request: HttpRequest, qualification_type_id: str) -> HttpRespo
     qualification_type = qualification_types.filter(qualification_type_id=qualification_type_id).first()
     if qualification_type is None:
         raise Http404("There is no such qualification.")
-    context = {
-        "section": "qualifications",
-        "offer": offers(worker, [qualification_type])[0],
-        "next": safe_next(request),
-    }
+    offer = offers(worker, [qualification_type])[0]
+    context = {"section": "qualifications", "offer": offer, "next": safe_next(request)}
     return show(request, "worker/qualification.html", context)
 
 
@@ -161,11 +157,8 @@ def test(request: HttpRequest, request_id: str) -> HttpResponse:
         raise Http404("There is no such test of yours.")
     is_late = _is_late(qualification_request)
     if is_late or qualification_request.state != State.STARTED:
-        return show(
-            request,
-            "worker/test_over.html",
-            {"section": "qualifications", "qualification_request": qualification_request, "is_late": is_late},
-        )
+        context = {"section": "qualifications", "qualification_request": qualification_request, "is_late": is_late}
+        return show(request, "worker/test_over.html", context)
     form = parse_test(qualification_request.qualification_type.test)
     filled_form = None
     if request.method == "POST":

@@ -55,13 +55,8 @@ def _add(parent: etree._Element, name: str, text: str) -> None:
     etree.SubElement(parent, name).text = clean.replace("\ufffe", "").replace("\uffff", "")
 
 
-def check_answers(xml: str) -> None:
-    """Raises BadXML unless this is a QuestionFormAnswers document."""
-    parse_answers(xml)
-
-
 def parse_answers(xml: str) -> dict[str, Answer]:
-    """Answers by question identifier."""
+    """Answers by question identifier. Raises BadXML unless this is a QuestionFormAnswers document."""
     if len(xml) > 2 * MOST_CHARACTERS:
         raise BadXML("The answers are too long.")
     root = parse_xml(xml, "The answers", most_bytes=8 * MOST_CHARACTERS)

@@ -574,13 +574,12 @@ def test_a_link_that_can_be_none_is_not_withdrawn(admin, link):
 def test_result_files_come_in_through_the_page(admin):
     from django.core.files.uploadedfile import SimpleUploadedFile
 
-    from tests.annotation.transfer.test_mturk_csv import answered as form_answers
-    from tests.annotation.transfer.test_mturk_csv import exported, result_file
+    from tests.annotation.transfer.test_mturk_csv import exported, fill_in, result_file
 
     batch = make_batch(make_study(units=2), quota=1)
     client = admin(batch)
     assert b"Input.statement_1" in client.get(at("batch-csv", batch)).content
-    results = result_file([form_answers(row, "pn") for row in exported(batch)])
+    results = result_file([fill_in(row, "pn") for row in exported(batch)])
     client.post(at("batch-csv", batch), {"results": SimpleUploadedFile("r.csv", results)})
     assert Assignment.objects.counted().filter(task__batch=batch).count() == 1
     refusal = client.post(at("batch-csv", batch), {"results": SimpleUploadedFile("r.csv", b"nonsense")})

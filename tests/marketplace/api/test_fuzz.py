@@ -12,8 +12,7 @@ from annotation.marketplace import people
 from annotation.marketplace.api import contract, middleware
 from annotation.marketplace.api.operations import HANDLERS
 from annotation.marketplace.errors import Refused
-from annotation.marketplace.hits import work
-from tests.marketplace.fixtures import ANSWER, EXTERNAL, make_hit
+from tests.marketplace.fixtures import EXTERNAL, make_hit, submit_work
 
 ODD = st.one_of(
     st.none(),
@@ -51,8 +50,7 @@ def values_of(shape, ids: dict[str, str]):
 @pytest.mark.parametrize("name", sorted(HANDLERS))
 def test_no_call_is_a_fault(requester, anna, name):
     hit = make_hit(requester, places=3)
-    assignment = work.accept_hit(anna, hit.hit_id)
-    work.submit_assignment(assignment.assignment_id, ANSWER)
+    assignment = submit_work(anna, hit.hit_id)
     ids = {
         "hit": hit.hit_id,
         "type": hit.hit_type.hit_type_id,

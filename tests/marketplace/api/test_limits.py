@@ -15,7 +15,7 @@ from annotation.marketplace.hits import assignments, work
 from annotation.marketplace.models import HIT, HITType, RequestToken, Transfer
 from annotation.marketplace.people import access_keys
 from annotation.marketplace.qualifications.eligibility import ADULT, LOCALE, MASTERS, NUMBER_APPROVED
-from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, XSD, at, make_hit
+from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, XSD, at, make_hit, submit_work
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]  # on both databases
 DAY = 86400
@@ -244,8 +244,7 @@ def test_a_token_works_once_a_day(requester):
 
 def test_tokens_of_extensions_and_bonuses(requester, anna):
     hit = make_hit(requester, places=2)
-    assignment = work.accept_hit(anna, hit.hit_id)
-    work.submit_assignment(assignment.assignment_id, ANSWER)
+    assignment = submit_work(anna, hit.hit_id)
     extend = {"HITId": hit.hit_id, "NumberOfAdditionalAssignments": 7, "UniqueRequestToken": "x"}
     call(requester, "CreateAdditionalAssignmentsForHIT", **extend)
     assert error_of(requester, "CreateAdditionalAssignmentsForHIT", **extend) == "HitAlreadyExists"
@@ -267,8 +266,7 @@ def test_a_balance_too_low_changes_nothing(db, anna):
     assert call(poor, "GetAccountBalance") == {"AvailableBalance": "0.00", "OnHoldBalance": "0.24"}
     extend = {"HITId": hit_id, "NumberOfAdditionalAssignments": 1}
     assert error_of(poor, "CreateAdditionalAssignmentsForHIT", **extend) == "InsufficientFunds"
-    assignment = work.accept_hit(anna, hit_id)
-    work.submit_assignment(assignment.assignment_id, ANSWER)
+    assignment = submit_work(anna, hit_id)
     bonus = {"WorkerId": anna.worker_id, "AssignmentId": assignment.assignment_id, "BonusAmount": "0.01", "Reason": "r"}
     assert error_of(poor, "SendBonus", **bonus) == "InsufficientFunds"
     call(poor, "ApproveAssignment", AssignmentId=assignment.assignment_id)  # its money was held
@@ -288,8 +286,7 @@ def test_judging_what_is_not_submitted(requester, anna):
 
 
 def test_a_bonus_to_somebody_who_did_nothing(requester, anna, bob):
-    assignment = work.accept_hit(anna, make_hit(requester).hit_id)
-    work.submit_assignment(assignment.assignment_id, ANSWER)
+    assignment = submit_work(anna, make_hit(requester).hit_id)
     bonus = {"AssignmentId": assignment.assignment_id, "BonusAmount": "1.00", "Reason": "gift"}
     assert error_of(requester, "SendBonus", WorkerId=bob.worker_id, **bonus) == "AssignmentDoesNotExist"
     assert error_of(requester, "SendBonus", WorkerId="A1NOBODY", **bonus) == "AssignmentDoesNotExist"
@@ -299,8 +296,7 @@ def test_another_requesters_things_are_not_there(requester, anna):
     stranger = people.make_requester("Stranger")
     books.top_up(stranger, 10_000)
     hit = make_hit(requester)
-    assignment = work.accept_hit(anna, hit.hit_id)
-    work.submit_assignment(assignment.assignment_id, ANSWER)
+    assignment = submit_work(anna, hit.hit_id)
     for name in ("GetHIT", "DeleteHIT", "ListAssignmentsForHIT", "UpdateHITReviewStatus", "ListBonusPayments"):
         assert error_of(stranger, name, HITId=hit.hit_id) == "HITDoesNotExist"
     for name in ("ApproveAssignment", "GetAssignment"):
@@ -315,8 +311,7 @@ def test_pages_are_stable_while_things_come_and_go(requester, workers):
 
     def deliver(worker, minutes):
         with clock.fixed(hit.created_at + timedelta(minutes=minutes)):
-            assignment = work.accept_hit(worker, hit.hit_id)
-            return work.submit_assignment(assignment.assignment_id, ANSWER).assignment_id
+            return submit_work(worker, hit.hit_id).assignment_id
 
     early = work.accept_hit(workers[0], hit.hit_id)  # accepted first, submitted last
     ids = [deliver(worker, n) for n, worker in enumerate(workers[1:6])]
@@ -360,11 +355,8 @@ def test_lists_take_a_constant_number_of_queries(requester, workers, django_asse
     types = [qualifications.create_type(requester, name=f"type {n}", description="d") for n in range(10)]
     requirements = [{"QualificationTypeId": types[0].qualification_type_id, "Comparator": "DoesNotExist"}]
     for n in range(10):
-        other_hit = make_hit(requester, title=f"t{n}", requirements=requirements)
-        assignment = work.accept_hit(workers[n], other_hit.hit_id)
-        work.submit_assignment(assignment.assignment_id, ANSWER)
-        assignment = work.accept_hit(workers[n], hit.hit_id)
-        work.submit_assignment(assignment.assignment_id, ANSWER)
+        submit_work(workers[n], make_hit(requester, title=f"t{n}", requirements=requirements).hit_id)
+        assignment = submit_work(workers[n], hit.hit_id)
         assignments.send_bonus(requester, workers[n].worker_id, assignment.assignment_id, 1, "r")
         qualifications.associate(requester, types[1].qualification_type_id, workers[n].worker_id, 1, False)
         requests.request_qualification(workers[n], types[2].qualification_type_id)

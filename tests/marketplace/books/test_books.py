@@ -16,7 +16,7 @@ from annotation.marketplace.books import books
 from annotation.marketplace.errors import InsufficientFunds, Refused
 from annotation.marketplace.hits import assignments, hits, lifecycle, work
 from annotation.marketplace.models import HIT, Assignment, Requester, Transfer, Worker
-from tests.marketplace.fixtures import ANSWER, EXTERNAL, START
+from tests.marketplace.fixtures import ANSWER, EXTERNAL, START, make_hit, submit_work
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]  # on both databases
 PICK = st.integers(0, 10**6)
@@ -184,10 +184,7 @@ def test_a_transfer_that_cannot_be_covered_leaves_no_row(requester):
 
 
 def test_a_worker_is_never_paid_out_more_than_earned(requester, anna):
-    from tests.marketplace.fixtures import make_hit
-
-    assignment = work.accept_hit(anna, make_hit(requester).hit_id)
-    work.submit_assignment(assignment.assignment_id, ANSWER)
+    assignment = submit_work(anna, make_hit(requester).hit_id)
     assignments.approve_assignment(requester, assignment.assignment_id)
     anna.refresh_from_db()
     books.record_payout(anna, 6, "bank 1")

@@ -12,7 +12,7 @@ from annotation.marketplace.people import notices, workers
 from annotation.marketplace.people.access_keys import issue_key
 from annotation.marketplace.qualifications import qualifications
 from tests.marketplace.browser.conftest import NARROW, WIDE
-from tests.marketplace.fixtures import ANSWER, FORM, HTML, KEY, make_hit
+from tests.marketplace.fixtures import FORM, HTML, KEY, make_hit, submit_work
 from tests.marketplace.pages.visitors import PASSWORD, a_requester, a_worker, an_operator
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -40,12 +40,10 @@ def a_full_market() -> dict[str, str]:
     guarded = make_hit(lab, question=HTML, title="For experts", requirements=[needs])
     open_hit = make_hit(lab, question=FORM, title="Open to all", places=3)
     accepted = work.accept_hit(wanda, make_hit(lab, question=HTML, title="In work").hit_id)
-    approved = work.accept_hit(wanda, make_hit(lab, title="Approved").hit_id)
-    work.submit_assignment(approved.assignment_id, ANSWER)
+    approved = submit_work(wanda, make_hit(lab, title="Approved").hit_id)
     assignments.approve_assignment(lab, approved.assignment_id, "Well done")
     assignments.send_bonus(lab, wanda.worker_id, approved.assignment_id, 50, "For care")
-    submitted = work.accept_hit(wanda, make_hit(lab, title="Waiting").hit_id)
-    work.submit_assignment(submitted.assignment_id, ANSWER)
+    submitted = submit_work(wanda, make_hit(lab, title="Waiting").hit_id)
     workers.notify_workers(lab, [wanda.worker_id], "More work", "On Monday")
     workers.block_worker(lab, a_worker("wolf").worker_id, "Copies")
     notices.send_test(lab, {"Version": "2006-05-05", "EventTypes": ["Ping"], "Transport": "Email"}, "Ping")

@@ -13,7 +13,7 @@ from annotation.marketplace.pages import workers as worker_pages
 from annotation.marketplace.qualifications import qualifications
 from annotation.marketplace.questions.answers import parse_answers
 from tests.browser.looking import fits
-from tests.marketplace.fixtures import ANSWER, FORM, HTML, KEY, XSD, client_of, make_hit
+from tests.marketplace.fixtures import FORM, HTML, KEY, XSD, client_of, make_hit, submit_work
 from tests.marketplace.pages.visitors import PASSWORD, a_requester, a_worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -320,8 +320,7 @@ def tab_to(page: Page, name: str) -> None:
 def test_enter_in_the_feedback_neither_pays_nor_rejects(wide_page, live_server):
     """Who writes why they reject and presses Enter must not have paid."""
     page, lab = wide_page, a_requester("rita")
-    assignment = work.accept_hit(a_worker("wanda"), make_hit(lab).hit_id)
-    work.submit_assignment(assignment.assignment_id, ANSWER)
+    assignment = submit_work(a_worker("wanda"), make_hit(lab).hit_id)
     page.goto(f"{live_server.url}/sign-in/?next=/requester/hits/{assignment.hit.hit_id}/")
     page.get_by_label("Name").fill("rita")
     page.get_by_label("Password").fill(PASSWORD)

@@ -23,7 +23,7 @@ from annotation.marketplace.hits import assignments, hits, lifecycle, work
 from annotation.marketplace.models import HIT, Assignment
 from annotation.marketplace.people.workers import block_worker
 from annotation.marketplace.qualifications.eligibility import LOCALE
-from tests.marketplace.fixtures import ANSWER, START, at, make_hit
+from tests.marketplace.fixtures import ANSWER, START, at, make_hit, submit_work
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]  # on both databases
 Status = HIT.Status
@@ -81,8 +81,7 @@ def test_money_is_held_paid_and_released(requester, anna, bob):
 def test_a_rejection_can_be_overridden_within_thirty_days(requester, anna):
     with at():
         hit = make_hit(requester)
-        assignment = work.accept_hit(anna, hit.hit_id)
-        work.submit_assignment(assignment.assignment_id, ANSWER)
+        assignment = submit_work(anna, hit.hit_id)
         assignments.reject_assignment(requester, assignment.assignment_id, "no")
         with pytest.raises(InvalidAssignmentState, match="OverrideRejection"):
             assignments.approve_assignment(requester, assignment.assignment_id)
@@ -140,8 +139,7 @@ def test_nobody_submits_or_returns_for_another(requester, anna, bob):
 def test_expiry_releases_the_open_places_and_auto_approval_pays(requester, anna):
     with at():
         hit = make_hit(requester, places=3, lifetime=3600, auto_approve_seconds=7200)  # holds 3 · 12 = 36
-        assignment = work.accept_hit(anna, hit.hit_id)
-        work.submit_assignment(assignment.assignment_id, ANSWER)
+        assignment = submit_work(anna, hit.hit_id)
     with at(seconds=3600):
         lifecycle.catch_up(requester)
         hit.refresh_from_db()

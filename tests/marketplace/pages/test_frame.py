@@ -19,7 +19,7 @@ from annotation.marketplace.questions.answers import parse_answers
 from annotation.marketplace.questions.questions import parse_question
 from tests.browser.looking import markup
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, HTML, XSD, make_hit
-from tests.marketplace.pages.visitors import a_requester, a_worker, sign_in
+from tests.marketplace.pages.visitors import a_requester, sign_in
 
 pytestmark = pytest.mark.django_db
 QUESTIONS = f"""<QuestionForm xmlns="{XSD}/2017-11-06/QuestionForm.xsd">
@@ -41,16 +41,6 @@ QUESTIONS = f"""<QuestionForm xmlns="{XSD}/2017-11-06/QuestionForm.xsd">
 <Selection><SelectionIdentifier>b</SelectionIdentifier><Text>Wrong</Text></Selection>
 <Selection><SelectionIdentifier>c</SelectionIdentifier><Text>Dull</Text></Selection>
 <OtherSelection/></Selections></SelectionAnswer></AnswerSpecification></Question></QuestionForm>"""
-
-
-@pytest.fixture
-def wanda():
-    return a_worker("wanda")
-
-
-@pytest.fixture
-def lab():
-    return a_requester()
 
 
 def frame_address(worker, page: str) -> str:

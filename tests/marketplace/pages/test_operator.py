@@ -9,11 +9,11 @@ from django.test import Client
 
 from annotation.marketplace import people
 from annotation.marketplace.books import books
-from annotation.marketplace.hits import assignments, work
+from annotation.marketplace.hits import assignments
 from annotation.marketplace.models import AuditEntry, Invitation, MarketSettings
 from annotation.marketplace.people import workers
-from tests.marketplace.fixtures import ANSWER, make_hit
-from tests.marketplace.pages.visitors import PASSWORD, a_requester, a_worker, an_operator, sign_in
+from tests.marketplace.fixtures import make_hit, submit_work
+from tests.marketplace.pages.visitors import PASSWORD, a_requester, a_worker, an_operator, sign_in, text
 
 pytestmark = pytest.mark.django_db
 
@@ -23,13 +23,8 @@ def client():
     return sign_in(an_operator())
 
 
-def text(answer) -> str:
-    return answer.content.decode()
-
-
 def earned(worker, lab, cents: int = 500):
-    assignment = work.accept_hit(worker, make_hit(lab, reward_cents=cents).hit_id)
-    work.submit_assignment(assignment.assignment_id, ANSWER)
+    assignment = submit_work(worker, make_hit(lab, reward_cents=cents).hit_id)
     assignments.approve_assignment(lab, assignment.assignment_id)
 
 

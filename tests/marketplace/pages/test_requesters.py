@@ -7,18 +7,13 @@ import re
 import boto3
 import pytest
 
-from annotation.marketplace.hits import assignments, work
+from annotation.marketplace.hits import assignments
 from annotation.marketplace.models import AccessKey, Assignment
 from tests.browser.looking import markup
-from tests.marketplace.fixtures import ANSWER, make_hit
+from tests.marketplace.fixtures import make_hit, submit_work
 from tests.marketplace.pages.visitors import a_requester, a_worker, sign_in
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def lab():
-    return a_requester()
 
 
 @pytest.fixture
@@ -28,8 +23,7 @@ def client(lab):
 
 def delivered(lab, n: int = 1, **values) -> list[Assignment]:
     hit = make_hit(lab, places=max(n, 2), **values)
-    accepted = [work.accept_hit(a_worker(f"private-name-{i}"), hit.hit_id) for i in range(n)]
-    return [work.submit_assignment(assignment.assignment_id, ANSWER) for assignment in accepted]
+    return [submit_work(a_worker(f"private-name-{i}"), hit.hit_id) for i in range(n)]
 
 
 def test_a_key_is_shown_once_works_and_is_revoked(lab, client, live_server):

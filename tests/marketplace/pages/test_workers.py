@@ -14,25 +14,11 @@ from annotation.marketplace.models import HIT, Assignment
 from annotation.marketplace.people import workers
 from annotation.marketplace.qualifications import qualifications
 from annotation.marketplace.qualifications.eligibility import LOCALE
-from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, HTML, KEY, at, make_hit
-from tests.marketplace.pages.visitors import a_requester, a_worker, sign_in
+from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, HTML, KEY, at, make_hit, submit_work
+from tests.marketplace.pages.visitors import a_worker, sign_in, text
 
 pytestmark = pytest.mark.django_db
 ELSEWHERE = EXTERNAL.replace("https://example.org", "http://127.0.0.1:9999")
-
-
-@pytest.fixture
-def wanda():
-    return a_worker("wanda", country="US")
-
-
-@pytest.fixture
-def lab():
-    return a_requester()
-
-
-def text(answer) -> str:
-    return answer.content.decode()
 
 
 def page(worker, address: str, **query) -> str:
@@ -176,8 +162,7 @@ def test_nobody_sees_anothers_work(wanda, lab):
 
 @pytest.mark.parametrize("state", ["Submitted", "Approved", "Rejected"])
 def test_every_end_has_its_page(wanda, lab, state):
-    assignment = work.accept_hit(wanda, make_hit(lab).hit_id)
-    work.submit_assignment(assignment.assignment_id, ANSWER)
+    assignment = submit_work(wanda, make_hit(lab).hit_id)
     if state == "Approved":
         assignments.approve_assignment(lab, assignment.assignment_id, "Well done")
         assignments.send_bonus(lab, wanda.worker_id, assignment.assignment_id, 50, "For care")
@@ -213,8 +198,7 @@ def test_earnings_by_state(wanda, lab):
 
 
 def test_messages_arrive_unread_and_are_marked_by_hand(wanda, lab):
-    assignment = work.accept_hit(wanda, make_hit(lab).hit_id)
-    work.submit_assignment(assignment.assignment_id, ANSWER)
+    assignment = submit_work(wanda, make_hit(lab).hit_id)
     assignments.approve_assignment(lab, assignment.assignment_id)
     workers.notify_workers(lab, [wanda.worker_id], "Another batch", "Comes\non <Monday>")
     assert re.search(r'1<span\s+class="visually-hidden"\s*>\s+unread', page(wanda, "/messages/"))
@@ -227,8 +211,7 @@ def test_messages_arrive_unread_and_are_marked_by_hand(wanda, lab):
 
 
 def test_the_download_has_everything(wanda, lab):
-    assignment = work.accept_hit(wanda, make_hit(lab).hit_id)
-    work.submit_assignment(assignment.assignment_id, ANSWER)
+    assignment = submit_work(wanda, make_hit(lab).hit_id)
     assignments.approve_assignment(lab, assignment.assignment_id)
     assignments.send_bonus(lab, wanda.worker_id, assignment.assignment_id, 5, "Thanks")
     answer = sign_in(wanda.account).get("/account/data.json")

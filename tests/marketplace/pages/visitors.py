@@ -15,6 +15,10 @@ def sign_in(account: Account) -> Client:
     return client
 
 
+def text(answer) -> str:
+    return answer.content.decode()
+
+
 def a_worker(name: str = "wanda", **facts) -> Worker:
     return people.make_worker(people.make_account(name, PASSWORD, email=f"{name}@example.org"), **facts)
 
