@@ -78,13 +78,7 @@ TUTORIAL = [
         0,
         "This summary says the opposite: it works best under deep snow. The words occur; the fact doesn’t.",
     ),
-    (
-        "ferry-line",
-        "brief",
-        "Parking fees will pay for the ferry.",
-        1,
-        "“To pay for it with parking fees” states it.",
-    ),
+    ("ferry-line", "brief", "Parking fees will pay for the ferry.", 1, "“To pay for it with parking fees” states it."),
 ]
 
 

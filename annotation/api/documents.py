@@ -61,11 +61,7 @@ def _shaped(ids: list[int], texts: bool) -> Callable[[Any], dict[str, Any]]:
         rows = Reference.objects.filter(document__in=ids).order_by("document_id", "index")
         for document, text in rows.values_list("document_id", "text"):
             references[document].append(text)
-    return lambda row: {
-        "source": None,
-        **row,
-        "references": references[row["id"]] if texts else None,
-    }
+    return lambda row: {"source": None, **row, "references": references[row["id"]] if texts else None}
 
 
 @router.get("/documents/{id}", response=DocumentOut, auth=READ)

@@ -15,17 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.common import clock
 from annotation.common.errors import BadAnswers, Refused
 from annotation.common.prepared_queries import PreparedQuery
-from annotation.models import (
-    Batch,
-    Consent,
-    GuidanceText,
-    PracticeItem,
-    PracticePlan,
-    PracticeRun,
-    Study,
-    User,
-    Worker,
-)
+from annotation.models import Batch, Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun, Study, User, Worker
 from annotation.protocols import PROTOCOLS
 
 from .default_texts import CONSENT

@@ -142,9 +142,7 @@ class Score(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["study", "metric", "system", "document"], name="score_once_per_summary"),
             models.UniqueConstraint(
-                fields=["study", "metric", "system"],
-                condition=Q(document__isnull=True),
-                name="score_once_per_system",
+                fields=["study", "metric", "system"], condition=Q(document__isnull=True), name="score_once_per_system"
             ),
         ]
         indexes = [models.Index(fields=["study", "id"], name="score_in_order")]

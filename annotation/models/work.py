@@ -162,8 +162,7 @@ class Assignment(models.Model):
                 name="assignment_state_known",
             ),
             models.CheckConstraint(
-                condition=~Q(state="leased") | Q(lease_until__isnull=False),
-                name="assignment_lease_has_an_end",
+                condition=~Q(state="leased") | Q(lease_until__isnull=False), name="assignment_lease_has_an_end"
             ),
         ]
         indexes = [
@@ -203,16 +202,13 @@ class Judgment(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["assignment", "summary", "unit"],
-                condition=Q(is_current=True),
-                name="judgment_one_current",
+                fields=["assignment", "summary", "unit"], condition=Q(is_current=True), name="judgment_one_current"
             ),
             models.UniqueConstraint(
                 fields=["assignment", "summary", "unit", "revision"], name="judgment_revision_once"
             ),
             models.CheckConstraint(
-                condition=Q(value__gte=F("scale_min"), value__lte=F("scale_max")),
-                name="judgment_value_in_scale",
+                condition=Q(value__gte=F("scale_min"), value__lte=F("scale_max")), name="judgment_value_in_scale"
             ),
         ]
 

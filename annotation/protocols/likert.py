@@ -149,7 +149,7 @@ class Likert(Protocol):
             store_references(batch)
         counts = (
             batch.study.documents.annotate(
-                n_summaries=Count("summaries", filter=~Q(summaries__system__group=REFERENCE_GROUP)),
+                n_summaries=Count("summaries", filter=~Q(summaries__system__group=REFERENCE_GROUP))
             )
             .order_by("doc_id")
             .values_list("pk", "n_summaries")

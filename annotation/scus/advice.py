@@ -34,12 +34,7 @@ def unit_advice(units: Sequence[str], reference: str = "") -> list[list[Advice]]
     """Advice on each unit of a list, in the same order; the reference helps to tell names from first words."""
     names = _names_in(reference)
     return [
-        [
-            *_entities(text, names),
-            *_length(text),
-            *_repeats(units, place),
-            *_pronouns(text),
-        ]
+        [*_entities(text, names), *_length(text), *_repeats(units, place), *_pronouns(text)]
         for place, text in enumerate(units)
     ]
 

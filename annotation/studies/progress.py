@@ -70,8 +70,7 @@ def batch_progress(studies: list[Study]) -> dict[int, list[BatchProgress]]:
         Assignment.objects.filter(Q(state=State.LEASED) | is_unconfirmed, task__batch__study__in=studies)
         .values_list("task__batch")
         .annotate(
-            leased=Count("pk", filter=Q(state=State.LEASED)),
-            unconfirmed=Count("pk", filter=Q(state=State.SUBMITTED)),
+            leased=Count("pk", filter=Q(state=State.LEASED)), unconfirmed=Count("pk", filter=Q(state=State.SUBMITTED))
         )
     )
     counts = {batch: (leased, unconfirmed) for batch, leased, unconfirmed in rows}

@@ -42,9 +42,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--no-texts", action="store_true", help="hashes instead of texts that may not be passed on")
         parser.add_argument(
-            "--raw-workers",
-            action="store_true",
-            help="admins only: the crowd's own worker ids instead of pseudonyms",
+            "--raw-workers", action="store_true", help="admins only: the crowd's own worker ids instead of pseudonyms"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

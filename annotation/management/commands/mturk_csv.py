@@ -51,12 +51,7 @@ class Command(BaseCommand):
         path: Path = options["file"]
         batch = self._batch(study, options["batch"]) if options["batch"] else None
         result = import_results(
-            study,
-            path.read_bytes(),
-            path.name,
-            batch=batch,
-            protocol=options["protocol"],
-            dry_run=options["dry_run"],
+            study, path.read_bytes(), path.name, batch=batch, protocol=options["protocol"], dry_run=options["dry_run"]
         )
         for sentence in result.sentences():
             self.stdout.write(sentence)

@@ -158,10 +158,7 @@ def _store_texts(study: Study, folder: Folder, progress: Progress) -> Stored:
     rows = [
         Document(study=study, doc_id=doc, source=source, extra=extra)
         for doc, source, extra in zip(
-            documents["doc_id"],
-            documents["source"],
-            extras(documents, names_of(DOCUMENTS)),
-            strict=True,
+            documents["doc_id"], documents["source"], extras(documents, names_of(DOCUMENTS)), strict=True
         )
     ]
     save_all(rows, len(rows), "documents", progress)
