@@ -7,8 +7,7 @@ scores would be noise; such a model is refused.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +17,7 @@ from scoring import models
 from scoring.base import Readiness, Requirement
 from scoring.models.family import LONG, ModelFamily
 from scoring.models.tokenizer import quiet
+from scoring.models.torch_runner import one_thread_each
 
 __all__ = ["ANSWERS", "LONG", "MASKED", "Head", "HeadFamily", "LoadedModel"]
 
@@ -70,19 +70,9 @@ class LoadedModel:
 
     def logits(self, rows: Sequence[Sequence[int]], model: Any = None) -> Any:
         """What a masked language model expects at each place of sequences of one length."""
-        with self.steady(), self.torch.inference_mode():
+        with one_thread_each(self.torch), self.torch.inference_mode():
             ids = self.torch.tensor([list(row) for row in rows], device=self.device)
             return (model or self.model)(input_ids=ids).logits.float().cpu()
-
-    @contextmanager
-    def steady(self) -> Iterator[None]:
-        """One thread: the same bits however many cores and processes there are."""
-        before = self.torch.get_num_threads()
-        self.torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            self.torch.set_num_threads(before)
 
 
 @lru_cache(maxsize=2)

@@ -90,7 +90,7 @@ class Network:
             for i, vectors in zip(batch, results, strict=True):
                 vectors_by_text[i] = vectors
 
-        with _one_thread_each(self._torch):
+        with one_thread_each(self._torch):
             if self._device == "cuda" or threads.count() == 1 or len(work) == 1:
                 for batch in work:
                     run_batch(batch)
@@ -156,7 +156,8 @@ def _shallow_copy(module: Any) -> Any:
 
 
 @contextmanager
-def _one_thread_each(torch: Any) -> Iterator[None]:
+def one_thread_each(torch: Any) -> Iterator[None]:
+    """One thread: the same bits however many cores and processes there are."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

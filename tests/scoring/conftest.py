@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from scoring import registry
 from scoring.metrics.meteor import wordnet
 from tests.scoring.metrics import perl_rouge
 
@@ -21,6 +22,12 @@ def skip_if_missing(reason: str | None) -> None:
     if os.environ.get("CI") == "true":
         pytest.fail(f"{reason}; the test set-up must install it")
     pytest.skip(reason)
+
+
+def value(metric: str, summary: object, references: object) -> float:
+    """The score of one summary by one metric."""
+    (score,) = registry.get(metric).evaluate_example(summary, references).values()
+    return score
 
 
 @pytest.fixture(scope="session")

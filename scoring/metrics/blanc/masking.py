@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scoring.models.head_family import LoadedModel
+from scoring.models.torch_runner import one_thread_each
 
 NORMAL, LEAD = 4, 2
 """The least length of a token that is masked: of a whole word, and of the first piece of a longer one. Later pieces
@@ -112,7 +113,7 @@ def tune(model: LoadedModel, tokens: Sequence[str], settings: Tuning) -> Any:
     steps = [_masked(model, chunk, places, rng) for chunk, places in draws]
     tuned = copy.deepcopy(model.model).train()
     optimiser = torch.optim.AdamW(tuned.parameters(), lr=settings.rate, weight_decay=0.0)
-    with model.steady(), torch.random.fork_rng():
+    with one_thread_each(torch), torch.random.fork_rng():
         torch.manual_seed(settings.seed)
         for number, (row, labels) in enumerate(steps):
             for param_group in optimiser.param_groups:

@@ -10,6 +10,7 @@ from scoring.base import Readiness, Requirement, library_version
 from scoring.metrics.summaqa import questions
 from scoring.metrics.summaqa.questions import Question
 from scoring.models.head_family import ANSWERS, LONG, HeadFamily, LoadedModel
+from scoring.models.torch_runner import one_thread_each
 from scoring.options import Option
 from scoring.registry import metric
 from scoring.texts import Document, Text, is_empty, joined
@@ -97,7 +98,7 @@ def answer(model: LoadedModel, question: str, text: str) -> Answer:
     inside = [place for place, sequence in enumerate(read.sequence_ids()) if sequence == 1]
     spans = read["offset_mapping"]
     fields = [name for name in model.tokenizer.model_input_names if name in read]
-    with model.steady(), torch.inference_mode():
+    with one_thread_each(torch), torch.inference_mode():
         output = model.model(**{name: torch.tensor([read[name]], device=model.device) for name in fields})
         starts = torch.softmax(output.start_logits[0].double().cpu(), -1)[inside]
         ends = torch.softmax(output.end_logits[0].double().cpu(), -1)[inside]

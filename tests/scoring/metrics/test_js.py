@@ -6,13 +6,8 @@ from math import isnan, log
 
 import pytest
 
-from scoring import registry
 from scoring.texts_english import STOP_WORDS
-
-
-def value(metric: str, summary: str, references: object) -> float:
-    (score,) = registry.get(metric).evaluate_example(summary, references).values()
-    return score
+from tests.scoring.conftest import value
 
 
 def test_the_stop_list_has_179_words() -> None:

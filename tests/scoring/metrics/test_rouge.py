@@ -8,11 +8,7 @@ from scoring import registry
 from scoring.errors import BadOption, MissingInput
 from scoring.metrics.rouge.porter import porter
 from scoring.metrics.rouge.wordlists import smart_stop_words, stemmer, wordnet_exceptions
-
-
-def value(metric: str, summary: object, references: object) -> float:
-    (score,) = registry.get(metric).evaluate_example(summary, references).values()
-    return score
+from tests.scoring.conftest import value
 
 
 def test_unigrams_by_hand() -> None:

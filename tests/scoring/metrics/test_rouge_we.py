@@ -15,6 +15,7 @@ from analysis.tables import read_table
 from scoring import registry
 from scoring.errors import BadOption
 from scoring.models import word_vectors
+from tests.scoring.conftest import value
 
 
 @pytest.fixture(scope="module")
@@ -22,11 +23,6 @@ def vectors_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("vectors") / "small.txt"
     path.write_text("cat 1 0\nkitten 4 3\npuss 24 7\nrain 0 1\n")
     return path
-
-
-def value(metric: str, summary: object, references: object) -> float:
-    (score,) = registry.get(metric).evaluate_example(summary, references).values()
-    return score
 
 
 def test_a_close_word_counts_as_a_match(vectors_file: Path) -> None:

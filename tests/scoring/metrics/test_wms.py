@@ -14,9 +14,9 @@ from scipy.optimize import linprog
 
 import scoring
 from analysis.tables import read_table
-from scoring import registry
 from scoring.models import word_vectors
 from scoring.texts_english import STOP_WORDS
+from tests.scoring.conftest import value
 
 
 @pytest.fixture(scope="module")
@@ -24,11 +24,6 @@ def vectors_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("vectors") / "small.txt"
     path.write_text("cat 0 0\ndog 3 4\nbird 0 1\nfish 6 8\n")
     return path
-
-
-def value(metric: str, summary: object, references: object) -> float:
-    (score,) = registry.get(metric).evaluate_example(summary, references).values()
-    return score
 
 
 def test_words_by_hand(vectors_file: Path) -> None:
