@@ -51,9 +51,9 @@ def test_who_signs_in_after_pressing_take_a_task_comes_home(client, study):
     batch, member = make_batch(study), make_member(study)
     pressed = client.post(f"/work/batch/{batch.pk}/")
     form = {"username": member.username, "password": "secret-for-tests"}
-    back = client.post(pressed["Location"], form, follow=True)
-    assert back.redirect_chain == [(f"/work/batch/{batch.pk}/", 302), ("/", 302)]
-    assert "Take a task" in back.content.decode()
+    response = client.post(pressed["Location"], form, follow=True)
+    assert response.redirect_chain == [(f"/work/batch/{batch.pk}/", 302), ("/", 302)]
+    assert "Take a task" in response.content.decode()
     assert client.head(f"/work/batch/{batch.pk}/").status_code == 405
 
 
@@ -138,11 +138,11 @@ def test_a_refused_form_leads_back_to_its_page_and_nowhere_else(client):
     client.force_login(make_member(study, Role.ADMIN))
     page = f"/studies/{study.slug}/collect/"
     address, form = f"{page}77/", {"state": "open"}
-    ours, theirs = (
+    own_page, foreign_page = (
         client.post(address, form, headers={"referer": f"{site}{page}"}).content.decode()
         for site in ("http://testserver", "https://evil.example")
     )
-    assert f'href="http://testserver{page}"' in ours
-    assert "evil.example" not in theirs
+    assert f'href="http://testserver{page}"' in own_page
+    assert "evil.example" not in foreign_page
     elsewhere = {"host": "evil.example", "referer": f"http://evil.example{page}"}
     assert client.post(address, form, headers=elsewhere).status_code == 400

@@ -35,8 +35,8 @@ def code_at(secret: str, step: int) -> str:
     return f"{hotp(base64.b32decode(secret), step):06d}"
 
 
-def sign_in(client, name, password=PASSWORD, **more):
-    return client.post(reverse("sign-in"), {"username": name, "password": password}, **more)
+def sign_in(client, name, password=PASSWORD, **options):
+    return client.post(reverse("sign-in"), {"username": name, "password": password}, **options)
 
 
 class TestGuessing:
@@ -44,10 +44,10 @@ class TestGuessing:
         user = make_user()
         for _ in range(5):
             assert sign_in(client, user.username, "wrong").status_code == 200
-        refused = sign_in(client, user.username)
-        assert refused.status_code == 429
-        assert 0 < int(refused["Retry-After"]) <= 31
-        assert "Too many failed tries" in refused.content.decode()
+        response = sign_in(client, user.username)
+        assert response.status_code == 429
+        assert 0 < int(response["Retry-After"]) <= 31
+        assert "Too many failed tries" in response.content.decode()
         SignInFailures.objects.update(closed_until=timezone.now() - timedelta(seconds=1))
         assert sign_in(client, user.username).status_code == 302
 
@@ -56,8 +56,8 @@ class TestGuessing:
         for _ in range(12):
             with clock.fixed(now):
                 sign_in(client, user.username, "wrong")
-            if refused := SignInFailures.objects.filter(closed_until__isnull=False).first():
-                waits.append((refused.closed_until - now).total_seconds())
+            if failures := SignInFailures.objects.filter(closed_until__isnull=False).first():
+                waits.append((failures.closed_until - now).total_seconds())
                 SignInFailures.objects.update(closed_until=now - timedelta(seconds=1))
         assert waits[:4] == [30, 60, 120, 240]
         assert max(waits) == 900
@@ -71,9 +71,9 @@ class TestGuessing:
         settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
         for n in range(30):
             sign_in(client, f"nobody-{n}", "wrong", headers={"X-Forwarded-For": f"10.0.0.{n}, 192.0.2.1"})
-        good = make_user().username
-        assert sign_in(client, good, headers={"X-Forwarded-For": "10.9.9.9, 192.0.2.1"}).status_code == 429
-        assert sign_in(client, good, headers={"X-Forwarded-For": "192.0.2.1, 192.0.2.7"}).status_code == 302
+        username = make_user().username
+        assert sign_in(client, username, headers={"X-Forwarded-For": "10.9.9.9, 192.0.2.1"}).status_code == 429
+        assert sign_in(client, username, headers={"X-Forwarded-For": "192.0.2.1, 192.0.2.7"}).status_code == 302
 
     def test_a_padded_name_is_the_same_name(self, client):
         user = make_user()
@@ -96,10 +96,10 @@ class TestGuessing:
         new = {"new_password1": "a-fine-long-phrase", "new_password2": "a-fine-long-phrase"}
         for _ in range(5):
             assert client.post(reverse("password"), {"old_password": "wrong", **new}).status_code == 200
-        refused = client.post(reverse("password"), {"old_password": PASSWORD, **new})
-        assert refused.status_code == 429
-        assert 0 < int(refused["Retry-After"]) <= 31
-        assert "Too many failed tries" in refused.content.decode()
+        response = client.post(reverse("password"), {"old_password": PASSWORD, **new})
+        assert response.status_code == 429
+        assert 0 < int(response["Retry-After"]) <= 31
+        assert "Too many failed tries" in response.content.decode()
         SignInFailures.objects.update(closed_until=timezone.now() - timedelta(seconds=1))
         assert client.post(reverse("password"), {"old_password": PASSWORD, **new}).status_code == 302
         assert not SignInFailures.objects.exists()
@@ -134,10 +134,10 @@ class TestSecondFactor:
         name = factor.user.username
         assert sign_in(client, name).url == reverse("sign-in-code")
         assert client.get(reverse("home")).wsgi_request.user.is_anonymous
-        wrong = client.post(reverse("sign-in-code"), {"code": "000000"})
-        assert wrong.status_code == 422
-        good = client.post(reverse("sign-in-code"), {"code": code_at(factor.secret, factor.last_step + 1)})
-        assert good.status_code == 302
+        rejected = client.post(reverse("sign-in-code"), {"code": "000000"})
+        assert rejected.status_code == 422
+        accepted = client.post(reverse("sign-in-code"), {"code": code_at(factor.secret, factor.last_step + 1)})
+        assert accepted.status_code == 302
         assert client.get(reverse("home")).wsgi_request.user == factor.user
 
     def test_a_code_is_good_once(self, factor):
@@ -161,19 +161,19 @@ class TestSecondFactor:
         for _ in range(5):
             client.post(reverse("sign-in-code"), {"code": "000000"})
         code = code_at(factor.secret, factor.last_step + 1)
-        refused = client.post(reverse("sign-in-code"), {"code": code})
-        assert refused.status_code == 429
-        assert 0 < int(refused["Retry-After"]) <= 31
+        response = client.post(reverse("sign-in-code"), {"code": code})
+        assert response.status_code == 429
+        assert 0 < int(response["Retry-After"]) <= 31
 
     def test_guessing_codes_to_turn_it_off_has_to_wait_too(self, client, factor):
         client.force_login(factor.user)
         for _ in range(5):
             assert client.post(reverse("factor-off"), {"code": "000000"}).status_code == 422
         code = code_at(factor.secret, factor.last_step + 1)
-        refused = client.post(reverse("factor-off"), {"code": code})
-        assert refused.status_code == 429
-        assert 0 < int(refused["Retry-After"]) <= 31
-        assert "Too many wrong codes" in refused.content.decode()
+        response = client.post(reverse("factor-off"), {"code": code})
+        assert response.status_code == 429
+        assert 0 < int(response["Retry-After"]) <= 31
+        assert "Too many wrong codes" in response.content.decode()
         SignInFailures.objects.update(closed_until=timezone.now() - timedelta(seconds=1))
         assert client.post(reverse("factor-off"), {"code": code}).status_code == 302
         assert not SecondFactor.objects.exists()
@@ -197,10 +197,10 @@ class TestSecondFactor:
         assert client.post(reverse("factor"), {"code": "123"}).status_code == 422
         assert "recovery" in client.post(reverse("factor"), {"code": now_code(secret)}).content.decode()
         assert client.get(reverse("factor")).status_code == 409
-        wrong = client.post(reverse("factor-off"), {"code": "000000"})
-        assert wrong.status_code == 422
-        assert "<h1>Your account</h1>" in wrong.content.decode()
-        assert "autofocus><p>This code is wrong or was used already." in wrong.content.decode()
+        rejected = client.post(reverse("factor-off"), {"code": "000000"})
+        assert rejected.status_code == 422
+        assert "<h1>Your account</h1>" in rejected.content.decode()
+        assert "autofocus><p>This code is wrong or was used already." in rejected.content.decode()
         client.post(reverse("factor-off"), {"code": code_at(secret, SecondFactor.objects.get().last_step + 1)})
         assert not SecondFactor.objects.exists()
 
@@ -240,10 +240,10 @@ class TestInvitations:
     def test_a_signed_in_person_keeps_the_account(self, client, admin):
         study, user = admin
         secret = invitations.invite(study, "annotator", "", user)
-        other = make_user()
-        client.force_login(other)
+        invited_user = make_user()
+        client.force_login(invited_user)
         client.post(reverse("invited", args=[secret]))
-        assert study.role_of(other) == "annotator"
+        assert study.role_of(invited_user) == "annotator"
 
     @pytest.mark.parametrize("change", [{"expires_at": timezone.now()}, {"revoked_at": timezone.now()}])
     def test_an_ended_one_opens_nothing(self, change, client, admin):

@@ -64,12 +64,12 @@ class Undo(Exception):
 
 
 def routes(patterns: list, prefix: str = "", space: str = "") -> Iterator[tuple[str, str, list[str]]]:
-    for one in patterns:
-        if hasattr(one, "url_patterns"):
-            inner = space + (f"{one.namespace}:" if one.namespace else "")
-            yield from routes(one.url_patterns, prefix + str(one.pattern), inner)
+    for pattern in patterns:
+        if hasattr(pattern, "url_patterns"):
+            inner = space + (f"{pattern.namespace}:" if pattern.namespace else "")
+            yield from routes(pattern.url_patterns, prefix + str(pattern.pattern), inner)
         else:
-            yield space + one.name, prefix + str(one.pattern), list(one.pattern.converters)
+            yield space + pattern.name, prefix + str(pattern.pattern), list(pattern.pattern.converters)
 
 
 @pytest.fixture
@@ -89,18 +89,18 @@ def people(study) -> dict[str, User]:
 def addresses(study: Study, people: dict[str, User], callbacks: Any) -> dict[str, str]:
     """A real address for every route, where there is something to see."""
     batch = study.batches.get()
-    held = lease_task(batch, Worker.for_user(study, people["w"]))
+    assignment = lease_task(batch, Worker.for_user(study, people["w"]))
     with callbacks(execute=True):
         export = start_export(study, people["a"], ExportOptions.checked(["scus"], (), "csv"))
     task = batch.tasks.first()
     postings = {}
     for crowd in ("direct", "mturk", "prolific"):
-        other = study.batches.create(name=crowd, protocol="litepyramid", state="open", crowd=crowd)
-        other.tasks.create(document=task.document, summary=task.summary, quota=5)
-        postings[crowd] = other
+        posted_batch = study.batches.create(name=crowd, protocol="litepyramid", state="open", crowd=crowd)
+        posted_batch.tasks.create(document=task.document, summary=task.summary, quota=5)
+        postings[crowd] = posted_batch
     token = make_links(postings["direct"], ["Ada"])[0].url.rstrip("/").split("/")[-1]
     visit = read_token(token)
-    mine = hold_place(visit.submission, postings["direct"].tasks.get())
+    place = hold_place(visit.submission, postings["direct"].tasks.get())
     for crowd in ("mturk", "prolific"):
         Posting.objects.create(
             batch=postings[crowd],
@@ -112,9 +112,9 @@ def addresses(study: Study, people: dict[str, User], callbacks: Any) -> dict[str
             market_id=crowd,
         )
     FilterDecision.objects.create(study=study, rules=["majority-dissent"])
-    known = {
+    values = {
         "batch_id": batch.pk,
-        "key": held.key,
+        "key": assignment.key,
         "slug": study.slug,
         "study": study.slug,
         "reference_id": Reference.objects.filter(document__study=study).values_list("pk", flat=True).first(),
@@ -130,32 +130,32 @@ def addresses(study: Study, people: dict[str, User], callbacks: Any) -> dict[str
         "id": 1,
         "rest": "x",
     }
-    own: dict[str, dict[str, object]] = {
+    values_by_route: dict[str, dict[str, object]] = {
         "crowd-mturk": {"token": "scan-mturk"},
         "crowd-entry": {"crowd": "mturk", "token": "scan-mturk"},
         "crowd-about": {"token": "scan-mturk"},
         "crowd-prolific": {"token": "scan-prolific"},
-        **{f"crowd-{page}": {"key": mine.key} for page in ("task", "draft", "submit", "advice", "done")},
+        **{f"crowd-{page}": {"key": place.key} for page in ("task", "draft", "submit", "advice", "done")},
         "export-file": {"key": export.key, "name": "scus.csv"},
         "api:get_export": {"key": export.key},
         "api:get_export_file": {"key": export.key, "name": "scus.csv"},
         "api:get_batch": {"id": batch.pk},
         "api:patch_batch": {"id": batch.pk},
         "api:get_progress": {"id": batch.pk},
-        "api:get_job": {"id": known["job_id"]},
+        "api:get_job": {"id": values["job_id"]},
         "api:get_document": {"id": study.documents.first().pk},
         "api:get_summary": {"id": batch.tasks.first().summary_id},
         "datasheet-file": {"name": "datasheet.md"},
         "quality-download": {"name": "workers.csv"},
     }
-    found = {}
+    address_by_route = {}
     for name, route, _parts in routes(get_resolver().url_patterns):
         address = route.replace("^(?P<rest>.*)$", "x")
-        for part, value in {**known, **own.get(name, {})}.items():
+        for parameter, value in {**values, **values_by_route.get(name, {})}.items():
             for kind in ("", "int:", "str:", "slug:", "path:"):
-                address = address.replace(f"<{kind}{part}>", str(value))
-        found[name] = f"/{address}{QUERIES.get(name, '')}"
-    return found
+                address = address.replace(f"<{kind}{parameter}>", str(value))
+        address_by_route[name] = f"/{address}{QUERIES.get(name, '')}"
+    return address_by_route
 
 
 def ask(client: Client, method: str, name: str, address: str, headers: dict[str, str]) -> HttpResponseBase:
@@ -190,9 +190,9 @@ def scan(study: Study, people: dict[str, User], callbacks: Any) -> dict[str, dic
     for letter, user in people.items():
         clients[letter].force_login(user)
         tokens[letter] = issue_token(user, "scan", ["read", "write", "admin"], 7).token
-    found: dict[str, dict[str, str]] = {}
+    letters_by_route: dict[str, dict[str, str]] = {}
     for name, address in places.items():
-        found[name] = {}
+        letters_by_route[name] = {}
         for method in METHODS:
             letters = ""
             for letter in LETTERS if method in ("GET", "POST") else "nwa":
@@ -203,8 +203,8 @@ def scan(study: Study, people: dict[str, User], callbacks: Any) -> dict[str, dic
                 assert answer.status_code < 500 or answer.status_code == 503, f"{letter} {method} {address}"
                 letters += letter if let_in(answer) else ""
             if letters:
-                found[name][method] = letters
-    return found
+                letters_by_route[name][method] = letters
+    return letters_by_route
 
 
 def table() -> dict[str, dict[str, str]]:
@@ -213,11 +213,11 @@ def table() -> dict[str, dict[str, str]]:
 
 
 def test_everybody_may_do_what_the_table_says_and_no_more(study, people, django_capture_on_commit_callbacks):
-    found, expected = scan(study, people, django_capture_on_commit_callbacks), table()
-    assert sorted(set(found) - set(expected)) == [], "routes that the table does not name"
-    assert sorted(set(expected) - set(found)) == [], "the table names routes that are gone"
-    assert {name: cells for name, cells in found.items() if cells != expected[name]} == {
-        name: expected[name] for name, cells in found.items() if cells != expected[name]
+    actual, expected = scan(study, people, django_capture_on_commit_callbacks), table()
+    assert sorted(set(actual) - set(expected)) == [], "routes that the table does not name"
+    assert sorted(set(expected) - set(actual)) == [], "the table names routes that are gone"
+    assert {name: cells for name, cells in actual.items() if cells != expected[name]} == {
+        name: expected[name] for name, cells in actual.items() if cells != expected[name]
     }
 
 

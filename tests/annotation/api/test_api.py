@@ -40,10 +40,10 @@ class Caller:
 
     def call(self, method: str, path: str, data=None, **headers):
         address = path if path.startswith("/api") else f"{self.base}{path}"
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        named_headers = {name.replace("_", "-"): value for name, value in headers.items()}
         send = getattr(self.http, method)
         body = {} if data is None else {"data": data, "content_type": "application/json"}
-        return send(address, headers={"Authorization": f"Bearer {self.token}", **named}, **body)
+        return send(address, headers={"Authorization": f"Bearer {self.token}", **named_headers}, **body)
 
     def get(self, path: str, **headers):
         return self.call("get", path, **headers)
@@ -59,8 +59,9 @@ def judge(study: Study, workers: int = 2) -> Batch:
     for n, worker in enumerate([make_worker(study) for _ in range(workers)]):
         value = "0" if 0 < n == workers - 1 else "1"
         for _ in range(batch.tasks.count()):
-            mine = lease_task(batch, worker)
-            submit_judgments(worker, mine.key, {i.field: value for i in protocol_of(batch).items(mine)}, mine.key)
+            assignment = lease_task(batch, worker)
+            answers = {item.field: value for item in protocol_of(batch).items(assignment)}
+            submit_judgments(worker, assignment.key, answers, assignment.key)
     return batch
 
 
@@ -74,13 +75,13 @@ def study():
 
 def test_without_a_living_token_everybody_is_nobody(study):
     user = make_member(study, Role.ADMIN)
-    good = issue_token(user, "x", ["read"], 7)
-    bad = ["", "Bearer", "Bearer pyr_nonsense", f"Basic {good.token}", f"Bearer {good.token}x", "Bearer é"]
-    for header in bad:
+    issued = issue_token(user, "x", ["read"], 7)
+    bad_headers = ["", "Bearer", "Bearer pyr_nonsense", f"Basic {issued.token}", f"Bearer {issued.token}x", "Bearer é"]
+    for header in bad_headers:
         answer = Client().get("/api/v1/me", headers={"Authorization": header})
         assert (answer.status_code, answer["Content-Type"]) == (401, PROBLEM)
         assert answer["WWW-Authenticate"].startswith("Bearer")
-    assert Caller(good.token, study).get("/api/v1/me").json()["person"] == user.username
+    assert Caller(issued.token, study).get("/api/v1/me").json()["person"] == user.username
 
 
 def test_a_session_cookie_opens_nothing(client, study):
@@ -137,13 +138,13 @@ def test_a_scope_opens_its_own_doors_only(study, scopes, reads, writes, raw):
 
 
 def test_a_token_bound_to_a_study_opens_no_other(study):
-    other = make_study()
+    other_study = make_study()
     user = make_member(study, Role.ADMIN)
-    Membership.objects.create(study=other, user=user, role=Role.ADMIN)
+    Membership.objects.create(study=other_study, user=user, role=Role.ADMIN)
     program = Caller(issue_token(user, "x", ["read"], 7, study).token, study)
     assert program.get("").status_code == 200
-    assert program.get(f"/api/v1/studies/{other.slug}").status_code == 404
-    assert [one["slug"] for one in program.get("/api/v1/studies").json()["items"]] == [study.slug]
+    assert program.get(f"/api/v1/studies/{other_study.slug}").status_code == 404
+    assert [item["slug"] for item in program.get("/api/v1/studies").json()["items"]] == [study.slug]
 
 
 def test_strangers_learn_nothing_and_roles_learn_why_not(study):
@@ -156,7 +157,7 @@ def test_strangers_learn_nothing_and_roles_learn_why_not(study):
     ]
     reads = ["documents", "systems", "summaries", "scus", "batches", "scores", "metrics", "filters", "report", "jobs"]
     stranger = Caller(issue_token(make_user(), "x", ["read", "write", "admin"], 7).token, study)
-    for path in ("", *(f"/{one}" for one in [*reads, "workers", "judgments", "assignments", "workers/raw"])):
+    for path in ("", *(f"/{page}" for page in [*reads, "workers", "judgments", "assignments", "workers/raw"])):
         assert stranger.get(path).status_code == 404
     for role in (Role.ANALYST, Role.ANNOTATOR):
         program = caller(study, role)
@@ -171,23 +172,23 @@ def test_strangers_learn_nothing_and_roles_learn_why_not(study):
 def test_what_crowd_work_says_of_money_is_for_admins(study):
     Job.objects.create(study=study, kind="publish", state="done", message="8.64 USD were promised.")
     Job.objects.create(study=study, kind="score", state="done", message="12 scores are new.")
-    for role, told in ((Role.ADMIN, "8.64 USD were promised."), (Role.ANALYST, "")):
+    for role, message in ((Role.ADMIN, "8.64 USD were promised."), (Role.ANALYST, "")):
         program = caller(study, role)
         rows = program.get("/jobs").json()["items"]
-        assert [row["message"] for row in rows] == [told, "12 scores are new."]
-        assert program.get(f"/jobs/{rows[0]['id']}").json()["message"] == told
+        assert [row["message"] for row in rows] == [message, "12 scores are new."]
+        assert program.get(f"/jobs/{rows[0]['id']}").json()["message"] == message
 
 
 def test_annotators_see_their_own_work_and_not_whom_they_judge(study):
     judge(study)
     user = Worker.objects.filter(user__isnull=False).first().user
-    mine = Caller(issue_token(user, "x", ["read"], 7).token, study)
+    annotator = Caller(issue_token(user, "x", ["read"], 7).token, study)
     for path in ("/judgments", "/assignments"):
-        rows = mine.get(path).json()["items"]
+        rows = annotator.get(path).json()["items"]
         assert rows
         assert {row["worker_id"] for row in rows} == {user.workers.get().pseudonym}
         assert {row["system"] for row in rows} == {row["group"] for row in rows} == {None}
-    assert {row["is_check"] for row in mine.get("/judgments").json()["items"]} == {None}
+    assert {row["is_check"] for row in annotator.get("/judgments").json()["items"]} == {None}
     everything = caller(study).get("/judgments?limit=500").json()["items"]
     assert len({row["worker_id"] for row in everything}) == 2
     assert {row["system"] for row in everything} == {"system0", "system1"}
@@ -197,29 +198,29 @@ def test_annotators_see_their_own_work_and_not_whom_they_judge(study):
 
 
 def pages(program: Caller, path: str, limit: int) -> list[dict]:
-    rows, after = [], ""
+    rows, cursor = [], ""
     for _ in range(1000):
-        page = program.get(f"{path}?limit={limit}" + (f"&after={after}" if after else "")).json()
+        page = program.get(f"{path}?limit={limit}" + (f"&after={cursor}" if cursor else "")).json()
         assert len(page["items"]) <= limit
         rows += page["items"]
         if page["next"] is None:
             return rows
-        after = page["next"]
+        cursor = page["next"]
     raise AssertionError("the pages never end")
 
 
 @pytest.mark.parametrize("limit", [3, 500])
 def test_pages_together_are_the_whole_once(study, limit):
     judge(study)
-    other = make_study(documents=2)  # another study's rows lie between
-    judge(other)
+    other_study = make_study(documents=2)  # another study's rows lie between
+    judge(other_study)
     judge(study)
     Score.objects.bulk_create(
-        Score(study=study, system=one.system, document=one.document, metric="m", value=1)
-        for one in Summary.objects.filter(document__study=study)
+        Score(study=study, system=summary.system, document=summary.document, metric="m", value=1)
+        for summary in Summary.objects.filter(document__study=study)
     )
     program = caller(study)
-    counted = {
+    expected_counts = {
         "/documents": 3,
         "/summaries": 6,
         "/scus": 9,
@@ -228,7 +229,7 @@ def test_pages_together_are_the_whole_once(study, limit):
         "/judgments": 2 * 6 * 2 * 3,  # batches × summaries × workers × SCUs
         "/workers": Worker.objects.filter(study=study).count(),
     }
-    for path, n in counted.items():
+    for path, n in expected_counts.items():
         rows = pages(program, path, limit)
         assert len(rows) == n, path
         assert len({str(row) for row in rows}) == n, path
@@ -241,9 +242,9 @@ def test_pages_together_are_the_whole_once(study, limit):
 
 def test_a_judgment_a_page_reaches_the_end(study):
     judge(make_study(documents=1, systems=1), workers=1)
-    small = make_study(documents=1, systems=1, units=2)
-    judge(small)
-    assert len(pages(caller(small), "/judgments", 1)) == 4
+    small_study = make_study(documents=1, systems=1, units=2)
+    judge(small_study)
+    assert len(pages(caller(small_study), "/judgments", 1)) == 4
 
 
 def test_the_next_page_stands_in_a_link_header(study):
@@ -251,7 +252,7 @@ def test_the_next_page_stands_in_a_link_header(study):
     first = program.get("/documents?limit=2&texts=false")
     address = first["Link"].split(">")[0][1:].removeprefix("http://testserver")
     second = program.get(address)
-    assert [one["doc_id"] for one in second.json()["items"]] == ["doc2"]
+    assert [item["doc_id"] for item in second.json()["items"]] == ["doc2"]
     assert second.json()["items"][0]["source"] is None
     assert "Link" not in second
 
@@ -273,22 +274,22 @@ def test_a_page_costs_the_same_wherever_it_is(study, django_assert_num_queries):
 def test_an_answer_the_caller_has_is_not_sent_again(study):
     program = caller(study)
     first = program.get("/documents")
-    again = program.get("/documents", If_None_Match=first["ETag"])
-    assert (again.status_code, again.content) == (304, b"")
+    second = program.get("/documents", If_None_Match=first["ETag"])
+    assert (second.status_code, second.content) == (304, b"")
     study.documents.filter(doc_id="doc0").update(source="Another text.")
     assert program.get("/documents", If_None_Match=first["ETag"]).status_code == 200
 
 
 def test_a_batch_changes_only_as_the_caller_knew_it(study):
     program, batch = caller(study), make_batch(study, state="draft")
-    known = program.get(f"/batches/{batch.pk}")["ETag"]
-    opened = program.call("patch", f"/batches/{batch.pk}", {"state": "open"}, If_Match=known)
+    etag = program.get(f"/batches/{batch.pk}")["ETag"]
+    opened = program.call("patch", f"/batches/{batch.pk}", {"state": "open"}, If_Match=etag)
     assert opened.json()["state"] == "open"
-    refused = program.call("patch", f"/batches/{batch.pk}", {"state": "closed"}, If_Match=known)
-    assert (refused.status_code, refused["Content-Type"]) == (412, PROBLEM)
+    response = program.call("patch", f"/batches/{batch.pk}", {"state": "closed"}, If_Match=etag)
+    assert (response.status_code, response["Content-Type"]) == (412, PROBLEM)
     assert Batch.objects.get().state == "open"
-    answered = program.call("patch", f"/batches/{batch.pk}", {"state": "closed"}, If_Match=opened["ETag"])
-    assert answered.json()["state"] == "closed"
+    closed = program.call("patch", f"/batches/{batch.pk}", {"state": "closed"}, If_Match=opened["ETag"])
+    assert closed.json()["state"] == "closed"
     assert program.call("patch", f"/batches/{batch.pk}", {"state": "open"}).status_code == 409  # closed stays closed
 
 
@@ -301,8 +302,8 @@ def test_requests_are_counted_per_token_and_minute(study, settings):
     moment = datetime(2026, 5, 1, 12, 0, 20, tzinfo=UTC)
     with clock.fixed(moment):
         ApiToken.objects.update(created_at=moment, expires_at=moment + timedelta(days=1))
-        left = [program.get("/counts")["RateLimit-Remaining"] for _ in range(3)]
-        assert left == ["2", "1", "0"]
+        remaining = [program.get("/counts")["RateLimit-Remaining"] for _ in range(3)]
+        assert remaining == ["2", "1", "0"]
         answer = program.get("/counts")
         assert (answer.status_code, answer["Content-Type"], answer["Retry-After"]) == (429, PROBLEM, "40")
         assert another.get("/counts").status_code == 200
@@ -321,7 +322,7 @@ def test_whoever_guesses_tokens_is_slowed_down(settings):
 def test_everything_that_is_wrong_is_answered_by_a_problem_document(study, settings):
     program = caller(study)
     batch = {"name": "n", "protocol": "litepyramid", "quota": 1}
-    wrong = [
+    wrong_requests = [
         (404, program.get("/nothing")),
         (404, program.get("/api/v2/studies")),
         (404, program.get("/documents/999999")),
@@ -341,7 +342,7 @@ def test_everything_that_is_wrong_is_answered_by_a_problem_document(study, setti
     form = program.http.post(f"{program.base}/batches", batch, headers={"Authorization": f"Bearer {program.token}"})
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
     large = program.call("post", "/batches", {**batch, "name": "n" * 200})
-    for status, answer in [*wrong, (415, form), (413, large)]:
+    for status, answer in [*wrong_requests, (415, form), (413, large)]:
         assert (answer.status_code, answer["Content-Type"]) == (status, PROBLEM), answer.content
         problem = answer.json()
         assert problem["status"] == status
@@ -369,24 +370,24 @@ def test_a_protocol_that_a_lab_adds_is_taken_too(study, monkeypatch):
 
     program = caller(study)
     body = {"name": "Worth it", "protocol": "worth", "quota": 1}
-    refused = program.call("post", "/batches", body)
-    assert (refused.status_code, "Known: likert, litepyramid, scu" in refused.json()["detail"]) == (422, True)
+    response = program.call("post", "/batches", body)
+    assert (response.status_code, "Known: likert, litepyramid, scu" in response.json()["detail"]) == (422, True)
     monkeypatch.setitem(PROTOCOLS, "worth", Worth())
-    made = program.call("post", "/batches", body)
-    assert (made.status_code, made.json()["protocol"]) == (201, "worth")
-    known = api.get_openapi_schema(path_prefix="/")["components"]["schemas"]["BatchIn"]["properties"]["protocol"]
-    assert (known["type"], set(known["enum"])) == ("string", set(PROTOCOLS))
+    created = program.call("post", "/batches", body)
+    assert (created.status_code, created.json()["protocol"]) == (201, "worth")
+    schema = api.get_openapi_schema(path_prefix="/")["components"]["schemas"]["BatchIn"]["properties"]["protocol"]
+    assert (schema["type"], set(schema["enum"])) == ("string", set(PROTOCOLS))
 
 
 def test_an_admin_makes_a_batch_once(study):
     program = caller(study)
     body = {"name": "Judge", "protocol": "litepyramid", "quota": 2, "options": {"evidence": True}}
-    made = program.call("post", "/batches", body)
-    assert made.status_code == 201
-    assert program.get(made["Location"]).json() == made.json()
-    assert made.json()["options"]["evidence"] is True
+    created = program.call("post", "/batches", body)
+    assert created.status_code == 201
+    assert program.get(created["Location"]).json() == created.json()
+    assert created.json()["options"]["evidence"] is True
     assert program.call("post", "/batches", body).status_code == 409
-    progress = program.get(f"/batches/{made.json()['id']}/progress").json()
+    progress = program.get(f"/batches/{created.json()['id']}/progress").json()
     assert progress == {"tasks": 6, "places": 12, "submitted": 0, "leased": 0}
 
 
@@ -406,7 +407,7 @@ def test_filters_are_previewed_decided_and_undone(study):
     undone = program.call("delete", "/filters/current", If_Match=current["ETag"]).json()
     assert undone["undone_at"]
     assert program.get("/filters/current").status_code == 404
-    assert [one["seed"] for one in program.get("/filters").json()["items"]] == [3]
+    assert [item["seed"] for item in program.get("/filters").json()["items"]] == [3]
     assert "majority-dissent" in [rule["name"] for rule in program.get("/filters/rules").json()]
 
 
@@ -414,16 +415,16 @@ def test_filters_are_previewed_decided_and_undone(study):
 def test_metrics_are_scored_in_the_background_and_read_back(settings):
     study = make_study(documents=2, systems=2)
     program = caller(study, Role.ANALYST)
-    asked = program.call("post", "/metric-runs", {"metrics": ["rouge-1-f"]})
-    assert asked.status_code == 202
-    job = program.get(asked["Location"]).json()
+    accepted = program.call("post", "/metric-runs", {"metrics": ["rouge-1-f"]})
+    assert accepted.status_code == 202
+    job = program.get(accepted["Location"]).json()
     assert (job["state"], job["done"], job["total"]) == ("done", job["total"], job["total"])
     assert len(program.get("/scores?metric=rouge-1-f").json()["items"]) == 4
     assert program.get("/metrics").json()[0]["signature"]
     Job.objects.update(state="running")
     settings.TASKS = {"default": {"BACKEND": "django_tasks.backends.dummy.DummyBackend"}}
-    again = program.call("post", "/metric-runs", {"metrics": ["rouge-1-f"]})
-    assert again.json()["id"] == job["id"]  # while it runs, asking again starts nothing
+    repeated = program.call("post", "/metric-runs", {"metrics": ["rouge-1-f"]})
+    assert repeated.json()["id"] == job["id"]  # while it runs, asking again starts nothing
     assert Job.objects.count() == 1
 
 
@@ -433,15 +434,15 @@ def test_an_export_is_asked_for_and_fetched_in_pieces(settings, tmp_path):
     study = make_study(documents=2, systems=2)
     judge(study)
     program = caller(study, Role.ANALYST)
-    asked = program.call("post", "/exports", {"tables": ["judgments"], "form": "csv"})
-    assert asked.status_code == 202
-    export = program.get(asked["Location"]).json()
+    accepted = program.call("post", "/exports", {"tables": ["judgments"], "form": "csv"})
+    assert accepted.status_code == 202
+    export = program.get(accepted["Location"]).json()
     assert export["state"] == "done", export
-    address = f"{asked['Location']}/files/judgments.csv"
-    whole = b"".join(program.get(address).streaming_content)
-    assert whole.count(b"\n") == 1 + 2 * 2 * 2 * 3
+    address = f"{accepted['Location']}/files/judgments.csv"
+    content = b"".join(program.get(address).streaming_content)
+    assert content.count(b"\n") == 1 + 2 * 2 * 2 * 3
     piece = program.get(address, Range="bytes=0-9")
-    assert (piece.status_code, b"".join(piece.streaming_content)) == (206, whole[:10])
+    assert (piece.status_code, b"".join(piece.streaming_content)) == (206, content[:10])
     assert program.call("post", "/exports", {"tables": ["judgments"], "raw_workers": True}).status_code == 403
     limited = caller(study, Role.ADMIN, ["read", "write"])
     assert limited.call("post", "/exports", {"tables": ["ledger"]}).status_code == 403
@@ -479,9 +480,9 @@ def test_a_token_is_made_on_its_page_shown_once_and_revoked(client, study):
     assert token not in client.get("/tokens/").content.decode()
     row = ApiToken.objects.get()
     assert (row.scopes, row.study) == (["read"], study)
-    other = Client()
-    other.force_login(make_user())
-    assert other.post(f"/tokens/{row.pk}/revoke/").status_code == 409
+    other_client = Client()
+    other_client.force_login(make_user())
+    assert other_client.post(f"/tokens/{row.pk}/revoke/").status_code == 409
     assert Caller(token, study).get("/documents").status_code == 200
     client.post(f"/tokens/{row.pk}/revoke/")
     assert Caller(token, study).get("/documents").status_code == 401
@@ -496,8 +497,8 @@ def test_a_token_that_would_open_nothing_or_never_end_is_refused(client, form):
 
 def test_a_token_for_one_study_never_becomes_one_for_all(client, study):
     """The person lost their part in the study while the form was open."""
-    other = make_study()
-    user = make_member(other, Role.ADMIN)
+    other_study = make_study()
+    user = make_member(other_study, Role.ADMIN)
     client.force_login(user)
     form = {"name": "Note<book", "scope": ["read", "write"], "days": "30", "study": study.slug}
     answer = client.post("/tokens/", form)

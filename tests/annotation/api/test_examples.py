@@ -19,8 +19,8 @@ EXAMPLES = Path(__file__).resolve().parents[3] / "docs" / "examples"
 
 
 def cells(notebook: Path) -> list[str]:
-    found = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    return ["".join(cell["source"]) for cell in found if cell["cell_type"] == "code"]
+    notebook_cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in notebook_cells if cell["cell_type"] == "code"]
 
 
 def test_the_notebook_goes_from_a_token_to_a_figure(live_server, tmp_path):
@@ -43,7 +43,7 @@ def test_the_notebook_goes_from_a_token_to_a_figure(live_server, tmp_path):
         "PYRAMIDION_STUDY": Study.objects.get().slug,
         "FIGURE": str(figure),
     }
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", "\n\n".join(code)],
         cwd=EXAMPLES,
         env=environment,
@@ -51,11 +51,11 @@ def test_the_notebook_goes_from_a_token_to_a_figure(live_server, tmp_path):
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert "3,360 judgments by" in done.stdout  # fixtures/README.md
-    assert "rouge-1-r" in done.stdout
-    assert "scores are stored" in done.stdout
-    assert "404: There is no such study" in done.stdout
+    assert process.returncode == 0, process.stderr
+    assert "3,360 judgments by" in process.stdout  # fixtures/README.md
+    assert "rouge-1-r" in process.stdout
+    assert "scores are stored" in process.stdout
+    assert "404: There is no such study" in process.stdout
     assert figure.read_text().startswith("<svg")
 
 

@@ -28,9 +28,9 @@ def batch(client) -> Batch:
 @pytest.mark.parametrize("form", [{"zz": "a\x00"}, {"z\x00": "a"}], ids=["value", "name"])
 def test_a_change_with_one_is_refused_whole_and_one_without_is_recorded(form, batch, client):
     address = reverse("batch-state", args=[batch.study.slug, batch.pk])
-    refused = client.post(address, {"state": "paused", **form})
-    assert refused.status_code == 400
-    assert SENTENCE in refused.content.decode().replace("&#x27;", "'")
+    response = client.post(address, {"state": "paused", **form})
+    assert response.status_code == 400
+    assert SENTENCE in response.content.decode().replace("&#x27;", "'")
     assert Batch.objects.get().state == Batch.State.OPEN
     assert not AuditEvent.objects.exists()
     client.post(address, {"state": "paused"})
@@ -69,32 +69,32 @@ def test_the_record_is_written_whatever_the_facts_hold(batch):
 
 
 @pytest.fixture
-def mine(batch, client) -> Assignment:
+def assignment(batch, client) -> Assignment:
     user = make_member(batch.study)
     client.force_login(user)
     return lease_task(batch, Worker.for_user(batch.study, user))
 
 
-@pytest.mark.parametrize("bad", ["\x00", "\ud800"], ids=["nul", "half"])
-def test_a_draft_keeps_everything_but_that_character(bad, mine, client):
+@pytest.mark.parametrize("bad_character", ["\x00", "\ud800"], ids=["nul", "half"])
+def test_a_draft_keeps_everything_but_that_character(bad_character, assignment, client):
     changes = [
         {"field": "a", "content": {"value": "1"}, "at": 1},
-        {"field": "b", "content": {"value": f"x{bad}y", f"note{bad}": [bad]}, "at": 1},
+        {"field": "b", "content": {"value": f"x{bad_character}y", f"note{bad_character}": [bad_character]}, "at": 1},
         {"field": "c", "content": {"value": float("inf")}, "at": 1},
     ]
-    answer = client.put(reverse("draft", args=[mine.key]), json.dumps({"changes": changes}), "application/json")
+    answer = client.put(reverse("draft", args=[assignment.key]), json.dumps({"changes": changes}), "application/json")
     assert answer.status_code == 200
-    mine.refresh_from_db()
-    items = mine.draft["items"]
+    assignment.refresh_from_db()
+    items = assignment.draft["items"]
     assert [items[name]["value"] for name in "abc"] == ["1", "xy", None]
     assert items["b"]["note"] == [""]
 
 
-@pytest.mark.parametrize("bad", ["\x00", "\ud800"], ids=["nul", "half"])
-def test_a_submit_goes_through_without_it(bad, mine, client):
-    fields = [item.field for item in protocol_of(mine.task.batch).items(mine)]
-    letter = {"submit_key": f"k{bad}", "answers": {field: {"value": f"1{bad}"} for field in fields}}
-    answer = client.post(reverse("submit", args=[mine.key]), json.dumps(letter), "application/json")
+@pytest.mark.parametrize("bad_character", ["\x00", "\ud800"], ids=["nul", "half"])
+def test_a_submit_goes_through_without_it(bad_character, assignment, client):
+    fields = [item.field for item in protocol_of(assignment.task.batch).items(assignment)]
+    letter = {"submit_key": f"k{bad_character}", "answers": {field: {"value": f"1{bad_character}"} for field in fields}}
+    answer = client.post(reverse("submit", args=[assignment.key]), json.dumps(letter), "application/json")
     assert answer.status_code == 200
     assert Judgment.objects.count() == len(fields)
 

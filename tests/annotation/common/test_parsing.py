@@ -38,23 +38,23 @@ def test_a_quota_beyond_all_measure_is_refused(quota, study, admin):
     assert not Batch.objects.exists()
 
 
-@pytest.mark.parametrize("odd", ODD, ids=len)
-def test_odd_numbers_in_addresses_and_forms(odd, study, admin):
+@pytest.mark.parametrize("number", ODD, ids=len)
+def test_odd_numbers_in_addresses_and_forms(number, study, admin):
     batch = make_batch(study)
     reference = study.documents.get().references.first()
     links, scus = (
         reverse("crowd-links", args=[study.slug, batch.pk]),
         reverse("scu-list", args=[study.slug, reference.pk]),
     )
-    assert admin.get(reverse("crowd-preview", args=[batch.pk]), {"task": odd}).status_code == 200
-    assert admin.get(scus, {"version": odd}).status_code == 200
-    assert admin.get(reverse("tutorial", args=[batch.pk]), {"seen": odd}).status_code < 500
+    assert admin.get(reverse("crowd-preview", args=[batch.pk]), {"task": number}).status_code == 200
+    assert admin.get(scus, {"version": number}).status_code == 200
+    assert admin.get(reverse("tutorial", args=[batch.pk]), {"seen": number}).status_code < 500
     for address, form in (
-        (links, {"withdraw": odd}),
-        (links, {"days": odd, "names": "Ada"}),
-        (scus, {"version": odd, "units": "One."}),
-        (reverse("guidance-item", args=[study.slug]), {"protocol": "litepyramid", "kind": "test", "summary": odd}),
-        (reverse("invite", args=[study.slug]), {"withdraw": odd}),
+        (links, {"withdraw": number}),
+        (links, {"days": number, "names": "Ada"}),
+        (scus, {"version": number, "units": "One."}),
+        (reverse("guidance-item", args=[study.slug]), {"protocol": "litepyramid", "kind": "test", "summary": number}),
+        (reverse("invite", args=[study.slug]), {"withdraw": number}),
     ):
         assert 400 <= admin.post(address, form).status_code < 500, address
 
@@ -68,10 +68,10 @@ def test_an_imported_batch_has_no_market_to_act_on(study, admin):
     assert not Job.objects.exists()
 
 
-@pytest.mark.parametrize("odd", ODD, ids=len)
-def test_an_odd_price_tops_nothing_up(odd, study, admin):
+@pytest.mark.parametrize("number", ODD, ids=len)
+def test_an_odd_price_tops_nothing_up(number, study, admin):
     batch = make_batch(study)
-    form = {"action": "top-up", "total": odd}
+    form = {"action": "top-up", "total": number}
     answer = admin.post(reverse("batch-act", args=[study.slug, batch.pk]), form)
     assert answer.status_code == 302  # nothing was lost here, so there is nothing to pay or to ask for again
     assert not Entry.objects.exists()

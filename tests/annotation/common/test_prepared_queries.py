@@ -25,9 +25,9 @@ def test_it_locks_as_asked():
 
 
 def test_a_value_that_does_not_reach_the_sql_is_an_error_at_once():
-    lost = PreparedQuery(lambda batch: Task.objects.values_list("pk"), "batch")
+    query = PreparedQuery(lambda batch: Task.objects.values_list("pk"), "batch")
     with pytest.raises(ValueError, match="does not reach"):
-        lost(batch=1)
+        query(batch=1)
 
 
 def test_objects_come_with_what_is_related_as_if_asked_anew(django_assert_num_queries):
@@ -35,21 +35,21 @@ def test_objects_come_with_what_is_related_as_if_asked_anew(django_assert_num_qu
     Batch.objects.update(options={"order": "random"}, terms={})
 
     def build(task, name):
-        found = Task.objects.select_related("batch__study", "document", "summary").defer("document__source")
-        return found.filter(pk=task, batch__name=name)
+        tasks = Task.objects.select_related("batch__study", "document", "summary").defer("document__source")
+        return tasks.filter(pk=task, batch__name=name)
 
-    frozen = PreparedObjects(build, "task", words=["name"])
+    query = PreparedObjects(build, "task", words=["name"])
     for batch in batches:
         for expected in build(batch.tasks.first().pk, batch.name):
             with django_assert_num_queries(1):
-                found = frozen.first(task=expected.pk, name=batch.name)
-                related = (found.batch.study, found.document, found.summary, found.reserved_for)
+                task = query.first(task=expected.pk, name=batch.name)
+                related = (task.batch.study, task.document, task.summary, task.reserved_for)
             assert related == (expected.batch.study, expected.document, expected.summary, None)
-            for one, other in ((found, expected), (found.batch, expected.batch), (found.summary, expected.summary)):
-                assert {**vars(one), "_state": None} == {**vars(other), "_state": None}
-            assert found.batch.options == {"order": "random"}
-            assert found.document.get_deferred_fields() == {"source"}
-    assert frozen.first(task=batches[0].tasks.first().pk, name="another") is None
+            for actual, model in ((task, expected), (task.batch, expected.batch), (task.summary, expected.summary)):
+                assert {**vars(actual), "_state": None} == {**vars(model), "_state": None}
+            assert task.batch.options == {"order": "random"}
+            assert task.document.get_deferred_fields() == {"source"}
+    assert query.first(task=batches[0].tasks.first().pk, name="another") is None
 
 
 def test_a_plan_that_was_kept_survives_a_new_column():

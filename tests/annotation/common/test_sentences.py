@@ -61,11 +61,11 @@ def test_what_every_metric_measures_is_said_in_german():
 
 def test_what_a_metric_lacks_is_said_in_german(monkeypatch, tmp_path):
     """Here, and on a machine that has nothing of it."""
-    here = {registry.get(name).ready().missing for name in registry.known()} - {""}
+    missing = {registry.get(name).ready().missing for name in registry.known()} - {""}
     for room in (questions, word_vectors):
         monkeypatch.setattr(room, "find_spec", lambda name: None)
     lacking = [
-        *here,
+        *missing,
         questions.readiness("en_core_web_sm").missing,
         word_vectors.ready(word_vectors.DEFAULT).missing,
         *(models.how_to_get(name) for name in (models.DEFAULT, str(tmp_path), "some/model")),
@@ -109,36 +109,36 @@ def scores(systems: int, documents: int, noise: float) -> pd.DataFrame:
     """A human measure, a metric that follows it, one that doesn't, and one that goes the other way."""
     rng = np.random.default_rng(0)
     human = np.clip(rng.normal(np.linspace(0.2, 0.8, systems)[:, None], 0.1, (systems, documents)), 0, 1)
-    made = table(h=human, good=human + rng.normal(0, noise, human.shape), chance=rng.random(human.shape), low=1 - human)
-    return made.assign(group=np.where(made["system"] < f"s{systems // 2}", "abs", "ext"))
+    rows = table(h=human, good=human + rng.normal(0, noise, human.shape), chance=rng.random(human.shape), low=1 - human)
+    return rows.assign(group=np.where(rows["system"] < f"s{systems // 2}", "abs", "ext"))
 
 
-def judged(frame: pd.DataFrame) -> pd.DataFrame:
+def judgments_of(frame: pd.DataFrame) -> pd.DataFrame:
     human = frame[frame["metric"] == "h"]
     answers = human[["doc_id", "system"]].assign(unit="u", value=(human["value"] > 0.5).astype(float))
     return pd.concat([answers.assign(worker_id=worker) for worker in ("a", "b")])
 
 
 def reports() -> dict[str, Report]:
-    few, many = scores(6, 5, 0.05), scores(12, 9, 0.01)
+    few_scores, many_scores = scores(6, 5, 0.05), scores(12, 9, 0.01)
     constant = table(h=np.full((4, 3), 0.5), m=np.random.default_rng(1).random((4, 3)))
-    twins = pd.concat([few, few[few["system"] == "s0"].assign(system="twin")])
+    twins = pd.concat([few_scores, few_scores[few_scores["system"] == "s0"].assign(system="twin")])
     texts = twins[["doc_id", "system"]].drop_duplicates().assign(summary="the same")
-    gaps = few[~((few["metric"] == "good") & (few["system"] == "s1"))]
+    gaps = few_scores[~((few_scores["metric"] == "good") & (few_scores["system"] == "s1"))]
     gaps = gaps[~((gaps["metric"] == "low") & (gaps["system"] == "s2") & (gaps["doc_id"] == "d0"))]
     gaps = gaps[~((gaps["metric"] == "chance") & (gaps["doc_id"] == "d1"))]
     filtered = Sentence(
         "The judgments were filtered by %(rules)s, seed %(seed)s.", {"rules": "majority-dissent", "seed": 0}
     )
-    common = {"human": "h", "resamples": 50}
+    common, judgments = {"human": "h", "resamples": 50}, judgments_of(few_scores)
     return {
-        "few": build_report(few, judgments=judged(few), filtered=filtered, where=("group=abs",), **common),
-        "many": build_report(many, **common),
+        "few": build_report(few_scores, judgments=judgments, filtered=filtered, where=("group=abs",), **common),
+        "many": build_report(many_scores, **common),
         "rough": build_report(scores(12, 9, 0.5), metrics=["good"], **common),
-        "sure": build_report(many, metrics=["good"], **common),
-        "chance": build_report(few, metrics=["chance"], **common),
-        "no metric": build_report(few[few["metric"] == "h"], **common),
-        "two systems": build_report(few[few["system"].isin(["s0", "s1"])], **common),
+        "sure": build_report(many_scores, metrics=["good"], **common),
+        "chance": build_report(few_scores, metrics=["chance"], **common),
+        "no metric": build_report(few_scores[few_scores["metric"] == "h"], **common),
+        "two systems": build_report(few_scores[few_scores["system"].isin(["s0", "s1"])], **common),
         "constant": build_report(constant, **common),
         "twins": build_report(twins, summaries=texts, **common),
         "gaps": build_report(gaps, **common),
@@ -146,18 +146,18 @@ def reports() -> dict[str, Report]:
 
 
 @pytest.fixture(scope="module")
-def made() -> dict[str, Report]:
+def reports_made() -> dict[str, Report]:
     return reports()
 
 
-def test_every_sentence_of_reports_is_said_in_german(made):
-    texts = [text for report in made.values() for text in texts_of(report)]
+def test_every_sentence_of_reports_is_said_in_german(reports_made):
+    texts = [text for report in reports_made.values() for text in texts_of(report)]
     assert all(isinstance(text, Sentence) for text in texts)
     assert unknown(texts) == []
 
 
-def test_numbers_and_names_stay_in_a_sentence_that_is_said_in_german(made):
-    english = made["few"].verdict
+def test_numbers_and_names_stay_in_a_sentence_that_is_said_in_german(reports_made):
+    english = reports_made["few"].verdict
     with translation.override("de"):
         german = translated(english)
     assert german != english
@@ -166,9 +166,9 @@ def test_numbers_and_names_stay_in_a_sentence_that_is_said_in_german(made):
     assert " and " not in german
 
 
-def test_missing_scores_are_named_in_german(made):
+def test_missing_scores_are_named_in_german(reports_made):
     with translation.override("de"):
-        notes = [translated(note) for note in made["gaps"].warnings]
+        notes = [translated(note) for note in reports_made["gaps"].warnings]
     assert "good hat 25 von 30 Werten; nichts für s1." in notes
     assert any(note.startswith("good: 1 von 6 Systemen bleiben außen vor") for note in notes)
 
@@ -190,8 +190,8 @@ def test_a_correlation_over_some_systems_is_explained_in_german():
         assert translated(note).endswith("(die Werte von m sind bei allen Systemen gleich, die beide Werte haben).")
 
 
-def test_english_readers_get_the_very_words(made):
-    texts = [text for report in made.values() for text in texts_of(report)]
+def test_english_readers_get_the_very_words(reports_made):
+    texts = [text for report in reports_made.values() for text in texts_of(report)]
     assert [translated(text) for text in texts] == texts
     assert translated("Anything else.") == "Anything else."
 
@@ -208,17 +208,17 @@ def test_names_in_a_sentence_are_never_translated():
         assert translated(Sentence("nothing for %(names)s", {"names": "left out"})) == "nichts für left out"
 
 
-def test_stored_pages_keep_their_sentences(made):
+def test_stored_pages_keep_their_sentences(reports_made):
     """Template and values are in the database, the reader's language is not; a text from before is shown as it is."""
-    texts = [*texts_of(made["gaps"]), *texts_of(made["few"]), "As it was stored once."]
-    kept = with_sentences(json.loads(json.dumps(plain({"texts": texts}))))["texts"]
-    assert kept == texts
+    texts = [*texts_of(reports_made["gaps"]), *texts_of(reports_made["few"]), "As it was stored once."]
+    restored = with_sentences(json.loads(json.dumps(plain({"texts": texts}))))["texts"]
+    assert restored == texts
     with translation.override("de"):
-        assert [translated(text) for text in kept] == [translated(text) for text in texts]
+        assert [translated(text) for text in restored] == [translated(text) for text in texts]
 
 
-def test_a_column_keeps_a_sentence(made):
-    for text in (made["few"].verdict, Sentence("left out"), "As it was stored once."):
+def test_a_column_keeps_a_sentence(reports_made):
+    for text in (reports_made["few"].verdict, Sentence("left out"), "As it was stored once."):
         assert from_column(to_column(text)) == text
         assert type(from_column(to_column(text))) is type(text)
 
@@ -226,9 +226,9 @@ def test_a_column_keeps_a_sentence(made):
 def filters() -> dict[str, pd.DataFrame]:
     """Rules, each with judgments in which it finds somebody."""
     answers = {**GOOD, **{f"more{i}": TRUTH.tolist() for i in range(6)}}
-    odd = crowd({**answers, "bad": (1 - TRUTH).tolist(), "yes": [1] * 40, "zigzag": [0, 1] * 20})
-    spread = np.exp(np.random.default_rng(0).normal(0, 0.3, len(odd)))
-    odd["seconds"] = np.where(odd["worker_id"] == "bad", 1.0, 10.0) * spread
+    odd_crowd = crowd({**answers, "bad": (1 - TRUTH).tolist(), "yes": [1] * 40, "zigzag": [0, 1] * 20})
+    spread = np.exp(np.random.default_rng(0).normal(0, 0.3, len(odd_crowd)))
+    odd_crowd["seconds"] = np.where(odd_crowd["worker_id"] == "bad", 1.0, 10.0) * spread
     asleep = crowd({"ok": [0, 0, 0, 1, 0, 0], "asleep": [1, 1, 0, 1, 0, 0]}, is_check=True)
     signs = [
         (f"d{doc}", "s", "u", f"w{worker:02}", 1, int(worker == 3), 60 if worker == 7 else worker % 3)
@@ -243,13 +243,13 @@ def filters() -> dict[str, pd.DataFrame]:
     ]
     return {
         "checks": pd.concat([crowd(GOOD, is_check=False), asleep], ignore_index=True),
-        "time": odd,
-        "time[floor=3,z=100]": odd,
-        "straightlining": odd,
+        "time": odd_crowd,
+        "time[floor=3,z=100]": odd_crowd,
+        "straightlining": odd_crowd,
         "signals": rows(signs, "doc_id system unit worker_id value pastes focus_losses"),
         "majority-dissent": hit("1110", "1110", "1101", "0011"),
         "majority-dissent[]": hit("110", "101", "011", "111"),
-        "worker-agreement": odd,
+        "worker-agreement": odd_crowd,
         "bad-reference[system=planted]": rows(rated),
     }
 
@@ -279,5 +279,5 @@ def test_makemessages_collects_them_beside_the_texts_of_the_site(tmp_path, monke
     (tmp_path / "page.html").write_text('{% load i18n %}{% translate "A text of the site" %}')
     monkeypatch.chdir(tmp_path)
     call_command("makemessages", locale=["de"], verbosity=0)
-    made = parse((tmp_path / "locale/de/LC_MESSAGES/django.po").read_text())
-    assert {entry.msgid for entry in made if entry.msgid} == {"A text of the site", *library_texts()}
+    messages = parse((tmp_path / "locale/de/LC_MESSAGES/django.po").read_text())
+    assert {entry.msgid for entry in messages if entry.msgid} == {"A text of the site", *library_texts()}

@@ -98,8 +98,8 @@ def pairs(entry: Entry) -> list[tuple[str, str]]:
 
 def test_placeholders_and_tags_agree():
     all_pairs = [pair for entry in MESSAGES for pair in pairs(entry)]
-    wrong = [(source, german) for source, german in all_pairs if placeholders(source) != placeholders(german)]
-    assert wrong == []
+    mismatches = [(source, german) for source, german in all_pairs if placeholders(source) != placeholders(german)]
+    assert mismatches == []
 
 
 def test_quotes_are_german_ones():
@@ -167,9 +167,9 @@ def code_messages(source: str) -> Iterator[str]:
 def test_every_string_in_the_code_is_translated():
     """Also those that makemessages overlooks, as it knows gettext by its usual names only."""
     sources = [path for path in ROOM.rglob("*.py") if "marketplace" not in path.relative_to(ROOM).parts]
-    found = {text for path in sources for text in code_messages(path.read_text(encoding="utf-8"))}
-    assert len(found) > 100
-    assert sorted(found - KNOWN) == []
+    messages = {text for path in sources for text in code_messages(path.read_text(encoding="utf-8"))}
+    assert len(messages) > 100
+    assert sorted(messages - KNOWN) == []
 
 
 def test_months_keep_their_names():

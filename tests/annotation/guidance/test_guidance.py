@@ -142,9 +142,9 @@ def make_plan(study, **rules):
     return plan
 
 
-def answers(plan, kind, wrong=0):
+def answers(plan, kind, n_wrong=0):
     items = plan.items.filter(kind=kind)
-    return {str(item.pk): 1 - item.expected if n < wrong else item.expected for n, item in enumerate(items)}
+    return {str(item.pk): 1 - item.expected if n < n_wrong else item.expected for n, item in enumerate(items)}
 
 
 @pytest.mark.django_db
@@ -153,18 +153,18 @@ def test_a_required_tutorial_comes_first_and_its_answers_count_for_nothing():
     batch, worker, plan = make_batch(study), make_worker(study), make_plan(study, tutorial="required")
     with pytest.raises(TutorialMissing, match="tutorial"):
         may_work(batch, worker)
-    run = finish_practice(plan, worker, "tutorial", answers(plan, "tutorial", wrong=5))
+    run = finish_practice(plan, worker, "tutorial", answers(plan, "tutorial", n_wrong=5))
     assert (run.right, run.of, run.passed) == (0, 5, True)
     may_work(batch, worker)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("wrong", "passed"), [(0, True), (1, True), (2, False)])
-def test_the_pass_mark_decides(wrong, passed):
+@pytest.mark.parametrize(("n_wrong", "passed"), [(0, True), (1, True), (2, False)])
+def test_the_pass_mark_decides(n_wrong, passed):
     """0.8 of 5 items are 4 right ones."""
     study = make_study()
     batch, worker, plan = make_batch(study), make_worker(study), make_plan(study, test_required=True, pass_mark=0.8)
-    assert finish_practice(plan, worker, "test", answers(plan, "test", wrong)).passed is passed
+    assert finish_practice(plan, worker, "test", answers(plan, "test", n_wrong)).passed is passed
     if passed:
         may_work(batch, worker)
     else:
@@ -177,7 +177,7 @@ def test_after_the_last_try_it_is_over_and_every_try_is_kept():
     study = make_study()
     batch, worker, plan = make_batch(study), make_worker(study), make_plan(study, test_required=True, tries=2)
     for _ in range(2):
-        finish_practice(plan, worker, "test", answers(plan, "test", wrong=5))
+        finish_practice(plan, worker, "test", answers(plan, "test", n_wrong=5))
     with pytest.raises(NoTriesLeft, match="all tries"):
         finish_practice(plan, worker, "test", answers(plan, "test"))
     with pytest.raises(NoTriesLeft):
@@ -189,11 +189,11 @@ def test_after_the_last_try_it_is_over_and_every_try_is_kept():
 def test_two_tabs_cannot_squeeze_in_a_try_too_many():
     study = make_study()
     worker, plan = make_worker(study), make_plan(study, test_required=True, tries=1)
-    given = answers(plan, "test", wrong=5)
+    wrong_answers = answers(plan, "test", n_wrong=5)
 
     def hand_in(_):
         try:
-            return finish_practice(plan, worker, "test", given).number
+            return finish_practice(plan, worker, "test", wrong_answers).number
         except NoTriesLeft:
             return "none left"
         finally:
@@ -210,7 +210,7 @@ def test_a_passed_test_is_not_taken_again_and_a_missing_answer_uses_no_try():
     with pytest.raises(BadAnswers, match="Choose an answer"):
         finish_practice(plan, worker, "test", {})
     run = finish_practice(plan, worker, "test", answers(plan, "test"))
-    assert finish_practice(plan, worker, "test", answers(plan, "test", wrong=5)) == run
+    assert finish_practice(plan, worker, "test", answers(plan, "test", n_wrong=5)) == run
 
 
 @pytest.mark.django_db
@@ -278,9 +278,9 @@ def test_the_tutorial_says_what_was_right_and_why(client, signed_in):
     first, second = plan.items.filter(kind="tutorial")[:2]
     address = reverse("tutorial", args=[batch.pk])
     assert first.question in client.get(address).text
-    wrong = client.get(address, {f"answer:{first.pk}": "1"}).text
-    assert "Not quite: we would answer “Not present”" in wrong
-    assert "Because." in wrong
+    wrong_page = client.get(address, {f"answer:{first.pk}": "1"}).text
+    assert "Not quite: we would answer “Not present”" in wrong_page
+    assert "Because." in wrong_page
     assert "Right." in client.get(address, {f"answer:{first.pk}": "0"}).text
     assert second.question in client.get(address, {f"answer:{first.pk}": "0", "answer:seen": "1"}).text
     assert first.question in client.get(address, {"answer:seen": "²"}).text
@@ -291,15 +291,15 @@ def test_a_failed_test_says_how_many_tries_are_left_and_not_which_answers_were_w
     study, batch, worker = signed_in
     plan = make_plan(study, test_required=True, tries=2)
     address = reverse("test", args=[batch.pk])
-    given = {f"answer:{key}": value for key, value in answers(plan, "test", wrong=5).items()}
-    page = client.post(address, given, follow=True).text
+    form = {f"answer:{key}": value for key, value in answers(plan, "test", n_wrong=5).items()}
+    page = client.post(address, form, follow=True).text
     assert "0 of 5 answers were right; 80 % are needed" in page
     assert "You have 1 try left" in page
     assert "Because." not in page
-    client.post(address, given)
-    refused = client.post(address, given)
-    assert refused.status_code == 409
-    assert "all tries" in refused.text
+    client.post(address, form)
+    response = client.post(address, form)
+    assert response.status_code == 409
+    assert "all tries" in response.text
     assert client.post(reverse("take", args=[batch.pk])).status_code == 409
     assert not worker.assignments.exists()
 
@@ -365,7 +365,7 @@ def test_an_admin_writes_texts_rules_and_items(client, admin):
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "sentence"),
+    ("name", "form", "sentence"),
     [
         ("guidance-rules", {"protocol": "litepyramid", "pass_mark": "0", "tries": "1"}, "pass mark"),
         ("guidance-rules", {"protocol": "litepyramid", "pass_mark": "50", "tries": "x"}, "must be a number"),
@@ -379,18 +379,18 @@ def test_an_admin_writes_texts_rules_and_items(client, admin):
         ("guidance-text", {"kind": "consent", "body": " "}, "empty"),
     ],
 )
-def test_what_an_admin_gets_wrong_is_answered_with_a_sentence(client, admin, name, given, sentence):
+def test_what_an_admin_gets_wrong_is_answered_with_a_sentence(client, admin, name, form, sentence):
     study, _ = admin
-    answer = client.post(reverse(name, args=[study.slug]), given)
+    answer = client.post(reverse(name, args=[study.slug]), form)
     assert answer.status_code == 422
     assert sentence in answer.text
 
 
 def test_the_preview_is_safe_and_guidance_is_for_admins(client, admin):
     study, _ = admin
-    shown = client.post(reverse("guidance-preview", args=[study.slug]), {"body": "**b** <script>x</script>"}).text
-    assert "<strong>b</strong>" in shown
-    assert "<script>" not in shown
+    preview = client.post(reverse("guidance-preview", args=[study.slug]), {"body": "**b** <script>x</script>"}).text
+    assert "<strong>b</strong>" in preview
+    assert "<script>" not in preview
     client.force_login(make_member(study, Role.ANALYST))
     for name in ("guidance-text", "guidance-preview", "guidance-rules", "guidance-item"):
         assert client.post(reverse(name, args=[study.slug])).status_code == 403
@@ -428,7 +428,7 @@ def test_what_was_refused_comes_back_as_it_was_typed(client, admin):
     assert answer.status_code == 422
     assert "The expected answer must be 1 or 0" in page
     assert not PracticeItem.objects.exists()
-    for kept in (
+    for typed in (
         'value="A statement that took long to write."',
         ">A reason, too.</textarea>",
         'value="7"',
@@ -436,10 +436,10 @@ def test_what_was_refused_comes_back_as_it_was_typed(client, admin):
         '<option value="test" selected>',
         f'<option value="{summary.pk}" selected>',
     ):
-        assert kept in page
+        assert typed in page
     rules = {"protocol": "litepyramid", "test_required": "1", "pass_mark": "900", "tries": "3"}
     page = markup(client.post(reverse("guidance-rules", args=[study.slug]), rules).content.decode())
-    for kept in ("The pass mark must lie", 'value="900"', 'value="3"', 'name="test_required" value="1" checked'):
-        assert kept in page
+    for typed in ("The pass mark must lie", 'value="900"', 'value="3"', 'name="test_required" value="1" checked'):
+        assert typed in page
     # The address is the form's now, so the tabs must not be relative to it.
     assert f'href="{reverse("guidance", args=[study.slug])}?protocol=likert"' in page

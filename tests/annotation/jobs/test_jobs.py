@@ -17,47 +17,47 @@ LONG_AGO = timezone.now() - timedelta(minutes=5)
 
 
 @pytest.fixture
-def done(monkeypatch) -> list[int]:
+def done_jobs(monkeypatch) -> list[int]:
     """A kind of job that notes each run."""
-    found: list[int] = []
+    job_ids: list[int] = []
 
     def work(job: Job, progress: jobs.Progress) -> str:
-        found.append(job.pk)
+        job_ids.append(job.pk)
         progress(1, 1)
         return "Done."
 
     monkeypatch.setitem(jobs.KINDS, "noted", work)
-    return found
+    return job_ids
 
 
-def lost(**more) -> Job:
-    job = Job.objects.create(study=make_study(), kind="noted", **{"state": "running", "seen_at": LONG_AGO, **more})
+def lost_job(**fields) -> Job:
+    job = Job.objects.create(study=make_study(), kind="noted", **{"state": "running", "seen_at": LONG_AGO, **fields})
     Job.objects.update(asked_at=LONG_AGO)
     return job
 
 
-def test_a_job_lost_with_its_worker_is_done_after_all(done):
-    job = lost(tries=1)
+def test_a_job_lost_with_its_worker_is_done_after_all(done_jobs):
+    job = lost_job(tries=1)
     assert jobs.revive_lost_jobs() == 1
     job.refresh_from_db()
-    assert (job.state, job.tries, done) == ("done", 2, [job.pk])
+    assert (job.state, job.tries, done_jobs) == ("done", 2, [job.pk])
     assert jobs.revive_lost_jobs() == 0
 
 
-def test_a_job_that_never_reached_the_queue_is_done_too(done):
-    job = lost(state="waiting", seen_at=None)
+def test_a_job_that_never_reached_the_queue_is_done_too(done_jobs):
+    job = lost_job(state="waiting", seen_at=None)
     assert jobs.revive_lost_jobs() == 1
-    assert done == [job.pk]
+    assert done_jobs == [job.pk]
 
 
-def test_a_job_with_signs_of_life_is_left_alone(done):
-    lost(seen_at=timezone.now())
+def test_a_job_with_signs_of_life_is_left_alone(done_jobs):
+    lost_job(seen_at=timezone.now())
     assert jobs.revive_lost_jobs() == 0
-    assert done == []
+    assert done_jobs == []
 
 
-def test_a_job_that_is_lost_time_and_again_has_failed(done):
-    job = lost(tries=3)
+def test_a_job_that_is_lost_time_and_again_has_failed(done_jobs):
+    job = lost_job(tries=3)
     assert jobs.revive_lost_jobs() == 0
     job.refresh_from_db()
     assert job.state == "failed"
@@ -65,9 +65,9 @@ def test_a_job_that_is_lost_time_and_again_has_failed(done):
 
 
 def test_who_waits_is_not_told_of_a_worker_who_is_a_person_elsewhere():
-    job = lost(state="waiting", seen_at=None)
-    shown = render_to_string("annotation/common/job.html", {"job": job, "study": job.study})
-    assert "Waiting for a free background process." in shown
+    job = lost_job(state="waiting", seen_at=None)
+    html = render_to_string("annotation/common/job.html", {"job": job, "study": job.study})
+    assert "Waiting for a free background process." in html
 
 
 def test_a_job_that_nobody_takes_says_so_after_a_minute():

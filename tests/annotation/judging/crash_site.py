@@ -36,10 +36,10 @@ class Site:
         }
         self.server: subprocess.Popen | None = None
 
-    def ask(self, what: str) -> dict:
-        command = [sys.executable, "-m", "tests.annotation.judging.crash_site", what]
-        done = subprocess.run(command, cwd=ROOT, env=self.env, check=True, capture_output=True, text=True)
-        return json.loads(done.stdout)
+    def ask(self, command_name: str) -> dict:
+        command = [sys.executable, "-m", "tests.annotation.judging.crash_site", command_name]
+        process = subprocess.run(command, cwd=ROOT, env=self.env, check=True, capture_output=True, text=True)
+        return json.loads(process.stdout)
 
     def start(self) -> None:
         command = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.py", "--log-level", "critical"]
@@ -88,18 +88,18 @@ def dump() -> dict:
     from annotation.models import Assignment, Judgment, Task
     from annotation.protocols import of as protocol_of
 
-    found = {}
-    for one in Assignment.objects.select_related("task__batch__study"):
-        fields = {item.unit: item.field for item in protocol_of(one.task.batch).items(one)}
-        rows = Judgment.objects.filter(assignment=one).values_list("unit", "value", "is_current")
-        found[one.key] = {
-            "state": one.state,
-            "task": one.task_id,
-            "worker": one.worker_id,
-            "draft": {name: item["value"] for name, item in one.draft.get("items", {}).items()},
+    assignments = {}
+    for assignment in Assignment.objects.select_related("task__batch__study"):
+        fields = {item.unit: item.field for item in protocol_of(assignment.task.batch).items(assignment)}
+        rows = Judgment.objects.filter(assignment=assignment).values_list("unit", "value", "is_current")
+        assignments[assignment.key] = {
+            "state": assignment.state,
+            "task": assignment.task_id,
+            "worker": assignment.worker_id,
+            "draft": {name: item["value"] for name, item in assignment.draft.get("items", {}).items()},
             "judgments": [[fields[unit], f"{value:g}", current] for unit, value, current in rows],
         }
-    return {"assignments": found, "live": list(Task.objects.values_list("live", flat=True))}
+    return {"assignments": assignments, "live": list(Task.objects.values_list("live", flat=True))}
 
 
 if __name__ == "__main__":

@@ -42,49 +42,49 @@ def batch(request) -> Batch:
 
 def everything(client: Client, assignment: Assignment) -> dict[str, str]:
     """Every page and every answer of the API that the holder of this assignment can get, in the order of the work."""
-    seen = {}
+    pages = {}
 
     def get(name: str, *args: object) -> None:
-        seen[f"{name} {len(seen)}"] = client.get(reverse(name, args=args), follow=True).content.decode()
+        pages[f"{name} {len(pages)}"] = client.get(reverse(name, args=args), follow=True).content.decode()
 
     fields = [item.field for item in protocol_of(assignment.task.batch).items(assignment)]
     get("home")
     get("task", assignment.key)
     body = {"changes": [{"field": fields[0], "content": {"value": "1"}, "at": 1}], "seen": 0}
     draft = client.put(reverse("draft", args=[assignment.key]), json.dumps(body), content_type="application/json")
-    seen["draft"] = draft.content.decode()
+    pages["draft"] = draft.content.decode()
     letter = {"submit_key": "k", "answers": {field: {"value": "1"} for field in fields}}
-    sent = client.post(reverse("submit", args=[assignment.key]), json.dumps(letter), content_type="application/json")
-    seen["submit"] = sent.content.decode()
+    submit = client.post(reverse("submit", args=[assignment.key]), json.dumps(letter), content_type="application/json")
+    pages["submit"] = submit.content.decode()
     get("receipt", assignment.key)
     get("answers", assignment.task.batch_id)
     get("revise", assignment.key)
-    return seen
+    return pages
 
 
 @pytest.fixture
-def held(client, batch) -> Assignment:
+def assignment(client, batch) -> Assignment:
     user = make_member(batch.study)
     client.force_login(user)
     return lease_task(batch, Worker.for_user(batch.study, user))
 
 
-def test_no_page_or_answer_names_a_system_a_check_or_a_score(client, held):
-    for name, text in everything(client, held).items():
-        for secret in [*SECRETS, "check-zebra", "scu0", held.task.document.doc_id, held.task.batch.study.salt]:
+def test_no_page_or_answer_names_a_system_a_check_or_a_score(client, assignment):
+    for name, text in everything(client, assignment).items():
+        task = assignment.task
+        for secret in [*SECRETS, "check-zebra", "scu0", task.document.doc_id, task.batch.study.salt]:
             assert secret not in text, f"{name} shows {secret}"
 
 
-def test_no_page_shows_another_workers_answers(client, held):
-    other = lease_task(held.task.batch, make_worker(held.task.batch.study))
-    fields = [item.field for item in protocol_of(other.task.batch).items(other)]
-    submit_judgments(
-        other.worker, other.key, dict.fromkeys(fields, "1"), "k", signals={"load": "eeeeffff", "active": 7}
-    )
-    page = client.get(reverse("task", args=[held.key])).content.decode()
+def test_no_page_shows_another_workers_answers(client, assignment):
+    other_assignment = lease_task(assignment.task.batch, make_worker(assignment.task.batch.study))
+    fields = [item.field for item in protocol_of(other_assignment.task.batch).items(other_assignment)]
+    signals = {"load": "eeeeffff", "active": 7}
+    submit_judgments(other_assignment.worker, other_assignment.key, dict.fromkeys(fields, "1"), "k", signals=signals)
+    page = client.get(reverse("task", args=[assignment.key])).content.decode()
     assert " checked" not in page
-    for name, text in everything(client, held).items():
-        for secret in [other.key, other.worker.pseudonym, "eeeeffff", *fields]:
+    for name, text in everything(client, assignment).items():
+        for secret in [other_assignment.key, other_assignment.worker.pseudonym, "eeeeffff", *fields]:
             assert secret not in text, f"{name} shows {secret}"
 
 
@@ -103,23 +103,23 @@ def test_a_check_looks_like_any_other_item(client):
 
 def test_field_names_differ_between_workers_so_that_they_can_not_compare_notes(batch):
     first, second = (lease_task(batch, make_worker(batch.study)) for _ in range(2))
-    names = [{item.field for item in protocol_of(batch).items(one)} for one in (first, second)]
+    names = [{item.field for item in protocol_of(batch).items(assignment)} for assignment in (first, second)]
     assert names[0] & names[1] == set()
 
 
 @pytest.mark.parametrize("name", ["task", "receipt", "revise"])
-def test_another_annotators_pages_are_not_there(client, held, name):
-    client.force_login(make_member(held.task.batch.study))
-    page = client.get(reverse(name, args=[held.key]))
+def test_another_annotators_pages_are_not_there(client, assignment, name):
+    client.force_login(make_member(assignment.task.batch.study))
+    page = client.get(reverse(name, args=[assignment.key]))
     assert page.status_code == 404
     assert "Summary" not in page.content.decode()
 
 
-def test_even_an_admin_does_not_open_another_persons_task(client, held):
-    client.force_login(make_member(held.task.batch.study, Role.ADMIN))
-    assert client.get(reverse("task", args=[held.key])).status_code == 404
+def test_even_an_admin_does_not_open_another_persons_task(client, assignment):
+    client.force_login(make_member(assignment.task.batch.study, Role.ADMIN))
+    assert client.get(reverse("task", args=[assignment.key])).status_code == 404
 
 
 @pytest.mark.parametrize("name", ["study", "report"])
-def test_study_pages_are_closed_to_annotators(client, held, name):
-    assert client.get(reverse(name, args=[held.task.batch.study.slug])).status_code == 403
+def test_study_pages_are_closed_to_annotators(client, assignment, name):
+    assert client.get(reverse(name, args=[assignment.task.batch.study.slug])).status_code == 403

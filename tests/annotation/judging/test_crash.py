@@ -35,8 +35,8 @@ class Person(threading.Thread):
 
     def ask(self, method: str, path: str, body: dict | None = None) -> tuple[int, str, str]:
         headers = {"Cookie": self.cookie, "X-CSRFToken": TOKEN, "Content-Type": "application/json"}
-        until = time.monotonic() + 60
-        while time.monotonic() < until:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
             connection = http.client.HTTPConnection("127.0.0.1", self.site.port, timeout=10)
             try:
                 connection.request(method, path, json.dumps(body or {}), headers)
@@ -79,8 +79,8 @@ def site(tmp_path):
 
 
 def test_nothing_acknowledged_is_lost_or_doubled_when_the_server_is_killed(site):
-    made = site.ask("make")
-    people = [Person(site, session, made["batch"], n) for n, session in enumerate(made["sessions"])]
+    setup = site.ask("make")
+    people = [Person(site, session, setup["batch"], n) for n, session in enumerate(setup["sessions"])]
     for person in people:
         person.start()
     for share in (0.2, 0.5):  # killed twice in the middle of the work
@@ -93,8 +93,8 @@ def test_nothing_acknowledged_is_lost_or_doubled_when_the_server_is_killed(site)
 
     assert [person.fault for person in people if person.fault] == []
     assert sum(person.failures for person in people) > 0, "the kill was noticed by nobody: nothing was tested"
-    found = site.ask("dump")
-    assignments = found["assignments"]
+    dump = site.ask("dump")
+    assignments = dump["assignments"]
     for person in people:
         for key, saved in person.saved.items():
             assert assignments[key]["draft"] == saved
@@ -102,10 +102,10 @@ def test_nothing_acknowledged_is_lost_or_doubled_when_the_server_is_killed(site)
             assert assignments[key]["state"] == "submitted"
             assert sorted(assignments[key]["judgments"]) == sorted([f, value, True] for f, value in answers.items())
     # Every place is filled exactly once: 30 tasks × 2 answers × 3 units.
-    assert found["live"] == [QUOTA] * TASKS
-    assert Counter(one["state"] for one in assignments.values()) == {"submitted": TASKS * QUOTA}
-    assert sum(len(one["judgments"]) for one in assignments.values()) == TASKS * QUOTA * UNITS
-    assert len({(one["task"], one["worker"]) for one in assignments.values()}) == len(assignments)
+    assert dump["live"] == [QUOTA] * TASKS
+    assert Counter(assignment["state"] for assignment in assignments.values()) == {"submitted": TASKS * QUOTA}
+    assert sum(len(assignment["judgments"]) for assignment in assignments.values()) == TASKS * QUOTA * UNITS
+    assert len({(assignment["task"], assignment["worker"]) for assignment in assignments.values()}) == len(assignments)
 
 
 def _until(reached) -> None:

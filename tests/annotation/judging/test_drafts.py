@@ -23,14 +23,14 @@ NOON_MS = int(NOON.timestamp() * 1000)
 
 
 @pytest.fixture
-def mine():
+def assignment():
     study = make_study()
     return lease_task(make_batch(study), make_worker(study))
 
 
-def save(assignment: Assignment, field: str, value: str, at: int, **more) -> dict:
+def save(assignment: Assignment, field: str, value: str, at: int, **options) -> dict:
     with clock.fixed(NOON):
-        state = save_draft(assignment.worker, assignment.key, [Change(field, {"value": value}, at)], **more)
+        state = save_draft(assignment.worker, assignment.key, [Change(field, {"value": value}, at)], **options)
     assignment.refresh_from_db()
     return state
 
@@ -40,39 +40,39 @@ def value_of(assignment: Assignment, field: str) -> str:
     return assignment.draft["items"][field]["value"]
 
 
-def test_two_tabs_keep_each_others_items(mine):
-    save(mine, "a", "1", 10)
-    save(mine, "b", "0", 11)
-    assert (value_of(mine, "a"), value_of(mine, "b")) == ("1", "0")
+def test_two_tabs_keep_each_others_items(assignment):
+    save(assignment, "a", "1", 10)
+    save(assignment, "b", "0", 11)
+    assert (value_of(assignment, "a"), value_of(assignment, "b")) == ("1", "0")
 
 
-def test_the_later_change_of_an_item_wins_also_when_it_comes_first(mine):
-    save(mine, "a", "late", 20)
-    save(mine, "a", "early", 10)  # queued offline, drained afterwards
-    assert value_of(mine, "a") == "late"
+def test_the_later_change_of_an_item_wins_also_when_it_comes_first(assignment):
+    save(assignment, "a", "late", 20)
+    save(assignment, "a", "early", 10)  # queued offline, drained afterwards
+    assert value_of(assignment, "a") == "late"
 
 
-def test_a_clock_that_runs_ahead_does_not_win_for_ever(mine):
-    save(mine, "a", "from the future", NOON_MS + 10**9)
+def test_a_clock_that_runs_ahead_does_not_win_for_ever(assignment):
+    save(assignment, "a", "from the future", NOON_MS + 10**9)
     with clock.fixed(NOON + timedelta(seconds=1)):
-        save_draft(mine.worker, mine.key, [Change("a", {"value": "now"}, NOON_MS + 1000)])
-    assert value_of(mine, "a") == "now"
+        save_draft(assignment.worker, assignment.key, [Change("a", {"value": "now"}, NOON_MS + 1000)])
+    assert value_of(assignment, "a") == "now"
 
 
-def test_a_repeated_save_changes_nothing(mine):
-    first = save(mine, "a", "1", 10)
-    assert save(mine, "a", "1", 10).version == first.version == 1
+def test_a_repeated_save_changes_nothing(assignment):
+    first = save(assignment, "a", "1", 10)
+    assert save(assignment, "a", "1", 10).version == first.version == 1
 
 
-def test_a_page_learns_what_others_changed_since_it_looked(mine):
-    seen = save(mine, "a", "1", 10).version
-    save(mine, "b", "0", 11)
-    assert set(save(mine, "c", "1", 12, seen=seen).items) == {"b", "c"}
+def test_a_page_learns_what_others_changed_since_it_looked(assignment):
+    version = save(assignment, "a", "1", 10).version
+    save(assignment, "b", "0", 11)
+    assert set(save(assignment, "c", "1", 12, seen_version=version).items) == {"b", "c"}
 
 
-def test_a_save_renews_the_lease(mine):
+def test_a_save_renews_the_lease(assignment):
     with clock.fixed(NOON):
-        state = save_draft(mine.worker, mine.key, [])
+        state = save_draft(assignment.worker, assignment.key, [])
     assert (state.is_held, state.seconds_left) == (True, 30 * 60)
 
 
@@ -80,43 +80,43 @@ def test_a_draft_is_kept_after_the_lease_was_lost_to_somebody_else():
     study = make_study()
     batch, worker = make_batch(study), make_worker(study)
     with clock.fixed(NOON):
-        mine = lease_task(batch, worker)
+        assignment = lease_task(batch, worker)
     with clock.fixed(NOON + timedelta(hours=1)):
         expire_leases(batch)
         lease_task(batch, make_worker(study))
-        state = save_draft(worker, mine.key, [Change("a", {"value": "1"}, 5)])
+        state = save_draft(worker, assignment.key, [Change("a", {"value": "1"}, 5)])
     assert (state.is_held, state.state) == (False, Assignment.State.EXPIRED)
-    assert value_of(mine, "a") == "1"
+    assert value_of(assignment, "a") == "1"
 
 
-def test_a_draft_is_kept_after_the_task_was_given_back(mine):
-    release_task(mine.worker, mine.key)
-    assert save(mine, "a", "1", 5).is_held is False
-    assert value_of(mine, "a") == "1"
+def test_a_draft_is_kept_after_the_task_was_given_back(assignment):
+    release_task(assignment.worker, assignment.key)
+    assert save(assignment, "a", "1", 5).is_held is False
+    assert value_of(assignment, "a") == "1"
 
 
-def test_a_draft_too_large_is_refused_and_the_old_one_stays(mine):
-    save(mine, "a", "1", 5)
+def test_a_draft_too_large_is_refused_and_the_old_one_stays(assignment):
+    save(assignment, "a", "1", 5)
     with pytest.raises(BadAnswers, match="too large"):
-        save(mine, "b", "x" * 300_000, 6)
-    mine.refresh_from_db()
-    assert set(mine.draft["items"]) == {"a"}
+        save(assignment, "b", "x" * 300_000, 6)
+    assignment.refresh_from_db()
+    assert set(assignment.draft["items"]) == {"a"}
 
 
-def test_a_strangers_draft_is_refused(mine):
+def test_a_strangers_draft_is_refused(assignment):
     with pytest.raises(NotYours):
-        save_draft(make_worker(mine.task.batch.study), mine.key, [])
+        save_draft(make_worker(assignment.task.batch.study), assignment.key, [])
 
 
-def test_a_revision_under_way_is_told_apart_from_what_was_submitted(mine):
-    fields = [item.field for item in protocol_of(mine.task.batch).items(mine)]
+def test_a_revision_under_way_is_told_apart_from_what_was_submitted(assignment):
+    fields = [item.field for item in protocol_of(assignment.task.batch).items(assignment)]
     with clock.fixed(NOON):
-        save_draft(mine.worker, mine.key, [Change(fields[0], {"value": "1"}, NOON_MS)])
-        submit_judgments(mine.worker, mine.key, dict.fromkeys(fields, "1"), "k")
+        save_draft(assignment.worker, assignment.key, [Change(fields[0], {"value": "1"}, NOON_MS)])
+        submit_judgments(assignment.worker, assignment.key, dict.fromkeys(fields, "1"), "k")
     with clock.fixed(NOON + timedelta(minutes=5)):
-        save_draft(mine.worker, mine.key, [Change(fields[1], {"value": "0"}, NOON_MS + 1000)])
-    mine.refresh_from_db()
-    assert set(drafted_since_submit(mine)) == {fields[1]}
+        save_draft(assignment.worker, assignment.key, [Change(fields[1], {"value": "0"}, NOON_MS + 1000)])
+    assignment.refresh_from_db()
+    assert set(drafted_since_submit(assignment)) == {fields[1]}
 
 
 class TestOverHttp:

@@ -32,15 +32,15 @@ def test_fifty_workers_at_once_fill_every_quota_exactly():
     assert Assignment.objects.filter(state=Assignment.State.SUBMITTED).count() == TASKS * QUOTA
     assert Judgment.objects.count() == TASKS * QUOTA * 2
     assert set(Task.objects.filter(batch=batch).values_list("live", flat=True)) == {QUOTA}
-    held = Counter(Assignment.objects.values_list("task_id", "worker_id"))
-    assert max(held.values()) == 1
+    assignments = Counter(Assignment.objects.values_list("task_id", "worker_id"))
+    assert max(assignments.values()) == 1
 
 
 def test_many_tabs_of_one_worker_share_one_assignment():
     study = make_study(documents=20, units=1)
     batch = make_batch(study, quota=1)
     worker = Worker.objects.create(study=study, crowd="test", external_id="x", pseudonym="w-x")
-    assert _all_at_once(lambda one: lease_task(batch, one), [worker] * 20) == []
+    assert _all_at_once(lambda same_worker: lease_task(batch, same_worker), [worker] * 20) == []
     assert Assignment.objects.filter(worker=worker).count() == 1
 
 
@@ -59,12 +59,12 @@ def test_a_submit_that_comes_ten_times_at_once_is_stored_once():
     study = make_study(units=3)
     batch = make_batch(study)
     worker = Worker.objects.create(study=study, crowd="test", external_id="x", pseudonym="w-x")
-    mine = Assignment.objects.select_related("task__batch__study").get(pk=lease_task(batch, worker).pk)
-    answers = {item.field: "1" for item in protocol_of(batch).items(mine)}
+    assignment = Assignment.objects.select_related("task__batch__study").get(pk=lease_task(batch, worker).pk)
+    answers = {item.field: "1" for item in protocol_of(batch).items(assignment)}
     repeated = []
 
-    def submit(one: Worker) -> None:
-        repeated.append(submit_judgments(one, mine.key, answers, "the same key").repeated)
+    def submit(same_worker: Worker) -> None:
+        repeated.append(submit_judgments(same_worker, assignment.key, answers, "the same key").repeated)
 
     assert _all_at_once(submit, [worker] * 10) == []
     assert sorted(repeated) == [False] + [True] * 9
@@ -75,16 +75,18 @@ def test_drafts_that_come_at_once_are_all_kept():
     study = make_study()
     batch = make_batch(study)
     worker = Worker.objects.create(study=study, crowd="test", external_id="x", pseudonym="w-x")
-    mine, numbers = lease_task(batch, worker), iter(range(20))
+    assignment, numbers = lease_task(batch, worker), iter(range(20))
 
-    def save(one: Worker) -> None:
+    def save(same_worker: Worker) -> None:
         number = next(numbers)
-        save_draft(one, mine.key, [Change(f"q{number}", {"value": str(number)}, number)])
+        save_draft(same_worker, assignment.key, [Change(f"q{number}", {"value": str(number)}, number)])
 
     assert _all_at_once(save, [worker] * 20) == []
-    mine.refresh_from_db()
-    assert {name: item["value"] for name, item in mine.draft["items"].items()} == {f"q{n}": str(n) for n in range(20)}
-    assert mine.draft["version"] == 20
+    assignment.refresh_from_db()
+    assert {name: item["value"] for name, item in assignment.draft["items"].items()} == {
+        f"q{n}": str(n) for n in range(20)
+    }
+    assert assignment.draft["version"] == 20
 
 
 def _work_until_none_is_left(batch: Batch, worker: Worker) -> None:

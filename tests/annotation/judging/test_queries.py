@@ -40,7 +40,7 @@ def crowded(request, client):
         [ContentUnit(document=document, scu_id="scu00", text="Fact.") for document in documents], batch_size=2000
     )
     batch = create_batch(study, "big", request.param, 3, state=Batch.State.OPEN)
-    others = Worker.objects.bulk_create(
+    other_workers = Worker.objects.bulk_create(
         Worker(study=study, crowd="x", external_id=str(n), pseudonym=f"w-{n}") for n in range(50)
     )
     now, State = timezone.now(), Assignment.State
@@ -48,7 +48,7 @@ def crowded(request, client):
     Assignment.objects.bulk_create(
         Assignment(
             task=task,
-            worker=others[(n + shift) % 50],
+            worker=other_workers[(n + shift) % 50],
             state=[State.SUBMITTED, State.LEASED, State.LEASED][shift],
             lease_until=now + timedelta(minutes=[0, 10, -10][shift]),
         )
@@ -68,16 +68,16 @@ def test_every_step_of_a_task_stays_within_its_budget(crowded, client):
     with CaptureQueriesContext(connection) as opening:
         assert client.get(answer.url).status_code == 200
 
-    mine = Assignment.objects.select_related("task__batch__study", "worker").get(worker__user__isnull=False)
-    fields = [item.field for item in protocol_of(crowded).items(mine)]
+    assignment = Assignment.objects.select_related("task__batch__study", "worker").get(worker__user__isnull=False)
+    fields = [item.field for item in protocol_of(crowded).items(assignment)]
     draft = json.dumps({"changes": [{"field": "a", "content": {"value": "1"}, "at": 1}], "seen": 0})
     with CaptureQueriesContext(connection) as saving:
-        assert client.put(reverse("draft", args=[mine.key]), draft, "application/json").status_code == 200
+        assert client.put(reverse("draft", args=[assignment.key]), draft, "application/json").status_code == 200
     letter = json.dumps({"submit_key": "k", "answers": dict.fromkeys(fields, "1")})
     with CaptureQueriesContext(connection) as submitting:
-        assert client.post(reverse("submit", args=[mine.key]), letter, "application/json").status_code == 200
+        assert client.post(reverse("submit", args=[assignment.key]), letter, "application/json").status_code == 200
     with CaptureQueriesContext(connection) as leasing:
-        lease_task(crowded, mine.worker)
+        lease_task(crowded, assignment.worker)
 
     assert len(queries(opening)) <= 6, queries(opening)
     assert len(submitting) <= 12, queries(submitting)  # the savepoint's commands included

@@ -65,54 +65,54 @@ class Workbench(RuleBasedStateMachine):
         self.count += 1
         return f"k{self.count}"
 
-    def held(self, who, which) -> Assignment | None:
-        keys = self.keys[who]
-        found = Assignment.objects.select_related("task__batch__study")
-        return found.get(key=keys[which % len(keys)]) if keys else None
+    def find_assignment(self, worker_index, assignment_index) -> Assignment | None:
+        keys = self.keys[worker_index]
+        assignments = Assignment.objects.select_related("task__batch__study")
+        return assignments.get(key=keys[assignment_index % len(keys)]) if keys else None
 
     def fields(self, assignment) -> list[str]:
         return [item.field for item in protocol_of(self.batch).items(assignment)]
 
-    @rule(who=workers)
-    def lease(self, who):
+    @rule(worker_index=workers)
+    def lease(self, worker_index):
         with self.at():
             try:
-                taken = lease_task(self.batch, self.workers[who])
+                assignment = lease_task(self.batch, self.workers[worker_index])
             except NoTaskLeft:
-                return self.nothing_was_left(who)
-        assert taken.state == State.LEASED
-        if taken.key not in self.keys[who]:
-            self.keys[who].append(taken.key)
+                return self.nothing_was_left(worker_index)
+        assert assignment.state == State.LEASED
+        if assignment.key not in self.keys[worker_index]:
+            self.keys[worker_index].append(assignment.key)
 
-    def nothing_was_left(self, who):
+    def nothing_was_left(self, worker_index):
         """No task starves: “none left” is said only when every free task was this worker's before."""
         ended = Assignment.objects.filter(task__batch=self.batch, state=State.LEASED, lease_until__lte=self.now)
         assert not ended.exists()
         free = Task.objects.filter(batch=self.batch, live__lt=F("quota"))
-        had = Assignment.objects.filter(worker=self.workers[who]).exclude(state=State.EXPIRED).values("task")
-        assert not free.exclude(pk__in=had).exists()
+        tasks = Assignment.objects.filter(worker=self.workers[worker_index]).exclude(state=State.EXPIRED).values("task")
+        assert not free.exclude(pk__in=tasks).exists()
 
-    @rule(who=workers, which=st.integers(0, 9), unit=st.integers(0, UNITS - 1), value=values)
-    def draft(self, who, which, unit, value):
-        if (mine := self.held(who, which)) is None:
+    @rule(worker_index=workers, assignment_index=st.integers(0, 9), unit=st.integers(0, UNITS - 1), value=values)
+    def draft(self, worker_index, assignment_index, unit, value):
+        if (assignment := self.find_assignment(worker_index, assignment_index)) is None:
             return
-        field = self.fields(mine)[unit]
+        field = self.fields(assignment)[unit]
         with self.at():
             at = int(self.now.timestamp() * 1000)
-            save_draft(mine.worker, mine.key, [Change(field, {"value": value}, at)])
-        self.drafts.setdefault(mine.key, {})[field] = value
+            save_draft(assignment.worker, assignment.key, [Change(field, {"value": value}, at)])
+        self.drafts.setdefault(assignment.key, {})[field] = value
 
-    @rule(who=workers, which=st.integers(0, 9))
-    def heartbeat(self, who, which):
-        if (mine := self.held(who, which)) is None:
+    @rule(worker_index=workers, assignment_index=st.integers(0, 9))
+    def heartbeat(self, worker_index, assignment_index):
+        if (assignment := self.find_assignment(worker_index, assignment_index)) is None:
             return
         with self.at():
-            found = save_draft(mine.worker, mine.key, [])
-        if found.held:
-            assert found.seconds_left > 0
+            draft_state = save_draft(assignment.worker, assignment.key, [])
+        if draft_state.is_held:
+            assert draft_state.seconds_left > 0
         else:
-            over = mine.key in self.answers or found.state == State.RELEASED
-            assert over or mine.task.live >= mine.task.quota
+            over = assignment.key in self.answers or draft_state.state == State.RELEASED
+            assert over or assignment.task.live >= assignment.task.quota
 
     @rule(minutes=st.sampled_from([1, 10, 31]))
     def time_passes(self, minutes):
@@ -123,42 +123,42 @@ class Workbench(RuleBasedStateMachine):
         with self.at():
             expire_leases(self.batch)
 
-    @rule(who=workers, which=st.integers(0, 9), value=values, twice=st.booleans())
-    def submit(self, who, which, value, twice):
-        if (mine := self.held(who, which)) is None:
+    @rule(worker_index=workers, assignment_index=st.integers(0, 9), value=values, is_repeated=st.booleans())
+    def submit(self, worker_index, assignment_index, value, is_repeated):
+        if (assignment := self.find_assignment(worker_index, assignment_index)) is None:
             return
-        answers, key = dict.fromkeys(self.fields(mine), value), self.next_key()
+        answers, key = dict.fromkeys(self.fields(assignment), value), self.next_key()
         with self.at():
             try:
-                receipt = submit_judgments(mine.worker, mine.key, answers, key)
+                receipt = submit_judgments(assignment.worker, assignment.key, answers, key)
             except AlreadySubmitted:
-                assert mine.key in self.answers
+                assert assignment.key in self.answers
                 return
-            self.answers[mine.key] = answers
-            assert receipt.surplus == (mine.state != State.LEASED or mine.lease_until <= self.now)
-            if twice:
-                assert submit_judgments(mine.worker, mine.key, {}, key).repeated
+            self.answers[assignment.key] = answers
+            assert receipt.surplus == (assignment.state != State.LEASED or assignment.lease_until <= self.now)
+            if is_repeated:
+                assert submit_judgments(assignment.worker, assignment.key, {}, key).repeated
 
     @precondition(lambda self: getattr(self, "answers", None))
-    @rule(pick=st.integers(0, 99), unit=st.integers(0, UNITS - 1), value=values, twice=st.booleans())
-    def revise(self, pick, unit, value, twice):
+    @rule(pick=st.integers(0, 99), unit=st.integers(0, UNITS - 1), value=values, is_repeated=st.booleans())
+    def revise(self, pick, unit, value, is_repeated):
         name = sorted(self.answers)[pick % len(self.answers)]
-        mine = Assignment.objects.select_related("task__batch__study").get(key=name)
-        field, key = self.fields(mine)[unit], self.next_key()
+        assignment = Assignment.objects.select_related("task__batch__study").get(key=name)
+        field, key = self.fields(assignment)[unit], self.next_key()
         with self.at():
-            revise_judgments(mine.worker, name, {field: value}, key)
+            revise_judgments(assignment.worker, name, {field: value}, key)
             self.answers[name] = {**self.answers[name], field: value}
-            if twice:
-                assert revise_judgments(mine.worker, name, {field: "0" if value == "1" else "1"}, key).repeated
+            if is_repeated:
+                assert revise_judgments(assignment.worker, name, {field: "0" if value == "1" else "1"}, key).repeated
 
-    @rule(who=workers, which=st.integers(0, 9))
-    def give_back(self, who, which):
-        if (mine := self.held(who, which)) is None:
+    @rule(worker_index=workers, assignment_index=st.integers(0, 9))
+    def give_back(self, worker_index, assignment_index):
+        if (assignment := self.find_assignment(worker_index, assignment_index)) is None:
             return
         try:
-            release_task(mine.worker, mine.key)
+            release_task(assignment.worker, assignment.key)
         except AlreadySubmitted:
-            assert mine.key in self.answers
+            assert assignment.key in self.answers
 
     @invariant()
     def quotas_hold(self):
@@ -172,17 +172,17 @@ class Workbench(RuleBasedStateMachine):
     def nothing_acknowledged_is_missing_or_doubled(self):
         if not hasattr(self, "answers"):
             return
-        for mine in Assignment.objects.filter(task__batch=self.batch).select_related("task__batch__study"):
+        for assignment in Assignment.objects.filter(task__batch=self.batch).select_related("task__batch__study"):
             current = {}
-            for row in mine.judgments.filter(is_current=True):
+            for row in assignment.judgments.filter(is_current=True):
                 assert row.unit not in current
                 current[row.unit] = f"{row.value:g}"
-            items = protocol_of(self.batch).items(mine)
-            given = self.answers.get(mine.key, {})
-            assert current == {item.unit: given[item.field] for item in items if item.field in given}
-            kept = mine.draft.get("items", {})
-            assert {name: kept[name]["value"] for name in self.drafts.get(mine.key, {})} == self.drafts.get(
-                mine.key, {}
+            items = protocol_of(self.batch).items(assignment)
+            answers = self.answers.get(assignment.key, {})
+            assert current == {item.unit: answers[item.field] for item in items if item.field in answers}
+            drafted = assignment.draft.get("items", {})
+            assert {name: drafted[name]["value"] for name in self.drafts.get(assignment.key, {})} == self.drafts.get(
+                assignment.key, {}
             )
 
     @invariant()

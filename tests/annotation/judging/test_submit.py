@@ -22,7 +22,7 @@ NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def mine():
+def assignment():
     study = make_study(units=3)
     return lease_task(make_batch(study), make_worker(study))
 
@@ -35,178 +35,178 @@ def all_ones(assignment: Assignment) -> dict[str, str]:
     return dict.fromkeys(fields(assignment), "1")
 
 
-def test_a_submit_writes_one_judgment_per_item_with_its_place(mine):
-    receipt = submit_judgments(mine.worker, mine.key, all_ones(mine), "k")
+def test_a_submit_writes_one_judgment_per_item_with_its_place(assignment):
+    receipt = submit_judgments(assignment.worker, assignment.key, all_ones(assignment), "k")
     assert (receipt.judgments, receipt.repeated, receipt.surplus) == (3, False, False)
     assert list(Judgment.objects.order_by("position").values_list("position", "value")) == [(1, 1), (2, 1), (3, 1)]
 
 
-def test_a_replay_gets_the_same_receipt_and_changes_nothing(mine):
-    submit_judgments(mine.worker, mine.key, all_ones(mine), "k")
-    again = submit_judgments(mine.worker, mine.key, dict.fromkeys(fields(mine), "0"), "k")
-    assert (again.judgments, again.repeated) == (3, True)
+def test_a_replay_gets_the_same_receipt_and_changes_nothing(assignment):
+    submit_judgments(assignment.worker, assignment.key, all_ones(assignment), "k")
+    repeated = submit_judgments(assignment.worker, assignment.key, dict.fromkeys(fields(assignment), "0"), "k")
+    assert (repeated.judgments, repeated.repeated) == (3, True)
     assert set(Judgment.objects.values_list("value", flat=True)) == {1}
 
 
 @pytest.mark.parametrize("submit_key", ["another", ""])
-def test_a_second_tab_that_submits_too_is_told_so(mine, submit_key):
-    submit_judgments(mine.worker, mine.key, all_ones(mine), "k")
+def test_a_second_tab_that_submits_too_is_told_so(assignment, submit_key):
+    submit_judgments(assignment.worker, assignment.key, all_ones(assignment), "k")
     with pytest.raises(AlreadySubmitted):
-        submit_judgments(mine.worker, mine.key, all_ones(mine), submit_key)
+        submit_judgments(assignment.worker, assignment.key, all_ones(assignment), submit_key)
     assert Judgment.objects.count() == 3
 
 
-def test_items_the_submit_does_not_name_come_from_the_draft(mine):
-    first, *rest = fields(mine)
-    save_draft(mine.worker, mine.key, [Change(first, {"value": "0"}, 1)])
-    submit_judgments(mine.worker, mine.key, dict.fromkeys(rest, "1"), "k")
+def test_items_the_submit_does_not_name_come_from_the_draft(assignment):
+    first, *other_fields = fields(assignment)
+    save_draft(assignment.worker, assignment.key, [Change(first, {"value": "0"}, 1)])
+    submit_judgments(assignment.worker, assignment.key, dict.fromkeys(other_fields, "1"), "k")
     assert sorted(Judgment.objects.values_list("value", flat=True)) == [0, 1, 1]
 
 
-def test_a_missing_answer_is_named_and_nothing_is_written(mine):
-    _first, *rest = fields(mine)
+def test_a_missing_answer_is_named_and_nothing_is_written(assignment):
+    _first, *other_fields = fields(assignment)
     with pytest.raises(BadAnswers, match=r"1 of 3 items has no answer yet: “Fact"):
-        submit_judgments(mine.worker, mine.key, dict.fromkeys(rest, "1"), "k")
-    mine.refresh_from_db()
-    assert (Judgment.objects.count(), mine.state) == (0, "leased")
+        submit_judgments(assignment.worker, assignment.key, dict.fromkeys(other_fields, "1"), "k")
+    assignment.refresh_from_db()
+    assert (Judgment.objects.count(), assignment.state) == (0, "leased")
 
 
 @pytest.mark.parametrize("value", ["2", "0.5", "yes", "nan", "inf"])
-def test_a_value_off_the_scale_is_refused(mine, value):
+def test_a_value_off_the_scale_is_refused(assignment, value):
     with pytest.raises(BadAnswers, match="must be one of 0, 1"):
-        submit_judgments(mine.worker, mine.key, {**all_ones(mine), fields(mine)[0]: value}, "k")
+        submit_judgments(assignment.worker, assignment.key, {**all_ones(assignment), fields(assignment)[0]: value}, "k")
 
 
 def test_a_late_submit_is_kept_as_surplus_and_the_quota_holds():
     study = make_study(units=2)
-    batch, worker, other = make_batch(study), make_worker(study), make_worker(study)
+    batch, worker, other_worker = make_batch(study), make_worker(study), make_worker(study)
     with clock.fixed(NOON):
-        late = lease_task(batch, worker)
+        late_assignment = lease_task(batch, worker)
     with clock.fixed(NOON + timedelta(hours=1)):
         expire_leases(batch)
-        other_one = lease_task(batch, other)
-        assert submit_judgments(worker, late.key, all_ones(late), "k1").surplus
-        assert not submit_judgments(other, other_one.key, all_ones(other_one), "k2").surplus
-    late.task.refresh_from_db()
-    assert (Judgment.objects.count(), late.task.live) == (4, 1)
+        other_assignment = lease_task(batch, other_worker)
+        assert submit_judgments(worker, late_assignment.key, all_ones(late_assignment), "k1").surplus
+        assert not submit_judgments(other_worker, other_assignment.key, all_ones(other_assignment), "k2").surplus
+    late_assignment.task.refresh_from_db()
+    assert (Judgment.objects.count(), late_assignment.task.live) == (4, 1)
 
 
-def test_a_lease_that_ended_unnoticed_makes_a_submit_surplus(mine):
-    with clock.fixed(mine.lease_until + timedelta(seconds=1)):
-        assert submit_judgments(mine.worker, mine.key, all_ones(mine), "k").surplus
+def test_a_lease_that_ended_unnoticed_makes_a_submit_surplus(assignment):
+    with clock.fixed(assignment.lease_until + timedelta(seconds=1)):
+        assert submit_judgments(assignment.worker, assignment.key, all_ones(assignment), "k").surplus
 
 
 @pytest.mark.parametrize(("state", "surplus"), [(Batch.State.PAUSED, False), (Batch.State.CLOSED, True)])
-def test_work_under_way_counts_when_the_batch_is_paused_and_is_surplus_when_closed(mine, state, surplus):
+def test_work_under_way_counts_when_the_batch_is_paused_and_is_surplus_when_closed(assignment, state, surplus):
     Batch.objects.update(state=state)
-    assert submit_judgments(mine.worker, mine.key, all_ones(mine), "k").surplus is surplus
+    assert submit_judgments(assignment.worker, assignment.key, all_ones(assignment), "k").surplus is surplus
 
 
 class TestRevising:
     @pytest.fixture
-    def done(self, mine):
-        submit_judgments(mine.worker, mine.key, all_ones(mine), "k")
-        mine.refresh_from_db()
-        return mine
+    def submitted(self, assignment):
+        submit_judgments(assignment.worker, assignment.key, all_ones(assignment), "k")
+        assignment.refresh_from_db()
+        return assignment
 
-    def test_only_what_changed_gets_a_new_row_and_the_old_one_stays(self, done):
-        receipt = revise_judgments(done.worker, done.key, {fields(done)[1]: "0"}, "r1")
+    def test_only_what_changed_gets_a_new_row_and_the_old_one_stays(self, submitted):
+        receipt = revise_judgments(submitted.worker, submitted.key, {fields(submitted)[1]: "0"}, "r1")
         assert receipt.judgments == 1
         rows = Judgment.objects.filter(position=2).order_by("revision").values_list("revision", "value", "is_current")
         assert list(rows) == [(1, 1, False), (2, 0, True)]
         assert Judgment.objects.filter(is_current=True).count() == 3
 
-    def test_a_replayed_revision_changes_nothing_also_after_a_later_one(self, done):
-        field = fields(done)[0]
+    def test_a_replayed_revision_changes_nothing_also_after_a_later_one(self, submitted):
+        field = fields(submitted)[0]
         for value, key in (("0", "r1"), ("1", "r2"), ("0", "r1")):
-            revise_judgments(done.worker, done.key, {field: value}, key)
+            revise_judgments(submitted.worker, submitted.key, {field: value}, key)
         assert Judgment.objects.get(position=1, is_current=True).value == 1
         assert Judgment.objects.filter(position=1).count() == 3
 
-    def test_a_replayed_first_submit_does_not_undo_a_revision(self, done):
-        revise_judgments(done.worker, done.key, {fields(done)[0]: "0"}, "r1")
-        submit_judgments(done.worker, done.key, all_ones(done), "k")
-        revise_judgments(done.worker, done.key, all_ones(done), "k")
+    def test_a_replayed_first_submit_does_not_undo_a_revision(self, submitted):
+        revise_judgments(submitted.worker, submitted.key, {fields(submitted)[0]: "0"}, "r1")
+        submit_judgments(submitted.worker, submitted.key, all_ones(submitted), "k")
+        revise_judgments(submitted.worker, submitted.key, all_ones(submitted), "k")
         assert Judgment.objects.get(position=1, is_current=True).value == 0
 
-    def test_a_batch_that_is_not_open_is_not_revised(self, done):
+    def test_a_batch_that_is_not_open_is_not_revised(self, submitted):
         Batch.objects.update(state=Batch.State.CLOSED)
         with pytest.raises(BatchNotOpen):
-            revise_judgments(done.worker, done.key, {fields(done)[0]: "0"}, "r1")
+            revise_judgments(submitted.worker, submitted.key, {fields(submitted)[0]: "0"}, "r1")
 
     def test_what_was_not_submitted_can_not_be_revised(self):
         study = make_study()
-        mine = lease_task(make_batch(study), make_worker(study))
+        assignment = lease_task(make_batch(study), make_worker(study))
         with pytest.raises(Refused, match="isn’t submitted yet"):
-            revise_judgments(mine.worker, mine.key, all_ones(mine), "r1")
+            revise_judgments(assignment.worker, assignment.key, all_ones(assignment), "r1")
 
 
 class TestPages:
     @pytest.fixture
-    def held(self, client):
+    def assignment(self, client):
         study = make_study(units=3)
         client.force_login(make_member(study))
         client.post(reverse("take", args=[make_batch(study).pk]))
         return Assignment.objects.get()
 
     def form(self, assignment, **answers):
-        given = {**all_ones(assignment), **answers}
-        return {"submit_key": "f", **{f"answer:{field}": value for field, value in given.items()}}
+        form = {**all_ones(assignment), **answers}
+        return {"submit_key": "f", **{f"answer:{field}": value for field, value in form.items()}}
 
-    def test_a_form_without_script_submits_and_leads_to_the_receipt(self, client, held):
-        page = client.post(reverse("task", args=[held.key]), self.form(held), follow=True)
+    def test_a_form_without_script_submits_and_leads_to_the_receipt(self, client, assignment):
+        page = client.post(reverse("task", args=[assignment.key]), self.form(assignment), follow=True)
         assert "3 answers are stored" in page.content.decode()
-        assert held.key in page.content.decode()
+        assert assignment.key in page.content.decode()
 
-    def test_a_form_with_a_gap_comes_back_with_the_answers_kept(self, client, held):
-        _first, second, third = fields(held)
-        form = self.form(held)
+    def test_a_form_with_a_gap_comes_back_with_the_answers_kept(self, client, assignment):
+        _first, second, third = fields(assignment)
+        form = self.form(assignment)
         del form[f"answer:{second}"]
-        page = client.post(reverse("task", args=[held.key]), form)
+        page = client.post(reverse("task", args=[assignment.key]), form)
         assert page.status_code == 422
         assert f'name="answer:{third}" value="1" checked' in markup(page.content.decode())
 
-    def test_the_script_submits_once_and_a_double_click_gets_the_same_receipt(self, client, held):
-        body = {"submit_key": "s", "answers": {field: {"value": "1"} for field in fields(held)}}
-        address = reverse("submit", args=[held.key])
+    def test_the_script_submits_once_and_a_double_click_gets_the_same_receipt(self, client, assignment):
+        body = {"submit_key": "s", "answers": {field: {"value": "1"} for field in fields(assignment)}}
+        address = reverse("submit", args=[assignment.key])
         replies = [client.post(address, json.dumps(body), "application/json").json() for _ in range(2)]
         assert [reply["repeated"] for reply in replies] == [False, True]
         assert replies[0]["receipt"] == replies[1]["receipt"]
         assert Judgment.objects.count() == 3
 
-    def test_back_and_reload_after_the_submit_lead_to_the_receipt(self, client, held):
-        client.post(reverse("task", args=[held.key]), self.form(held))
-        page = client.get(reverse("task", args=[held.key]))
-        assert page.url == reverse("receipt", args=[held.key])
+    def test_back_and_reload_after_the_submit_lead_to_the_receipt(self, client, assignment):
+        client.post(reverse("task", args=[assignment.key]), self.form(assignment))
+        page = client.get(reverse("task", args=[assignment.key]))
+        assert page.url == reverse("receipt", args=[assignment.key])
 
     @pytest.mark.parametrize("state", ["open", "paused", "closed"])
-    def test_the_receipt_offers_a_next_task_only_where_there_can_be_one(self, client, held, state):
-        client.post(reverse("task", args=[held.key]), self.form(held))
+    def test_the_receipt_offers_a_next_task_only_where_there_can_be_one(self, client, assignment, state):
+        client.post(reverse("task", args=[assignment.key]), self.form(assignment))
         Batch.objects.update(state=state)
-        page = client.get(reverse("receipt", args=[held.key])).content.decode()
+        page = client.get(reverse("receipt", args=[assignment.key])).content.decode()
         assert ("Next task" in page) is (state == "open")
         assert (f"This batch is {state}" in page) is (state != "open")
 
-    def test_the_receipt_of_an_open_task_leads_back_to_it(self, client, held):
-        assert client.get(reverse("receipt", args=[held.key])).url == reverse("task", args=[held.key])
+    def test_the_receipt_of_an_open_task_leads_back_to_it(self, client, assignment):
+        assert client.get(reverse("receipt", args=[assignment.key])).url == reverse("task", args=[assignment.key])
 
-    def test_my_answers_are_listed_and_lead_to_a_page_with_them(self, client, held):
-        client.post(reverse("task", args=[held.key]), self.form(held))
-        listed = client.get(reverse("answers", args=[held.task.batch_id])).content.decode()
-        assert reverse("revise", args=[held.key]) in listed
-        page = markup(client.get(reverse("revise", args=[held.key])).content.decode())
+    def test_my_answers_are_listed_and_lead_to_a_page_with_them(self, client, assignment):
+        client.post(reverse("task", args=[assignment.key]), self.form(assignment))
+        list_page = client.get(reverse("answers", args=[assignment.task.batch_id])).content.decode()
+        assert reverse("revise", args=[assignment.key]) in list_page
+        page = markup(client.get(reverse("revise", args=[assignment.key])).content.decode())
         assert page.count('value="1" checked') == 3
 
-    def test_a_revision_by_form_is_stored(self, client, held):
-        client.post(reverse("task", args=[held.key]), self.form(held))
-        form = {**self.form(held, **{fields(held)[0]: "0"}), "submit_key": "r"}
-        client.post(reverse("revise", args=[held.key]), form)
+    def test_a_revision_by_form_is_stored(self, client, assignment):
+        client.post(reverse("task", args=[assignment.key]), self.form(assignment))
+        form = {**self.form(assignment, **{fields(assignment)[0]: "0"}), "submit_key": "r"}
+        client.post(reverse("revise", args=[assignment.key]), form)
         assert Judgment.objects.filter(is_current=True, value=0).count() == 1
 
-    def test_the_list_is_empty_with_a_sentence_at_first(self, client, held):
-        page = client.get(reverse("answers", args=[held.task.batch_id]))
+    def test_the_list_is_empty_with_a_sentence_at_first(self, client, assignment):
+        page = client.get(reverse("answers", args=[assignment.task.batch_id]))
         assert "Nothing submitted yet" in page.content.decode()
 
-    def test_giving_back_says_that_the_draft_is_kept(self, client, held):
-        page = client.post(reverse("release", args=[held.key]), follow=True)
+    def test_giving_back_says_that_the_draft_is_kept(self, client, assignment):
+        page = client.post(reverse("release", args=[assignment.key]), follow=True)
         assert "You gave the task back. What you had saved is kept" in page.content.decode()

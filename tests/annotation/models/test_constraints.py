@@ -25,26 +25,26 @@ def hold(task: Task, state: str = "leased") -> Assignment:
     return Assignment.objects.create(task=task, worker=worker, state=state, lease_until=timezone.now())
 
 
-def judge(assignment: Assignment, **changed) -> Judgment:
-    fields = {"assignment": assignment, "summary": assignment.task.summary, "unit": "scu00", "value": 1.0, **changed}
+def judge(assignment: Assignment, **changes) -> Judgment:
+    fields = {"assignment": assignment, "summary": assignment.task.summary, "unit": "scu00", "value": 1.0, **changes}
     return Judgment.objects.create(**fields)
 
 
-def refused(name: str):
+def refused_by(name: str):
     """SQLite and PostgreSQL both name the broken constraint, or (SQLite, unique) its columns."""
     return pytest.raises(IntegrityError, match=name)
 
 
 def test_one_assignment_per_task_and_worker(task):
     first = hold(task)
-    with refused("assignment_once_per_task_and_worker|assignment.task_id, annotation_assignment.worker_id"):
+    with refused_by("assignment_once_per_task_and_worker|assignment.task_id, annotation_assignment.worker_id"):
         Assignment.objects.create(task=task, worker=first.worker, lease_until=timezone.now())
 
 
 def test_a_task_never_has_more_live_assignments_than_its_quota(task):
     hold(task)
     hold(task, "submitted")
-    with refused("task_quota_kept"), transaction.atomic():
+    with refused_by("task_quota_kept"), transaction.atomic():
         hold(task)
     hold(task, "expired")  # holds no place
     task.refresh_from_db()
@@ -56,7 +56,7 @@ def test_a_place_is_freed_and_taken_again_whoever_writes(task):
     Assignment.objects.filter(pk=first.pk).update(state="expired")
     assert Task.objects.get(pk=task.pk).live == 1
     hold(task)
-    with refused("task_quota_kept"), transaction.atomic():
+    with refused_by("task_quota_kept"), transaction.atomic():
         Assignment.objects.filter(pk=first.pk).update(state="leased")
     with connection.cursor() as cursor:  # not even by hand
         cursor.execute("DELETE FROM annotation_assignment WHERE id = %s", [first.pk])
@@ -68,14 +68,14 @@ def test_a_place_is_freed_and_taken_again_whoever_writes(task):
 def test_a_quota_cannot_be_lowered_below_what_is_taken(task):
     hold(task)
     hold(task)
-    with refused("task_quota_kept"):
+    with refused_by("task_quota_kept"):
         Task.objects.filter(pk=task.pk).update(quota=1)
 
 
 def test_one_current_judgment_per_assignment_summary_and_unit(task):
     assignment = hold(task)
     first = judge(assignment)
-    with refused("judgment_one_current|judgment.assignment_id"), transaction.atomic():
+    with refused_by("judgment_one_current|judgment.assignment_id"), transaction.atomic():
         judge(assignment, revision=2)
     Judgment.objects.filter(pk=first.pk).update(is_current=False)
     judge(assignment, value=0.0, revision=2)
@@ -84,22 +84,22 @@ def test_one_current_judgment_per_assignment_summary_and_unit(task):
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, 5])
 def test_a_value_outside_its_scale_is_refused(task, value):
-    with refused("judgment_value_in_scale"):
+    with refused_by("judgment_value_in_scale"):
         judge(hold(task), value=value)
 
 
 def test_a_judgment_is_never_overwritten(task):
     row = judge(hold(task))
     row.value = 0.0
-    with refused("never overwritten"), transaction.atomic():
+    with refused_by("never overwritten"), transaction.atomic():
         row.save()
-    with refused("never overwritten"), transaction.atomic():
+    with refused_by("never overwritten"), transaction.atomic():
         Judgment.objects.update(unit="other")
     assert Judgment.objects.get().value == 1.0
 
 
 def test_a_lease_has_an_end(task):
-    with refused("assignment_lease_has_an_end"):
+    with refused_by("assignment_lease_has_an_end"):
         Assignment.objects.create(task=task, worker=make_worker(task.batch.study))
 
 

@@ -35,27 +35,27 @@ def rate(assignment: Assignment, value: str = "4") -> None:
 def test_sixteen_systems_make_four_groups_of_five_with_the_reference_in_each(study):
     batch, worker = open_batch(study), make_worker(study)
     assert batch.tasks.count() == 2 * 4  # SummEval: 16 systems, 4 beside the reference in a group
-    seen: list[Summary] = []
+    summaries: list[Summary] = []
     for _ in range(4):
-        mine = lease_task(batch, worker)
-        group = protocol.group(mine)
+        assignment = lease_task(batch, worker)
+        group = protocol.group(assignment)
         assert len(group) == 5
         assert [summary.system.name for summary in group].count("reference") == 1
-        seen += [summary for summary in group if summary.system.name != "reference"]
-        rate(mine)
+        summaries += [summary for summary in group if summary.system.name != "reference"]
+        rate(assignment)
     # One document is finished before the next begins, and each of its summaries was seen once.
-    assert len({summary.document_id for summary in seen}) == 1
-    assert len({summary.pk for summary in seen}) == 16
+    assert len({summary.document_id for summary in summaries}) == 1
+    assert len({summary.pk for summary in summaries}) == 16
 
 
 def test_grouping_and_order_differ_between_annotators_and_follow_from_the_stored_seed(study):
     batch = open_batch(study)
-    mine = [lease_task(batch, make_worker(study)) for _ in range(3)]
-    groups = [[summary.pk for summary in protocol.group(one)] for one in mine]
-    assert len({one.task_id for one in mine}) == 1
+    assignments = [lease_task(batch, make_worker(study)) for _ in range(3)]
+    groups = [[summary.pk for summary in protocol.group(assignment)] for assignment in assignments]
+    assert len({assignment.task_id for assignment in assignments}) == 1
     assert len({frozenset(group) for group in groups}) > 1
-    again = Assignment.objects.select_related("task__batch").get(pk=mine[0].pk)
-    assert [summary.pk for summary in protocol.group(again)] == groups[0]
+    reloaded = Assignment.objects.select_related("task__batch").get(pk=assignments[0].pk)
+    assert [summary.pk for summary in protocol.group(reloaded)] == groups[0]
 
 
 def test_the_reference_stands_at_every_place(study):
@@ -74,9 +74,9 @@ def test_six_systems_make_two_groups_of_equal_size():
     batch, worker = open_batch(study), make_worker(study)
     sizes = []
     for _ in range(2):
-        mine = lease_task(batch, worker)
-        sizes.append(len(protocol.group(mine)))
-        rate(mine)
+        assignment = lease_task(batch, worker)
+        sizes.append(len(protocol.group(assignment)))
+        rate(assignment)
     assert sizes == [4, 4]  # 3 systems and the reference
     with pytest.raises(NoTaskLeft):
         lease_task(batch, worker)
@@ -110,26 +110,26 @@ def test_references_among_the_summaries_are_not_judged_by_litepyramid(study):
 
 def test_ratings_are_exported_with_position_and_group(study):
     batch = open_batch(study)
-    mine = lease_task(batch, make_worker(study))
-    rate(mine)
+    assignment = lease_task(batch, make_worker(study))
+    rate(assignment)
     frame = judgments_frame(study)
     assert len(frame) == 5 * 4
     assert set(frame["unit"]) == set(DIMENSIONS)
     assert set(frame["protocol"]) == {"likert"}
     by_place = frame.drop_duplicates("position").sort_values("position")
     assert list(by_place["position"]) == [1, 2, 3, 4, 5]
-    assert list(by_place["system"]) == [summary.system.name for summary in protocol.group(mine)]
+    assert list(by_place["system"]) == [summary.system.name for summary in protocol.group(assignment)]
     assert list(frame.loc[frame["system"] == "reference", "group"].unique()) == ["reference"]
 
 
 def test_dimensions_and_scale_are_the_batchs_own():
     study = make_study(systems=2)
-    own = {"name": "charm", "title": "Charm", "definition": "Does it charm?", "low": "dull", "high": "charming"}
-    batch = open_batch(study, dimensions=[own, "fluency"], scale=[0, 3], reference=False)
-    mine = lease_task(batch, make_worker(study))
-    assert [item.unit for item in protocol.items(mine)] == ["charm", "fluency"] * 2
-    assert protocol.values(mine.task) == [0, 1, 2, 3]
-    rate(mine, "0")
+    dimension = {"name": "charm", "title": "Charm", "definition": "Does it charm?", "low": "dull", "high": "charming"}
+    batch = open_batch(study, dimensions=[dimension, "fluency"], scale=[0, 3], reference=False)
+    assignment = lease_task(batch, make_worker(study))
+    assert [item.unit for item in protocol.items(assignment)] == ["charm", "fluency"] * 2
+    assert protocol.values(assignment.task) == [0, 1, 2, 3]
+    rate(assignment, "0")
     row = Judgment.objects.first()
     assert (row.scale_min, row.scale_max, row.value) == (0, 3, 0)
 

@@ -23,9 +23,9 @@ protocol = LitePyramid()
 
 def test_in_natural_order_real_units_keep_their_order_and_checks_stand_among_them():
     for seed in range(50):
-        shown = mix_in_checks(CHECKS + REAL, seed, "natural")
-        assert [item.unit for item in shown if not item.is_check] == [f"r{n}" for n in range(8)]
-        assert [item.position for item in shown] == list(range(1, 11))
+        items = mix_in_checks(CHECKS + REAL, seed, "natural")
+        assert [item.unit for item in items if not item.is_check] == [f"r{n}" for n in range(8)]
+        assert [item.position for item in items] == list(range(1, 11))
 
 
 def test_checks_come_at_every_place_equally_often():
@@ -102,58 +102,57 @@ def test_words_are_found_with_their_places():
 
 class TestEvidence:
     @pytest.fixture
-    def mine(self, study):
+    def assignment(self, study):
         Summary.objects.update(text="One 🐝 two three four.")
         return lease_task(open_batch(study, evidence=True), make_worker(study))
 
     def answers(self, assignment, evidence, value="1"):
-        first, *rest = protocol.items(assignment)
-        marked = {first.field: {"value": value, "evidence": evidence}}
-        return {**marked, **{item.field: {"value": "0"} for item in rest}}
+        first, *other_items = protocol.items(assignment)
+        with_evidence = {first.field: {"value": value, "evidence": evidence}}
+        return {**with_evidence, **{item.field: {"value": "0"} for item in other_items}}
 
-    def stored(self):
+    def stored_extra(self):
         return Judgment.objects.get(position=1, is_current=True).extra
 
-    def test_marked_words_are_stored_as_characters_of_the_text(self, mine):
-        submit_judgments(mine.worker, mine.key, self.answers(mine, [[2, 3], [0, 0]]), "k")
+    def test_marked_words_are_stored_as_characters_of_the_text(self, assignment):
+        submit_judgments(assignment.worker, assignment.key, self.answers(assignment, [[2, 3], [0, 0]]), "k")
         # "One 🐝 two three four.": "One" is 0–3; "two three" starts after 4 + 2 characters and has 9.
-        assert self.stored() == {"evidence": [[0, 3], [6, 15]]}
+        assert self.stored_extra() == {"evidence": [[0, 3], [6, 15]]}
 
     @pytest.mark.parametrize("evidence", [[[0, 9]], [[-1, 0]], ["x"], [[0]], [[0.5, 1]], "no", 7, None, [[True, 1]]])
-    def test_marks_that_name_no_words_are_left_out(self, mine, evidence):
-        submit_judgments(mine.worker, mine.key, self.answers(mine, evidence), "k")
-        assert self.stored() is None
+    def test_marks_that_name_no_words_are_left_out(self, assignment, evidence):
+        submit_judgments(assignment.worker, assignment.key, self.answers(assignment, evidence), "k")
+        assert self.stored_extra() is None
 
-    def test_what_is_not_present_has_no_evidence(self, mine):
-        submit_judgments(mine.worker, mine.key, self.answers(mine, [[0, 1]], value="0"), "k")
-        assert self.stored() is None
+    def test_what_is_not_present_has_no_evidence(self, assignment):
+        submit_judgments(assignment.worker, assignment.key, self.answers(assignment, [[0, 1]], value="0"), "k")
+        assert self.stored_extra() is None
 
     def test_without_the_option_nothing_is_stored(self, study):
-        mine = lease_task(open_batch(study), make_worker(study))
-        submit_judgments(mine.worker, mine.key, self.answers(mine, [[0, 1]]), "k")
-        assert self.stored() is None
+        assignment = lease_task(open_batch(study), make_worker(study))
+        submit_judgments(assignment.worker, assignment.key, self.answers(assignment, [[0, 1]]), "k")
+        assert self.stored_extra() is None
 
-    def test_it_comes_back_for_a_second_look_and_a_new_mark_is_a_revision(self, mine):
-        submit_judgments(mine.worker, mine.key, self.answers(mine, [[2, 3]]), "k")
-        mine.refresh_from_db()
-        field = protocol.items(mine)[0].field
-        assert protocol.answers_of(mine)[field] == {"value": "1", "evidence": [[2, 3]]}
-        assert (
-            revise_judgments(mine.worker, mine.key, {field: {"value": "1", "evidence": [[0, 0]]}}, "r").judgments == 1
-        )
-        assert self.stored() == {"evidence": [[0, 3]]}
+    def test_it_comes_back_for_a_second_look_and_a_new_mark_is_a_revision(self, assignment):
+        submit_judgments(assignment.worker, assignment.key, self.answers(assignment, [[2, 3]]), "k")
+        assignment.refresh_from_db()
+        field = protocol.items(assignment)[0].field
+        assert protocol.answers_of(assignment)[field] == {"value": "1", "evidence": [[2, 3]]}
+        answers = {field: {"value": "1", "evidence": [[0, 0]]}}
+        assert revise_judgments(assignment.worker, assignment.key, answers, "r").judgments == 1
+        assert self.stored_extra() == {"evidence": [[0, 3]]}
 
-    def test_it_is_exported(self, mine):
-        submit_judgments(mine.worker, mine.key, self.answers(mine, [[2, 3]]), "k")
-        frame = judgments_frame(mine.task.batch.study)
+    def test_it_is_exported(self, assignment):
+        submit_judgments(assignment.worker, assignment.key, self.answers(assignment, [[2, 3]]), "k")
+        frame = judgments_frame(assignment.task.batch.study)
         assert frame.sort_values("position")["evidence"].iloc[0] == [[6, 15]]
 
-    def test_it_survives_an_export_and_an_import(self, mine, tmp_path):
-        submit_judgments(mine.worker, mine.key, self.answers(mine, [[2, 3], [0, 0]]), "k")
-        export_study(mine.task.batch.study, tmp_path)
+    def test_it_survives_an_export_and_an_import(self, assignment, tmp_path):
+        submit_judgments(assignment.worker, assignment.key, self.answers(assignment, [[2, 3], [0, 0]]), "k")
+        export_study(assignment.task.batch.study, tmp_path)
         import_study(tmp_path, "again")
-        again = Judgment.objects.exclude(assignment=mine).get(position=1)
-        assert again.extra["evidence"] in ([[0, 3], [6, 15]], "[[0, 3], [6, 15]]")  # a CSV cell is text
+        imported = Judgment.objects.exclude(assignment=assignment).get(position=1)
+        assert imported.extra["evidence"] in ([[0, 3], [6, 15]], "[[0, 3], [6, 15]]")  # a CSV cell is text
 
 
 @pytest.mark.django_db

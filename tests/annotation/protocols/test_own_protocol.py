@@ -22,6 +22,7 @@ from annotation.studies.second_rounds import find_contested, open_second_round, 
 from annotation.transfer.datasheet import datasheet
 from annotation.transfer.importing.study import import_study
 from tests.annotation.transfer.whole_export import export_study
+from tests.browser.looking import markup
 from tests.factories import make_member, make_study, make_worker
 
 ROOM = Path(__file__).resolve().parents[3] / "annotation"
@@ -45,21 +46,21 @@ class Worth(Protocol):
 
 
 @pytest.fixture
-def own(monkeypatch) -> Worth:
+def worth_protocol(monkeypatch) -> Worth:
     protocol = Worth()
     monkeypatch.setitem(PROTOCOLS, "worth", protocol)
     return protocol
 
 
 @pytest.fixture
-def judged(db, own) -> Batch:
+def judged_batch(db, worth_protocol) -> Batch:
     """Four workers on two summaries: 3, 3, 3, 0 for the first one, 2 by all for the second."""
     batch = create_batch(make_study(documents=2), "First", "worth", quota=4, state="open")
     for number in range(4):
         worker = make_worker(batch.study)
         for _ in range(2):
             assignment = lease_task(batch, worker)
-            (item,) = own.items(assignment)
+            (item,) = worth_protocol.items(assignment)
             first = assignment.task.document.doc_id == "doc0"
             value = (0 if number == 3 else 3) if first else 2
             submit_judgments(worker, assignment.key, {item.field: str(value)}, assignment.key)
@@ -67,17 +68,17 @@ def judged(db, own) -> Batch:
 
 
 @pytest.fixture
-def admin(client, judged) -> Study:
-    client.force_login(make_member(judged.study, Role.ADMIN))
-    return judged.study
+def admin(client, judged_batch) -> Study:
+    client.force_login(make_member(judged_batch.study, Role.ADMIN))
+    return judged_batch.study
 
 
-def test_its_instructions_are_its_own_and_none_is_fine(db, own):
+def test_its_instructions_are_its_own_and_none_is_fine(db, worth_protocol):
     study = make_study()
-    own.instructions = "Pass it on?"
+    worth_protocol.instructions = "Pass it on?"
     give_defaults(study)
     assert newest_text(study, "instructions", "worth").body == "Pass it on?"
-    own.instructions = ""
+    worth_protocol.instructions = ""
     give_defaults(make_study())  # an empty text would be refused
 
 
@@ -85,35 +86,35 @@ def test_a_practice_item_may_expect_every_value_of_its_scale_and_no_other(client
     item = {"protocol": "worth", "kind": "test", "question": "Would you?", "expected": "2"}
     item["summary"] = str(Summary.objects.filter(document__study=admin).first().pk)
     assert "0, 1, 2, 3." in client.get(reverse("guidance", args=[admin.slug]) + "?protocol=worth").text
-    refused = client.post(reverse("guidance-item", args=[admin.slug]), {**item, "expected": "4"})
-    assert "The expected answer must be 0, 1, 2 or 3: nobody could give another." in refused.text
+    response = client.post(reverse("guidance-item", args=[admin.slug]), {**item, "expected": "4"})
+    assert "The expected answer must be 0, 1, 2 or 3: nobody could give another." in response.text
     assert client.post(reverse("guidance-item", args=[admin.slug]), item).status_code == 302
     assert PracticeItem.objects.get().expected == 2
     for kind in ("tutorial", "test"):
         PracticeItem.objects.update(kind=kind)
-        page = client.get(reverse(kind, args=[admin.batches.get().pk])).text
+        page = markup(client.get(reverse(kind, args=[admin.batches.get().pk])).text)
         assert re.findall(r'<input type="radio" name="answer:\d+" value="(\d)"', page) == ["0", "1", "2", "3"]
 
 
-def test_ratings_far_apart_are_contested_and_looked_at_again_on_its_own_scale(client, judged):
+def test_ratings_far_apart_are_contested_and_looked_at_again_on_its_own_scale(client, judged_batch):
     """3 beside 0 is more than 2 apart while all others agree: who gave 0 looks again, alone."""
-    contested = find_contested(judged, read_thresholds(judged, {}))
+    contested = find_contested(judged_batch, read_thresholds(judged_batch, {}))
     assert (contested.looks, set(contested.rows["reason"])) == (1, {"alone"})
-    Batch.objects.filter(pk=judged.pk).update(state="closed")
-    judged.refresh_from_db()
-    second = open_second_round(judged, contested.thresholds)
+    Batch.objects.filter(pk=judged_batch.pk).update(state="closed")
+    judged_batch.refresh_from_db()
+    second = open_second_round(judged_batch, contested.thresholds)
     task = second.tasks.get()
     client.force_login(task.reserved_for.user)
-    page = client.post(reverse("take", args=[second.pk]), follow=True).text
+    page = markup(client.post(reverse("take", args=[second.pk]), follow=True).text)
     assert re.findall(r'type="radio" name="answer:\w+" value="(\d)"', page) == ["0", "1", "2", "3"]
     assert "Present" not in page
-    client.force_login(make_member(judged.study, Role.ADMIN))
-    assert "SummEval’s rule" in client.get(reverse("round", args=[judged.study.slug, judged.pk])).text
+    client.force_login(make_member(judged_batch.study, Role.ADMIN))
+    assert "SummEval’s rule" in client.get(reverse("round", args=[judged_batch.study.slug, judged_batch.pk])).text
 
 
-def test_quality_compares_its_dimensions_by_distance(judged):
-    (part,) = quality_content(judged.study)["protocols"]
-    assert (part["name"], part["level"], "unit" in part["by"]) == ("worth", "interval", True)
+def test_quality_compares_its_dimensions_by_distance(judged_batch):
+    (content,) = quality_content(judged_batch.study)["protocols"]
+    assert (content["name"], content["level"], "unit" in content["by"]) == ("worth", "interval", True)
 
 
 def test_its_pages_and_sheets_know_it(client, admin):
@@ -125,21 +126,21 @@ def test_its_pages_and_sheets_know_it(client, admin):
     assert "A whole number for one dimension of one summary, by one person." in sheet.markdown("card")
 
 
-def test_what_was_exported_can_be_imported_again(judged, tmp_path):
-    export_study(judged.study, tmp_path)
+def test_what_was_exported_can_be_imported_again(judged_batch, tmp_path):
+    export_study(judged_batch.study, tmp_path)
     import_study(tmp_path, "again")
-    again = Judgment.objects.filter(assignment__task__batch__study__name="again")
-    values = sorted(again.values_list("assignment__task__batch__protocol", "unit", "value", "scale_max"))
+    imported = Judgment.objects.filter(assignment__task__batch__study__name="again")
+    values = sorted(imported.values_list("assignment__task__batch__protocol", "unit", "value", "scale_max"))
     assert values == [("worth", "worth", value, 3) for value in (0, 2, 2, 2, 2, 3, 3, 3)]
 
 
-def test_an_imported_value_off_its_scale_is_named(judged, tmp_path):
-    export_study(judged.study, tmp_path)
+def test_an_imported_value_off_its_scale_is_named(judged_batch, tmp_path):
+    export_study(judged_batch.study, tmp_path)
     path = tmp_path / "judgments.csv"
-    header, first, *rest = path.read_text().splitlines()
+    header, first, *other_lines = path.read_text().splitlines()
     cells = first.split(",")
     cells[header.split(",").index("value")] = "7"
-    path.write_text("\n".join([header, ",".join(cells), *rest]) + "\n")
+    path.write_text("\n".join([header, ",".join(cells), *other_lines]) + "\n")
     with pytest.raises(TableError, match="a value on the scale 0 to 3 of Worth passing on"):
         import_study(tmp_path, "again")
 

@@ -38,10 +38,10 @@ def test_every_word_knows_its_place():
 
 def test_a_string_is_split_into_sentences_and_loses_nothing():
     text = "Mr. Smith left at 11.40 p.m. on  Monday. Nobody saw him!"
-    found = sentences(text)
-    assert [sentence.words[0].text for sentence in found] == ["Mr", "Nobody"]
-    shown = "".join(word.gap + word.text for word in found[0].words) + found[0].tail
-    assert shown == "Mr. Smith left at 11.40 p.m. on  Monday."
+    split = sentences(text)
+    assert [sentence.words[0].text for sentence in split] == ["Mr", "Nobody"]
+    rebuilt = "".join(word.gap + word.text for word in split[0].words) + split[0].tail
+    assert rebuilt == "Mr. Smith left at 11.40 p.m. on  Monday."
 
 
 def test_words_keep_their_inner_marks_and_chinese_is_taken_sign_by_sign():
@@ -63,7 +63,7 @@ def test_function_words_are_no_content():
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "names"),
     [
         # five: a team, a team, a result, a cup, a day
         (
@@ -75,8 +75,8 @@ def test_function_words_are_no_content():
         ("Residents signed a petition.", []),
     ],
 )
-def test_entities_are_names_and_numbers(text, found):
-    assert entities(text) == found
+def test_entities_are_names_and_numbers(text, names):
+    assert entities(text) == names
 
 
 def test_a_first_word_is_a_name_where_the_reference_shows_it():
@@ -97,7 +97,7 @@ def test_advice_names_each_kind_once():
             "The mayor said she was glad.",
         ]
     )
-    assert [[found.code for found in one] for one in advice] == [
+    assert [[piece.code for piece in pieces] for pieces in advice] == [
         ["entities"],
         ["words"],
         [],
@@ -171,8 +171,8 @@ def test_what_cannot_be_kept_is_refused_with_a_sentence(raw, sentence):
 
 def test_coverage_counts_content_words():
     # Content words: mayor opened bridge Tuesday | cost 3 million crowns: eight. "mayor opened" covers two.
-    found = coverage(REFERENCE, [Unit("The mayor opened something.", ((4, 16),))])
-    assert (found.covered, found.of, found.percent) == (2, 8, 25)
+    covered = coverage(REFERENCE, [Unit("The mayor opened something.", ((4, 16),))])
+    assert (covered.covered, covered.of, covered.percent) == (2, 8, 25)
 
 
 # Extraction through the engine
@@ -200,10 +200,10 @@ def make_scu_batch(study, quota=2, **options):
     return batch
 
 
-def extract(batch, worker, *units, part=0):
+def extract(batch, worker, *units, reference_index=0):
     """A submitted extraction, written as the engine writes it."""
     assignment = Assignment.objects.create(
-        task=batch.tasks.get(part=part), worker=worker, state="submitted", submitted_at=clock.now()
+        task=batch.tasks.get(part=reference_index), worker=worker, state="submitted", submitted_at=clock.now()
     )
     store_units(assignment, units, clock.now())
     return assignment
@@ -215,10 +215,10 @@ def test_a_task_is_made_for_every_reference():
     assert sorted(batch.tasks.values_list("part", "summary")) == [(0, None), (1, None), (2, None)]
 
 
-@pytest.mark.parametrize("most", [0, 101, "16", True])
-def test_the_number_of_units_is_checked(most):
+@pytest.mark.parametrize("limit", [0, 101, "16", True])
+def test_the_number_of_units_is_checked(limit):
     with pytest.raises(ValueError, match="max_units"):
-        protocols.get("scu").options({"max_units": most})
+        protocols.get("scu").options({"max_units": limit})
 
 
 @pytest.mark.django_db
@@ -267,9 +267,9 @@ def test_two_annotators_are_compared_and_the_suggestion_starts_the_list(django_a
     extract(batch, make_worker(study), Unit("The mayor opened the bridge.", ((4, 27),)), Unit("It cost money."))
     reference = Reference.objects.select_related("document").get()
     with django_assert_num_queries(6):
-        found = compare(reference)
-    assert (len(found.extractions), found.shared, len(found.rows), found.version) == (2, 1, 2, 0)
-    assert [unit.text for unit in found.start] == ["The mayor opened the bridge.", "It cost money."]
+        comparison = compare(reference)
+    assert (len(comparison.extractions), comparison.shared, len(comparison.rows), comparison.version) == (2, 1, 2, 0)
+    assert [unit.text for unit in comparison.start] == ["The mayor opened the bridge.", "It cost money."]
 
 
 # Freezing
@@ -358,10 +358,10 @@ def test_each_reference_has_its_own_units_and_checks_stay():
     study = make_scu_study(references=2)
     document = study.documents.get()
     ContentUnit.objects.create(document=document, scu_id="scu90", text="A check.", is_check=True, expected=0)
-    one, two = Reference.objects.order_by("index")
-    freeze_units(one, [Unit("One.")], None, seen_version=0)
-    freeze_units(two, [Unit("Two.")], None, seen_version=1)
-    freeze_units(one, [Unit("One, better.")], None, seen_version=2)
+    first, second = Reference.objects.order_by("index")
+    freeze_units(first, [Unit("One.")], None, seen_version=0)
+    freeze_units(second, [Unit("Two.")], None, seen_version=1)
+    freeze_units(first, [Unit("One, better.")], None, seen_version=2)
     assert {u.text for u in ContentUnit.objects.in_force()} == {"A check.", "One, better.", "Two."}
 
 
@@ -380,9 +380,9 @@ def test_an_export_carries_what_is_in_force_and_what_was_judged(tmp_path):
     assert judgments_frame(study)[["unit", "retired"]].to_numpy().tolist() == [["scu02", 1]]
     export_study(study, tmp_path / "out")
     import_study(tmp_path / "out", "again")
-    again = ContentUnit.objects.filter(document__study__name="again")
-    assert [u.text for u in again.in_force()] == ["Four.", "One."]
-    assert again.get(scu_id="scu02").retired_in == 2
+    imported = ContentUnit.objects.filter(document__study__name="again")
+    assert [u.text for u in imported.in_force()] == ["Four.", "One."]
+    assert imported.get(scu_id="scu02").retired_in == 2
 
 
 @pytest.mark.django_db
@@ -421,8 +421,8 @@ def test_advice_is_given_to_the_holder_alone(client):
     client.force_login(make_member(study))
     key = client.post(reverse("take", args=[batch.pk])).url.strip("/").split("/")[-1]
     address = reverse("advice", args=[key])
-    found = client.post(address, {"units": ["It cost money.", "Fine."]}, content_type="application/json").json()
-    assert found == {"advice": [["“It” has no noun here: name who or what it is."], []]}
+    response = client.post(address, {"units": ["It cost money.", "Fine."]}, content_type="application/json").json()
+    assert response == {"advice": [["“It” has no noun here: name who or what it is."], []]}
     assert client.post(address, "{", content_type="application/json").status_code == 422
     client.force_login(make_member(study))
     assert client.post(address, {"units": []}, content_type="application/json").status_code == 404
@@ -452,7 +452,7 @@ def test_one_scu_is_told_as_one_and_odd_versions_are_no_numbers(client):
     address = reverse("scu-list", args=[study.slug, Reference.objects.get().pk])
     client.force_login(make_member(study, Role.ADMIN))
     assert client.post(address, {"units": "One.", "version": "²"}).status_code == 409
-    told = client.post(address, {"units": "One.", "version": "0"}, follow=True).text
-    assert "Frozen: version 1, 1 SCU." in told
-    for odd in ("²", "9" * 5000):
-        assert client.get(address, {"version": odd}).status_code == 200
+    page = client.post(address, {"units": "One.", "version": "0"}, follow=True).text
+    assert "Frozen: version 1, 1 SCU." in page
+    for odd_number in ("²", "9" * 5000):
+        assert client.get(address, {"version": odd_number}).status_code == 200

@@ -43,16 +43,16 @@ def test_an_admin_makes_and_opens_a_batch(admin, study):
 
 
 @pytest.mark.parametrize(
-    ("form", "says"),
+    ("form", "sentence"),
     [
         ({"name": "x", "protocol": "guess", "quota": "2"}, "no protocol"),
         ({"name": "x", "protocol": "litepyramid", "quota": "many"}, "at least 1 answer"),
         ({"name": "x", "protocol": "litepyramid", "quota": "-1"}, "at least 1 answer"),
     ],
 )
-def test_a_wrong_batch_is_answered_with_a_sentence_and_not_made(admin, study, form, says):
+def test_a_wrong_batch_is_answered_with_a_sentence_and_not_made(admin, study, form, sentence):
     answer = admin.post(f"/studies/{study.slug}/collect/", form)
-    assert says in answer.content.decode()
+    assert sentence in answer.content.decode()
     assert not Batch.objects.exists()
 
 
@@ -76,7 +76,7 @@ def test_people_get_and_lose_roles(admin, study):
 
 
 @pytest.mark.parametrize(
-    ("form", "says"),
+    ("form", "sentence"),
     [
         ({"name": "nobody", "role": "annotator"}, "no account named"),
         ({"name": "boss", "role": "emperor"}, "no role"),
@@ -85,10 +85,10 @@ def test_people_get_and_lose_roles(admin, study):
         ({"name": "nobody", "remove": "1"}, "no part in this study"),
     ],
 )
-def test_a_wrong_role_is_answered_with_a_sentence(admin, study, form, says):
+def test_a_wrong_role_is_answered_with_a_sentence(admin, study, form, sentence):
     answer = admin.post(f"/studies/{study.slug}/collect/members/", form)
     assert answer.status_code == 409
-    assert says in answer.content.decode()
+    assert sentence in answer.content.decode()
     assert Membership.objects.get().role == "admin"
 
 
@@ -143,8 +143,8 @@ def test_taking_a_person_out_asks_once_more(admin, study):
     question = inside.split("</details>")[0]
     assert "What they did is kept." in question
     assert 'name="remove" value="1"' in question
-    own = page.split("<b>boss</b>")[1].split("</li>")[0]
-    assert "That is you" in own
+    own_entry = page.split("<b>boss</b>")[1].split("</li>")[0]
+    assert "That is you" in own_entry
 
 
 def test_a_refused_role_comes_back_as_it_was_typed(admin, study):
@@ -167,8 +167,8 @@ def test_a_refused_invitation_comes_back_as_it_was_typed(admin, study):
     form = page.split('id="invite"')[1]
     assert "There is no role “emperor”" in form
     assert 'value="Prof. &lt;X&gt;"' in form
-    gone = admin.post(f"/studies/{study.slug}/collect/invitations/", {"withdraw": "77"})
-    assert "There is no such open invitation" in gone.content.decode().split('id="invite"')[1]
+    response = admin.post(f"/studies/{study.slug}/collect/invitations/", {"withdraw": "77"})
+    assert "There is no such open invitation" in response.content.decode().split('id="invite"')[1]
 
 
 @pytest.mark.postgres
@@ -189,6 +189,6 @@ def test_two_admins_who_take_each_other_out_at_once_leave_one():
         study, start = make_study(), Barrier(2)
         names = [make_member(study, Role.ADMIN).username for _ in range(2)]
         with ThreadPoolExecutor(2) as pool:
-            done = list(pool.map(lambda name, study=study, start=start: take_out(study, name, start), names))
-        assert sorted(done) == [False, True]
+            results = list(pool.map(lambda name, study=study, start=start: take_out(study, name, start), names))
+        assert sorted(results) == [False, True]
         assert study.memberships.filter(role=Role.ADMIN).count() == 1

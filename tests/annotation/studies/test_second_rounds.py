@@ -33,7 +33,7 @@ def rated(values, protocol="likert", units=("coherence",)):
     batch = create_batch(study, "Round one", protocol, len(values), options, role="expert", state=Batch.State.OPEN)
     task, summary = batch.tasks.get(), Summary.objects.get()
     workers = [Worker.for_user(study, make_member(study)) for _ in values]
-    for worker, own in zip(workers, values, strict=True):
+    for worker, own_values in zip(workers, values, strict=True):
         assignment = Assignment.objects.create(
             task=task, worker=worker, state="submitted", submitted_at=clock.now(), leased_at=clock.now()
         )
@@ -47,7 +47,7 @@ def rated(values, protocol="likert", units=("coherence",)):
                 scale_max=batch.scale_max,
                 submitted_at=clock.now(),
             )
-            for unit, value in zip(units, own, strict=True)
+            for unit, value in zip(units, own_values, strict=True)
         )
     Batch.objects.filter(pk=batch.pk).update(state="closed")
     batch.refresh_from_db()
@@ -60,62 +60,63 @@ def open_round(batch, **thresholds):
 
 @pytest.mark.django_db
 def test_only_those_concerned_get_a_task_and_it_is_theirs_alone():
-    batch, (one, two, three) = rated([[1], [4], [5]])
+    batch, (worker, second_worker, third_worker) = rated([[1], [4], [5]])
     second = open_round(batch)
     assert (second.round, second.protocol, second.role) == (2, "likert", "expert")
     assert second.options["thresholds"] == {"gap": 2, "near": 1}
-    assert [task.reserved_for for task in second.tasks.all()] == [one]
+    assert [task.reserved_for for task in second.tasks.all()] == [worker]
     with pytest.raises(NoTaskLeft):
-        lease_task(second, two)
-    assert lease_task(second, one).worker == one
+        lease_task(second, second_worker)
+    assert lease_task(second, worker).worker == worker
     with pytest.raises(NoTaskLeft, match="no answer of yours"):
-        lease_task(second, three)
+        lease_task(second, third_worker)
 
 
 @pytest.mark.django_db
 def test_a_second_look_that_was_given_back_waits_for_its_worker():
-    batch, (one, *_others) = rated([[1], [4], [5]])
+    batch, (worker, *_others) = rated([[1], [4], [5]])
     second = open_round(batch)
-    mine = lease_task(second, one)
-    release_task(one, mine.key)
-    assert lease_task(second, one) == mine
+    assignment = lease_task(second, worker)
+    release_task(worker, assignment.key)
+    assert lease_task(second, worker) == assignment
 
 
 @pytest.mark.django_db
 def test_both_rounds_are_kept_and_exported_and_the_last_answer_counts():
-    batch, (one, *_others) = rated([[1], [4], [5]])
+    batch, (worker, *_others) = rated([[1], [4], [5]])
     second = open_round(batch)
-    assignment = lease_task(second, one)
+    assignment = lease_task(second, worker)
     protocol = protocols.of(second)
     item = protocol.items(assignment)[0]
-    receipt = submit_judgments(one, assignment.key, {item.field: {"value": "4", "remark": " Read it  again. "}}, "key")
+    answers = {item.field: {"value": "4", "remark": " Read it  again. "}}
+    receipt = submit_judgments(worker, assignment.key, answers, "key")
     assert receipt.judgments == 1
     frame = judgments_frame(batch.study)
-    mine = frame[frame["worker_id"] == one.pseudonym].sort_values("round")
-    assert mine[["round", "value"]].to_numpy().tolist() == [[1, 1], [2, 4]]
-    assert mine["remark"].tolist()[1] == "Read it again."
+    rows = frame[frame["worker_id"] == worker.pseudonym].sort_values("round")
+    assert rows[["round", "value"]].to_numpy().tolist() == [[1, 1], [2, 4]]
+    assert rows["remark"].tolist()[1] == "Read it again."
     assert set(frame["protocol"]) == {"likert"}
     assert protocol.answers_of(assignment) == {item.field: {"value": "4", "remark": "Read it again."}}
 
 
 @pytest.mark.django_db
 def test_the_page_shows_the_own_and_the_others_answers_and_no_names(client):
-    batch, (one, two, _) = rated([[1], [4], [5]])
+    batch, (worker, other_worker, _) = rated([[1], [4], [5]])
     Summary.objects.update(text="A short summary.")
     second = open_round(batch)
-    client.force_login(one.user)
+    client.force_login(worker.user)
     page = client.post(reverse("take", args=[second.pk]), follow=True).text
     assert "Coherence" in page
     assert SecondLook.objects.get().others in ([4.0, 5.0], [5.0, 4.0])
-    for secret in ("system0", two.pseudonym, two.user.username):
+    for secret in ("system0", other_worker.pseudonym, other_worker.user.username):
         assert secret not in page
 
 
 @pytest.mark.django_db
 def test_a_form_without_script_sends_the_remark_as_well(client):
-    batch, (one, *_others) = rated([[1], [4], [5]])
+    batch, (worker, *_others) = rated([[1], [4], [5]])
     second = open_round(batch)
-    client.force_login(one.user)
+    client.force_login(worker.user)
     task = client.post(reverse("take", args=[second.pk]))
     assignment = Assignment.objects.get(task__batch=second)
     field = protocols.of(second).items(assignment)[0].field
@@ -127,8 +128,8 @@ def test_a_form_without_script_sends_the_remark_as_well(client):
 def test_litepyramid_ties_go_back_to_everybody():
     units = ("scu00", "scu01")
     batch, workers = rated([[1, 1], [1, 1], [0, 1], [0, 0]], "litepyramid", units)
-    found = find_contested(batch, read_thresholds(batch, {}))
-    assert (found.units, found.looks, found.workers) == (1, 4, 4)
+    contested = find_contested(batch, read_thresholds(batch, {}))
+    assert (contested.units, contested.looks, contested.workers) == (1, 4, 4)
     second = open_round(batch)
     assert second.tasks.count() == 4
     items = protocols.of(second).items(lease_task(second, workers[0]))
@@ -183,13 +184,13 @@ def test_agreement_before_and_after():
     After, values 4 4 5 2 2 2: D_o = (2 * (0 + 1 + 1) / 2) / 6 = 2 / 6; D_e = 2 (6 * 69 - 361) / 30 = 106 / 30.
     alpha = 1 - 10 / 106 = 0.9057.
     """
-    batch, (one, *_others) = rated([[1, 2], [4, 2], [5, 2]], units=("coherence", "fluency"))
+    batch, (worker, *_others) = rated([[1, 2], [4, 2], [5, 2]], units=("coherence", "fluency"))
     second = open_round(batch)
-    assignment = lease_task(second, one)
+    assignment = lease_task(second, worker)
     item = protocols.of(second).items(assignment)[0]
     before = round_report(batch, second, resamples=0)
-    assert (before.looks, before.done, before.revised) == (1, 0, 0)
-    submit_judgments(one, assignment.key, {item.field: "4"}, "key")
+    assert (before.looks, before.n_answered, before.revised) == (1, 0, 0)
+    submit_judgments(worker, assignment.key, {item.field: "4"}, "key")
     report = round_report(batch, second, resamples=0)
     assert report.before[0]["value"] == pytest.approx(1 - 130 / 136)
     assert report.after[0]["value"] == pytest.approx(1 - 10 / 106)
@@ -199,9 +200,9 @@ def test_agreement_before_and_after():
 
 @pytest.mark.django_db
 def test_who_rated_a_summary_twice_counts_with_the_last_answer():
-    batch, (one, *_others) = rated([[1], [4], [5]])
-    again = Task.objects.create(batch=batch, document=batch.tasks.get().document, part=7, quota=1)
-    assignment = Assignment.objects.create(task=again, worker=one, state="submitted", submitted_at=clock.now())
+    batch, (worker, *_others) = rated([[1], [4], [5]])
+    second_task = Task.objects.create(batch=batch, document=batch.tasks.get().document, part=7, quota=1)
+    assignment = Assignment.objects.create(task=second_task, worker=worker, state="submitted", submitted_at=clock.now())
     Judgment.objects.create(
         assignment=assignment,
         summary=Summary.objects.get(),
@@ -233,12 +234,12 @@ def test_an_admin_sees_what_is_contested_and_opens_the_round(client):
 
 @pytest.mark.django_db
 def test_analysts_look_annotators_do_not(client):
-    batch, (one, *_others) = rated([[1], [4], [5]])
+    batch, (worker, *_others) = rated([[1], [4], [5]])
     slug = batch.study.slug
     client.force_login(make_member(batch.study, Role.ANALYST))
     assert client.get(reverse("round", args=[slug, batch.pk])).status_code == 200
     assert client.post(reverse("open-round", args=[slug, batch.pk])).status_code == 403
-    client.force_login(one.user)
+    client.force_login(worker.user)
     assert client.get(reverse("round", args=[slug, batch.pk])).status_code == 403
     assert client.get(reverse("rounds", args=[slug])).status_code == 403
 

@@ -60,12 +60,12 @@ def export(study: Study, folder: Path, table: str, form: str) -> list[dict[str, 
 def test_a_new_column_of_judgments_is_one_entry(study, tmp_path, monkeypatch, form, table):
     before = export(study, tmp_path / "before", table, form)
     monkeypatch.setattr(judgments, "COLUMNS", (*NEW, *judgments.COLUMNS))
-    after = export(study, tmp_path / "after", table, form)
-    assert list(after[0]) == [*(column.name for column in NEW), *before[0]]
-    assert [{name: row[name] for name in before[0]} for row in after] == before
+    changed_rows = export(study, tmp_path / "after", table, form)
+    assert list(changed_rows[0]) == [*(column.name for column in NEW), *before[0]]
+    assert [{name: row[name] for name in before[0]} for row in changed_rows] == before
     texts = {(unit.document.doc_id, unit.scu_id): unit for unit in ContentUnit.objects.select_related("document")}
     true = "1" if form == "csv" else True
-    for row in after:
+    for row in changed_rows:
         unit = texts[row["doc_id"], row["unit"]]
         cells = {name: str(row[name]) for name in ("top", "document_key", "crowd", "fact")}
         assert cells == {
@@ -80,13 +80,13 @@ def test_a_new_column_of_judgments_is_one_entry(study, tmp_path, monkeypatch, fo
 def test_a_new_column_is_in_the_frame_and_the_manifest(study, tmp_path, monkeypatch):
     before = frames.judgments_frame(study)
     monkeypatch.setattr(judgments, "COLUMNS", (*NEW, *judgments.COLUMNS))
-    after = frames.judgments_frame(study)
-    pd.testing.assert_frame_equal(after[before.columns], before)
-    kinds = {name: str(after[name].dtype) for name in ("top", "is_newest", "document_key", "fact")}
+    changed_frame = frames.judgments_frame(study)
+    pd.testing.assert_frame_equal(changed_frame[before.columns], before)
+    kinds = {name: str(changed_frame[name].dtype) for name in ("top", "is_newest", "document_key", "fact")}
     assert kinds == {"top": "int64", "is_newest": "bool", "document_key": "int64", "fact": "str"}
     export_folder(study, tmp_path / "out", ExportOptions.checked(["judgments"]))
-    told = json.loads((tmp_path / "out" / "manifest.json").read_text())["files"][0]["columns"]
-    assert [column["type"] for column in told[:6]] == ["integer", "flag", "integer", "string", "string", "string"]
+    columns = json.loads((tmp_path / "out" / "manifest.json").read_text())["files"][0]["columns"]
+    assert [column["type"] for column in columns[:6]] == ["integer", "flag", "integer", "string", "string", "string"]
 
 
 @pytest.mark.parametrize(
@@ -105,17 +105,17 @@ def test_so_it_is_in_every_other_table(study, tmp_path, monkeypatch, form, table
     Entry.objects.create(study=study, batch=study.batches.get(), kind="post", token="t1", reward_cents=80)
     before = export(study, tmp_path / "before", table, form)
     monkeypatch.setattr(module, columns, (new, *getattr(module, columns)))
-    after = export(study, tmp_path / "after", table, form)
-    assert list(after[0]) == [new.name, *before[0]]
-    assert [{name: row[name] for name in before[0]} for row in after] == before
+    changed_rows = export(study, tmp_path / "after", table, form)
+    assert list(changed_rows[0]) == [new.name, *before[0]]
+    assert [{name: row[name] for name in before[0]} for row in changed_rows] == before
     expected = {"of": {"s"}, "quota": {"3"}, "token": {"t1"}}
     expected["pk"] = {str(key) for key in study.documents.values_list("pk", flat=True)}
-    assert {str(row[new.name]) for row in after} == expected[new.name]
+    assert {str(row[new.name]) for row in changed_rows} == expected[new.name]
 
 
 def test_the_api_shows_what_is_stored_of_a_judgment():
-    stored = [column.name for column in judgments.COLUMNS if not column.derived]
-    assert list(JudgmentOut.model_fields) == [*stored, "counts"]
+    stored_names = [column.name for column in judgments.COLUMNS if not column.derived]
+    assert list(JudgmentOut.model_fields) == [*stored_names, "counts"]
 
 
 def test_a_measure_of_scus_is_not_taken_for_worker_ids(tmp_path):

@@ -77,10 +77,10 @@ def study(settings, tmp_path) -> Study:
             study=study, crowd="mturk", external_id=f"{RAW}{n}", pseudonym=study.pseudonym("mturk", f"{RAW}{n}")
         )
         for _ in range(batch.tasks.count()):
-            mine = lease_task(batch, worker)
-            items = protocol_of(batch).items(mine)
-            value = "0" if n == 2 else str((mine.task.summary_id + len(items)) % 2)
-            submit_judgments(worker, mine.key, {item.field: value for item in items}, mine.key)
+            assignment = lease_task(batch, worker)
+            items = protocol_of(batch).items(assignment)
+            value = "0" if n == 2 else str((assignment.task.summary_id + len(items)) % 2)
+            submit_judgments(worker, assignment.key, {item.field: value for item in items}, assignment.key)
     FilterDecision.objects.create(study=study, rules=["majority-dissent"])
     frame = summaries_frame(study).assign(metric="length", value=lambda rows: [len(str(s)) for s in rows["summary"]])
     store_scores(study, frame[["doc_id", "system", "group", "metric", "value"]], {"length": "characters"})
@@ -118,8 +118,8 @@ def candidates(study: Study, user) -> dict[str, list]:
 
 def file_names(study: Study) -> dict[str, list[str]]:
     """The files behind the addresses that end in a name."""
-    found = study.stored_results.filter(name="report").values_list("content", flat=True).first() or {}
-    figures = [figure["name"] for section in found.get("sections", []) for figure in section["figures"]]
+    report = study.stored_results.filter(name="report").values_list("content", flat=True).first() or {}
+    figures = [figure["name"] for section in report.get("sections", []) for figure in section["figures"]]
     exported = list(Export.objects.filter(study=study).first().files.values_list("name", flat=True))
     return {
         "quality-download": ["agreement.csv", "workers.csv", "contested.csv", "workers.svg", "systems.svg"],
@@ -130,32 +130,32 @@ def file_names(study: Study) -> dict[str, list[str]]:
     }
 
 
-def values_of(part: str, converter: object, known: dict[str, list]) -> list:
+def values_of(parameter: str, converter: object, values: dict[str, list]) -> list:
     """An address part that is new here: `thing_id` is the first Thing there is, anything else a word."""
-    if part in known:
-        return known[part]
-    if part.endswith("_id"):
+    if parameter in values:
+        return values[parameter]
+    if parameter.endswith("_id"):
         names = {model.__name__.lower(): model for model in apps.get_app_config("annotation").get_models()}
-        model = names.get(part.removesuffix("_id").replace("_", ""))
+        model = names.get(parameter.removesuffix("_id").replace("_", ""))
         first = model.objects.values_list("pk", flat=True).first() if model else None
         return [first or 1]
     return [1] if type(converter).__name__ == "IntConverter" else ["none"]
 
 
 def addresses(study: Study, user) -> Iterator[tuple[str, str]]:
-    known, files = candidates(study, user), file_names(study)
+    values, files = candidates(study, user), file_names(study)
     for route, name, converters in routes(get_resolver().url_patterns):
-        found = [route]
-        for part, converter in converters.items():
-            tail = f":{part}>"
-            found = [
+        addresses_found = [route]
+        for parameter, converter in converters.items():
+            tail = f":{parameter}>"
+            addresses_found = [
                 address.replace(
-                    next(piece for piece in (f"<{part}>", *_typed(address, tail)) if piece in address), str(value)
+                    next(piece for piece in (f"<{parameter}>", *_typed(address, tail)) if piece in address), str(value)
                 )
-                for address in found
-                for value in values_of(part, converter, {**known, "name": files.get(name, known["name"])})
+                for address in addresses_found
+                for value in values_of(parameter, converter, {**values, "name": files.get(name, values["name"])})
             ]
-        yield from ((name, f"/{address}") for address in found)
+        yield from ((name, f"/{address}") for address in addresses_found)
 
 
 def _typed(address: str, tail: str) -> list[str]:
