@@ -44,7 +44,7 @@ import json, sys, time, warnings
 from pathlib import Path
 import torch, transformers
 from transformers.models.bert import modeling_bert, tokenization_bert
-from scoring import threads
+from scoring.models import threads
 from scoring.run.files import score_files
 warnings.simplefilter("ignore")
 threads.use(1)
