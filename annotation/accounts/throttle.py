@@ -65,6 +65,3 @@ def forget(keys: dict[str, str]) -> None:
 
 def _key(kind: str, value: str) -> str:
     return salted_hmac(f"annotation.safety.{kind}", value, algorithm="sha256").hexdigest()
-
-
-__all__ = ["code_key", "forget", "keys_of", "note_failure", "password_key", "seconds_to_wait"]

@@ -32,12 +32,8 @@ class BearerToken(HttpBearer):
             _refuse(request, gettext("This token is unknown, revoked or past its end. Make a new one."))
         cast(Any, request).rate = count_token(row)
         if self.scope not in row.scopes:
-            raise Problem(
-                403,
-                gettext("This token may not do that: it lacks the scope “%(scope)s”. Nothing was changed.")
-                % {"scope": self.scope},
-                "scope",
-            )
+            sentence = gettext("This token may not do that: it lacks the scope “%(scope)s”. Nothing was changed.")
+            raise Problem(403, sentence % {"scope": self.scope}, "scope")
         request.user = row.user
         _refuse_unknown(request)
         return row
@@ -53,12 +49,9 @@ def _refuse_unknown(request: HttpRequest) -> None:
     known_names = _parameters(request.resolver_match.route if request.resolver_match else "", str(request.method))
     unknown = [name for name in request.GET if name not in known_names]
     if unknown:
-        raise Problem(
-            422,
-            gettext("There is no parameter “%(name)s” here. There are: %(known)s. Nothing was changed.")
-            % {"name": unknown[0][:60], "known": ", ".join(sorted(known_names)) or "–"},
-            "invalid",
-        )
+        sentence = gettext("There is no parameter “%(name)s” here. There are: %(known)s. Nothing was changed.")
+        known = ", ".join(sorted(known_names)) or "–"
+        raise Problem(422, sentence % {"name": unknown[0][:60], "known": known}, "invalid")
 
 
 @cache

@@ -12,7 +12,7 @@ from annotation.models import Assignment, Study, Task, Worker
 from annotation.models.attention import totals
 
 from .access import EVERYBODY, READ, only_own, study_for, token_of
-from .paging import BIGGEST, Paging, answer, page_by, within
+from .paging import BIGGEST, Paging, answer, page_by, page_of, within
 from .studies import WORD, Slug
 
 router = Router()
@@ -22,16 +22,10 @@ State = Annotated[
     str, Query(pattern="^(leased|submitted|expired|released|surplus)?$", description="Only in this state")
 ]
 FIELDS = {
-    "assignment_id": "key",
-    "batch": "task__batch_id",
-    "document": "task__document_id",
-    "doc_id": "task__document__doc_id",
-    "system": "task__summary__system__name",
-    "group": "task__summary__system__group",
-    "worker_id": "worker__pseudonym",
-    "state": "state",
-    "leased_at": "leased_at",
-    "submitted_at": "submitted_at",
+    **{"assignment_id": "key", "batch": "task__batch_id", "worker_id": "worker__pseudonym"},
+    **{"document": "task__document_id", "doc_id": "task__document__doc_id"},
+    **{"system": "task__summary__system__name", "group": "task__summary__system__group"},
+    **{name: name for name in ("state", "leased_at", "submitted_at")},
 }
 
 
@@ -52,12 +46,7 @@ class AssignmentOut(Schema):
     changes: int
 
 
-class AssignmentPage(Schema):
-    items: list[AssignmentOut]
-    next: str | None
-
-
-@router.get("/assignments", response=AssignmentPage, auth=READ)
+@router.get("/assignments", response=page_of(AssignmentOut), auth=READ)
 def list_assignments(
     request: HttpRequest,
     response: HttpResponse,

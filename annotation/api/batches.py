@@ -16,8 +16,8 @@ from annotation.studies.members import set_state
 from annotation.studies.progress import batch_progress
 
 from .access import READ, READERS, WRITE, study_for
-from .middleware import require_match, tag_of
-from .paging import Id, Paging, answer, page_by
+from .middleware import require_match, row_tag
+from .paging import Id, Paging, answer, first_row, page_by, page_of
 from .studies import Slug, Whole
 
 router = Router()
@@ -50,11 +50,6 @@ class BatchOut(Schema):
     created_at: datetime
 
 
-class BatchPage(Schema):
-    items: list[BatchOut]
-    next: str | None
-
-
 class ProgressOut(Schema):
     tasks: int
     places: int = Field(description="Answers asked for: the sum of the quotas")
@@ -78,7 +73,7 @@ class StateIn(Schema):
     state: Literal["open", "paused", "closed"]
 
 
-@router.get("/batches", response=BatchPage, auth=READ)
+@router.get("/batches", response=page_of(BatchOut), auth=READ)
 def list_batches(request: HttpRequest, response: HttpResponse, study: Slug, place: Paging) -> dict[str, Any]:
     """The batches. For admins and analysts."""
     rows = Batch.objects.filter(study=study_for(request, study, *READERS))
@@ -98,7 +93,7 @@ def post_batch(request: HttpRequest, response: HttpResponse, study: Slug, data: 
 def get_batch(request: HttpRequest, response: HttpResponse, study: Slug, id: Id) -> dict[str, Any]:
     """One batch. For admins and analysts."""
     row = _row(study_for(request, study, *READERS), id)
-    response["ETag"] = _tag(row)
+    response["ETag"] = row_tag(row)
     return row
 
 
@@ -108,10 +103,10 @@ def patch_batch(request: HttpRequest, response: HttpResponse, study: Slug, id: I
     found_study = study_for(request, study, Role.ADMIN)
     with transaction.atomic():
         Batch.objects.select_for_update().filter(study=found_study, pk=id).first()  # nobody comes in between
-        require_match(request, _tag(_row(found_study, id)))
+        require_match(request, row_tag(_row(found_study, id)))
         set_state(found_study, id, data.state)
     row = _row(found_study, id)
-    response["ETag"] = _tag(row)
+    response["ETag"] = row_tag(row)
     return row
 
 
@@ -126,11 +121,5 @@ def get_progress(request: HttpRequest, study: Slug, id: Id) -> Any:
 
 
 def _row(study: Study, batch_id: int) -> dict[str, Any]:
-    row = Batch.objects.filter(study=study, pk=batch_id).values(*FIELDS).first()
-    if row is None:
-        raise Http404(gettext("There is no such batch in this study."))
-    return dict(row)
-
-
-def _tag(row: dict[str, Any]) -> str:
-    return tag_of(repr(sorted(row.items())).encode())
+    rows = Batch.objects.filter(study=study, pk=batch_id).values(*FIELDS)
+    return first_row(rows, gettext("There is no such batch in this study."))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 from ninja import Query, Router, Schema
 from pydantic import Field
@@ -11,7 +11,7 @@ from pydantic import Field
 from annotation.models import Document, Reference, System
 
 from .access import READ, READERS, study_for
-from .paging import Id, Paging, answer, page_by
+from .paging import Id, Paging, answer, first_row, page_by, page_of
 from .studies import WORD, Slug
 
 router = Router()
@@ -27,23 +27,13 @@ class DocumentOut(Schema):
     references: list[Text] | None
 
 
-class DocumentPage(Schema):
-    items: list[DocumentOut]
-    next: str | None
-
-
 class SystemOut(Schema):
     id: int
     name: str
     group: str
 
 
-class SystemPage(Schema):
-    items: list[SystemOut]
-    next: str | None
-
-
-@router.get("/documents", response=DocumentPage, auth=READ)
+@router.get("/documents", response=page_of(DocumentOut), auth=READ)
 def list_documents(
     request: HttpRequest, response: HttpResponse, study: Slug, place: Paging, doc_id: DocId = "", texts: Texts = True
 ) -> dict[str, Any]:
@@ -68,13 +58,11 @@ def _shaped(ids: list[int], texts: bool) -> Callable[[Any], dict[str, Any]]:
 def get_document(request: HttpRequest, study: Slug, id: Id) -> dict[str, Any]:
     """One document."""
     rows = Document.objects.filter(study=study_for(request, study, *READERS), pk=id)
-    row = rows.values("id", "doc_id", "source").first()
-    if row is None:
-        raise Http404(gettext("There is no such document in this study."))
+    row = first_row(rows.values("id", "doc_id", "source"), gettext("There is no such document in this study."))
     return _shaped([id], True)(row)
 
 
-@router.get("/systems", response=SystemPage, auth=READ)
+@router.get("/systems", response=page_of(SystemOut), auth=READ)
 def list_systems(request: HttpRequest, response: HttpResponse, study: Slug, place: Paging) -> dict[str, Any]:
     """The systems. One name in two groups is two systems; rated references are the group `reference`."""
     rows = System.objects.filter(study=study_for(request, study, *READERS))

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 from ninja import Router, Schema, Status
 from pydantic import ConfigDict, Field
@@ -13,8 +13,8 @@ from annotation.models import FilterDecision, Role, Study
 from annotation.results.quality import decide_filter, preview_rules, undo_filter
 
 from .access import READ, READERS, WRITE, study_for, token_of
-from .middleware import require_match, tag_of
-from .paging import Paging, answer, page_by
+from .middleware import require_match, row_tag
+from .paging import Paging, answer, first_row, page_by, page_of
 from .studies import Slug, Whole
 
 router = Router()
@@ -45,11 +45,6 @@ class DecisionOut(Schema):
     undone_by: str | None
 
 
-class DecisionPage(Schema):
-    items: list[DecisionOut]
-    next: str | None
-
-
 class DroppedOut(Schema):
     worker_id: str = Field(description="A pseudonym")
     doc_id: str | None
@@ -77,7 +72,7 @@ def list_rules(request: HttpRequest, study: Slug) -> list[Any]:
     return [{"name": rule.name, "summary": rule.summary} for rule in RULES.values()]
 
 
-@router.get("/filters", response=DecisionPage, auth=READ)
+@router.get("/filters", response=page_of(DecisionOut), auth=READ)
 def list_filters(request: HttpRequest, response: HttpResponse, study: Slug, place: Paging) -> dict[str, Any]:
     """Every decision, the oldest first; none is ever deleted. For admins and analysts."""
     rows = study_for(request, study, *READERS).filter_decisions.all()
@@ -111,7 +106,7 @@ def post_filter(request: HttpRequest, study: Slug, data: FilterIn) -> Any:
 def get_filter(request: HttpRequest, response: HttpResponse, study: Slug) -> dict[str, Any]:
     """The decision in force; 404 while every answer counts. For admins and analysts."""
     row = _in_force(study_for(request, study, *READERS))
-    response["ETag"] = _tag(row)
+    response["ETag"] = row_tag(row)
     return row
 
 
@@ -122,22 +117,16 @@ def delete_filter(request: HttpRequest, study: Slug) -> dict[str, Any]:
     with transaction.atomic():
         Study.objects.select_for_update().get(pk=found_study.pk)
         row = _in_force(found_study)
-        require_match(request, _tag(row))
+        require_match(request, row_tag(row))
         undo_filter(found_study, token_of(request).user)
     return _shaped(FilterDecision.objects.values(*FIELDS).get(pk=row["id"]))
 
 
 def _in_force(study: Study) -> dict[str, Any]:
-    row = study.filter_decisions.in_force().values(*FIELDS).first()
-    if row is None:
-        raise Http404(gettext("No filter is in force: every answer counts."))
-    return _shaped(row)
+    rows = study.filter_decisions.in_force().values(*FIELDS)
+    return _shaped(first_row(rows, gettext("No filter is in force: every answer counts.")))
 
 
 def _shaped(row: Any) -> dict[str, Any]:
     fields = {name: row[name] for name in FIELDS[:5]}
     return {**fields, "decided_by": row["decided_by__username"], "undone_by": row["undone_by__username"]}
-
-
-def _tag(row: dict[str, Any]) -> str:
-    return tag_of(repr(sorted(row.items())).encode())

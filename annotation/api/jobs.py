@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 from ninja import Router, Schema
 from pydantic import Field
@@ -12,7 +12,7 @@ from annotation.jobs import MONEY_KINDS
 from annotation.models import Job, Role, Study
 
 from .access import READ, READERS, role_in, study_for
-from .paging import Id, Paging, answer, page_by
+from .paging import Id, Paging, answer, first_row, page_by, page_of
 from .studies import Slug
 
 router = Router()
@@ -30,12 +30,7 @@ class JobOut(Schema):
     ended_at: datetime | None
 
 
-class JobPage(Schema):
-    items: list[JobOut]
-    next: str | None
-
-
-@router.get("/jobs", response=JobPage, auth=READ)
+@router.get("/jobs", response=page_of(JobOut), auth=READ)
 def list_jobs(request: HttpRequest, response: HttpResponse, study: Slug, place: Paging) -> dict[str, Any]:
     """The jobs, the oldest first."""
     found_study = study_for(request, study, *READERS)
@@ -57,7 +52,5 @@ def _job_for_caller(request: HttpRequest, study: Study, row: dict[str, Any]) -> 
 
 
 def job_row(study: Study, job_id: int) -> dict[str, Any]:
-    row = Job.objects.filter(study=study, pk=job_id).values(*FIELDS).first()
-    if row is None:
-        raise Http404(gettext("There is no such job in this study."))
-    return dict(row)
+    rows = Job.objects.filter(study=study, pk=job_id).values(*FIELDS)
+    return first_row(rows, gettext("There is no such job in this study."))

@@ -15,7 +15,7 @@ from annotation.tables.stream import Column, names_of, paths_of
 
 from .access import EVERYBODY, READ, only_own, study_for, token_of
 from .assignments import OfBatch, OfWorker, assignments_of
-from .paging import Page, Paging, Position, answer, page_by
+from .paging import Page, Paging, Position, answer, page_by, page_of
 from .studies import Slug
 from .summaries import OfDocument
 
@@ -38,12 +38,7 @@ FIELDS["counts"] = bool, Field(description="Submitted, and confirmed where a mar
 JudgmentOut: Any = create_model("JudgmentOut", __base__=Schema, **FIELDS)
 
 
-class JudgmentPage(Schema):
-    items: list[JudgmentOut]
-    next: str | None
-
-
-@router.get("/judgments", response=JudgmentPage, auth=READ)
+@router.get("/judgments", response=page_of(JudgmentOut), auth=READ)
 def list_judgments(
     request: HttpRequest,
     response: HttpResponse,

@@ -78,6 +78,10 @@ def tag_of(content: bytes) -> str:
     return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
+def row_tag(row: dict[str, Any]) -> str:
+    return tag_of(repr(sorted(row.items())).encode())
+
+
 def _matches(header: str, tag: str) -> bool:
     tags = [tag_text.strip().removeprefix("W/") for tag_text in header.split(",")]
     return "*" in tags or tag in tags

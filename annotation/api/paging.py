@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from django.db.models import Max, Min, Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from ninja import Query, Schema
-from pydantic import Field
+from pydantic import Field, create_model
 
 BIGGEST = 2**63 - 1
 Id = Annotated[int, Field(ge=1, le=BIGGEST)]
@@ -40,6 +40,12 @@ class Page:
     next: str
 
 
+def page_of(item: Any) -> Any:
+    """The schema of a page of such items: `page_of(JobOut)` is the document's JobPage."""
+    fields: dict[str, Any] = {"items": (list[item], ...), "next": (str | None, ...)}
+    return create_model(f"{item.__name__.removesuffix('Out')}Page", __base__=Schema, **fields)
+
+
 def page_by(rows: QuerySet[Any], keys: Sequence[str], place: Position) -> Page:
     """The rows after the cursor, in the order of these keys; the last key is the row's own id.
 
@@ -55,6 +61,14 @@ def page_by(rows: QuerySet[Any], keys: Sequence[str], place: Position) -> Page:
     has_next = len(page_rows) > place.limit
     page_rows = page_rows[: place.limit]
     return Page(page_rows, ".".join(str(page_rows[-1][key]) for key in keys) if has_next else "")
+
+
+def first_row(rows: QuerySet[Any, Any], missing: str) -> dict[str, Any]:
+    """The one row that is asked for; 404 with the sentence where there is none."""
+    row = rows.first()
+    if row is None:
+        raise Http404(missing)
+    return dict(row)
 
 
 def within(rows: QuerySet[Any], parents: QuerySet[Any], key: str) -> QuerySet[Any]:

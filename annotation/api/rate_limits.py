@@ -45,13 +45,9 @@ def count_stranger(request: HttpRequest) -> Rate:
 
 def _checked(rate: Rate) -> Rate:
     if rate.count > rate.limit:
-        raise Problem(
-            429,
-            gettext("More than %(n)d requests in a minute. Wait %(s)d seconds.")
-            % {"n": rate.limit, "s": rate.seconds_left},
-            "too-fast",
-            {"Retry-After": str(rate.seconds_left), **rate.headers},
-        )
+        sentence = gettext("More than %(n)d requests in a minute. Wait %(s)d seconds.")
+        headers = {"Retry-After": str(rate.seconds_left), **rate.headers}
+        raise Problem(429, sentence % {"n": rate.limit, "s": rate.seconds_left}, "too-fast", headers)
     return rate
 
 

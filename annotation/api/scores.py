@@ -13,12 +13,15 @@ from annotation.results.metrics import checked_metrics, scored_metrics
 
 from .access import READ, READERS, WRITE, study_for, token_of
 from .jobs import JobOut, job_row
-from .paging import Paging, answer, page_by
+from .paging import Paging, answer, page_by, page_of
 from .studies import WORD, Slug
 from .summaries import OfDocument
 
 router = Router()
-FIELDS = ("id", "document_id", "document__doc_id", "system__name", "system__group", "metric", "value")
+FIELDS = {
+    **{"document": "document_id", "doc_id": "document__doc_id", "system": "system__name", "group": "system__group"},
+    **{"metric": "metric", "value": "value"},
+}
 
 
 class ScoreOut(Schema):
@@ -28,11 +31,6 @@ class ScoreOut(Schema):
     group: str
     metric: str
     value: float | None = Field(description="null: undefined")
-
-
-class ScorePage(Schema):
-    items: list[ScoreOut]
-    next: str | None
 
 
 class MetricOut(Schema):
@@ -52,7 +50,7 @@ class MetricRunIn(Schema):
     )
 
 
-@router.get("/scores", response=ScorePage, auth=READ)
+@router.get("/scores", response=page_of(ScoreOut), auth=READ)
 def list_scores(
     request: HttpRequest,
     response: HttpResponse,
@@ -65,31 +63,19 @@ def list_scores(
     rows = Score.objects.filter(study=study_for(request, study, *READERS))
     rows = rows.filter(metric=metric) if metric else rows
     rows = rows.filter(document=document) if document else rows
-    return answer(request, response, page_by(rows.values(*FIELDS), ["id"], place), _shaped)
+    return answer(request, response, page_by(rows.values("id", *FIELDS.values()), ["id"], place), _shaped)
 
 
 def _shaped(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "document": row["document_id"],
-        "doc_id": row["document__doc_id"] or WHOLE_SYSTEM,
-        "system": row["system__name"],
-        "group": row["system__group"],
-        "metric": row["metric"],
-        "value": row["value"],
-    }
+    scored = {name: row[field] for name, field in FIELDS.items()}
+    return {**scored, "doc_id": scored["doc_id"] or WHOLE_SYSTEM}
 
 
 @router.get("/metrics", response=list[MetricOut], auth=READ)
 def list_metrics(request: HttpRequest, study: Slug) -> list[dict[str, Any]]:
     """The metrics that have scores, and how each was made."""
-    return [
-        {
-            **row,
-            "signature": row["run"].signature if row["run"] else None,
-            "scored_at": row["run"].scored_at if row["run"] else None,
-        }
-        for row in scored_metrics(study_for(request, study, *READERS))
-    ]
+    rows = scored_metrics(study_for(request, study, *READERS))
+    return [{**row, **{name: getattr(row["run"], name, None) for name in ("signature", "scored_at")}} for row in rows]
 
 
 @router.post("/metric-runs", response={202: JobOut}, auth=WRITE)

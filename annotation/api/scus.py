@@ -10,26 +10,11 @@ from pydantic import Field
 from annotation.models import ContentUnit
 
 from .access import READ, READERS, study_for
-from .paging import Paging, answer, page_by, within
+from .paging import Paging, answer, page_by, page_of, within
 from .studies import Slug
 from .summaries import OfDocument
 
 router = Router()
-FIELDS = {
-    "id": "id",
-    "document": "document_id",
-    "doc_id": "document__doc_id",
-    "scu_id": "scu_id",
-    "text": "text",
-    "reference_index": "reference_index",
-    "start": "start",
-    "end": "end",
-    "weight": "weight",
-    "is_check": "is_check",
-    "expected": "expected",
-    "version": "version",
-    "retired_in": "retired_in",
-}
 
 
 class ScuOut(Schema):
@@ -48,12 +33,10 @@ class ScuOut(Schema):
     retired_in: int | None = Field(description="The version of the list that left it out")
 
 
-class ScuPage(Schema):
-    items: list[ScuOut]
-    next: str | None
+FIELDS = {**{name: name for name in ScuOut.model_fields}, "document": "document_id", "doc_id": "document__doc_id"}
 
 
-@router.get("/scus", response=ScuPage, auth=READ)
+@router.get("/scus", response=page_of(ScuOut), auth=READ)
 def list_scus(
     request: HttpRequest,
     response: HttpResponse,

@@ -11,7 +11,7 @@ from annotation.models import Membership, Role, Study
 from annotation.studies.progress import study_state
 
 from .access import EVERYBODY, READ, READERS, role_in, study_for, token_of
-from .paging import Paging, answer, page_by
+from .paging import Paging, answer, page_by, page_of
 
 router = Router()
 
@@ -46,11 +46,6 @@ class StudyOut(Schema):
     created_at: datetime
 
 
-class StudyPage(Schema):
-    items: list[StudyOut]
-    next: str | None
-
-
 class CountsOut(Schema):
     documents: int
     systems: int
@@ -74,7 +69,7 @@ def me(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-@router.get("/studies", response=StudyPage, auth=READ)
+@router.get("/studies", response=page_of(StudyOut), auth=READ)
 def list_studies(request: HttpRequest, response: HttpResponse, place: Paging) -> dict[str, Any]:
     """The studies you have a part in."""
     token = token_of(request)

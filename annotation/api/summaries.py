@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
 from ninja import Query, Router, Schema
 from pydantic import Field
@@ -11,12 +11,16 @@ from annotation.models import Summary
 
 from .access import READ, READERS, study_for
 from .documents import Text, Texts
-from .paging import BIGGEST, Id, Paging, answer, page_by, within
+from .paging import BIGGEST, Id, Paging, answer, first_row, page_by, page_of, within
 from .studies import Slug
 
 router = Router()
 OfDocument = Annotated[int, Query(ge=0, le=BIGGEST, description="Only of the document with this id; 0: of all")]
-FIELDS = ("id", "document_id", "document__doc_id", "system__name", "system__group")
+FIELDS = {
+    **{"id": "id", "document": "document_id", "doc_id": "document__doc_id"},
+    **{"system": "system__name", "group": "system__group"},
+}
+TEXTS = {"summary": "text", "shown_to_workers": "shown"}
 
 
 class SummaryOut(Schema):
@@ -29,12 +33,7 @@ class SummaryOut(Schema):
     shown_to_workers: Text | None = Field(description="The text as workers see it, where it differs")
 
 
-class SummaryPage(Schema):
-    items: list[SummaryOut]
-    next: str | None
-
-
-@router.get("/summaries", response=SummaryPage, auth=READ)
+@router.get("/summaries", response=page_of(SummaryOut), auth=READ)
 def list_summaries(
     request: HttpRequest,
     response: HttpResponse,
@@ -47,27 +46,17 @@ def list_summaries(
     found_study = study_for(request, study, *READERS)
     rows = Summary.objects.filter(document__study=found_study)
     rows = rows.filter(document=document) if document else within(rows, found_study.documents.all(), "document_id")
-    fields = [*FIELDS, *(["text", "shown"] if texts else [])]
+    fields = [*FIELDS.values(), *(TEXTS.values() if texts else [])]
     return answer(request, response, page_by(rows.values(*fields), ["document_id", "id"], place), _shaped)
 
 
 def _shaped(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "id": row["id"],
-        "document": row["document_id"],
-        "doc_id": row["document__doc_id"],
-        "system": row["system__name"],
-        "group": row["system__group"],
-        "summary": row.get("text"),
-        "shown_to_workers": row.get("shown"),
-    }
+    return {name: row.get(field) for name, field in {**FIELDS, **TEXTS}.items()}
 
 
 @router.get("/summaries/{id}", response=SummaryOut, auth=READ)
 def get_summary(request: HttpRequest, study: Slug, id: Id) -> dict[str, Any]:
     """One summary."""
     rows = Summary.objects.filter(document__study=study_for(request, study, *READERS), pk=id)
-    row = rows.values(*FIELDS, "text", "shown").first()
-    if row is None:
-        raise Http404(gettext("There is no such summary in this study."))
-    return _shaped(row)
+    rows_with_texts = rows.values(*FIELDS.values(), *TEXTS.values())
+    return _shaped(first_row(rows_with_texts, gettext("There is no such summary in this study.")))

@@ -99,19 +99,12 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    return error_page(
-        request,
-        500,
-        gettext("Something went wrong on our side. What you had saved is kept; please try again in a minute."),
-    )
+    sentence = gettext("Something went wrong on our side. What you had saved is kept; please try again in a minute.")
+    return error_page(request, 500, sentence)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return error_page(
-        request,
-        403,
-        gettext(
-            "This page was open for too long, or cookies are off. Nothing was changed: go back, reload, try again."
-        ),
-        {"too_old": True},
+    sentence = gettext(
+        "This page was open for too long, or cookies are off. Nothing was changed: go back, reload, try again."
     )
+    return error_page(request, 403, sentence, {"too_old": True})

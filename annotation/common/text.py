@@ -16,6 +16,12 @@ def plain(text: Text) -> str:
     return text if isinstance(text, str) else " ".join(text)
 
 
+def glimpse(text: Text, length: int) -> str:
+    """The beginning of a text in whole words, enough to know it again."""
+    start = plain(text)
+    return start if len(start) <= length else start[:length].rsplit(" ", 1)[0] + " …"
+
+
 def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 

@@ -69,18 +69,9 @@ def set_rules(study: Study, form: Mapping[str, str]) -> PracticePlan:
         raise BadAnswers(_("The pass mark must lie above 0 % and at most at 100 %. Nothing was changed."))
     if tries != int(tries) or not 1 <= tries <= 100:
         raise BadAnswers(_("The number of tries must be a whole number from 1 to 100. Nothing was changed."))
-    tutorial = "required" if form.get("tutorial") else "optional"
-    plan, _made = PracticePlan.objects.update_or_create(
-        study=study,
-        protocol=protocol.name,
-        defaults={
-            "tutorial": tutorial,
-            "test_required": bool(form.get("test_required")),
-            "pass_mark": share,
-            "tries": int(tries),
-        },
-    )
-    return plan
+    rules = {"tutorial": "required" if form.get("tutorial") else "optional", "pass_mark": share, "tries": int(tries)}
+    rules["test_required"] = bool(form.get("test_required"))
+    return PracticePlan.objects.update_or_create(study=study, protocol=protocol.name, defaults=rules)[0]
 
 
 def add_item(study: Study, form: Mapping[str, str]) -> PracticeItem:

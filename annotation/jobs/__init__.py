@@ -80,10 +80,8 @@ def run_job(job_id: int) -> None:
         message, state = str(refusal), Job.State.FAILED
     except Exception:
         logger.exception("job %s failed", job_id)
-        message, state = (
-            "It stopped with an error on our side; the log has it. Nothing half done was kept.",
-            Job.State.FAILED,
-        )
+        message = "It stopped with an error on our side; the log has it. Nothing half done was kept."
+        state = Job.State.FAILED
     Job.objects.filter(pk=job_id).update(state=state, message=message, ended_at=clock.now())
 
 

@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 
 from annotation import protocols
 from annotation.common.prepared_queries import PreparedQuery
-from annotation.common.text import plain
+from annotation.common.text import glimpse
 from annotation.models import Assignment, Batch, User
 
 from .leases import DONE
@@ -87,18 +87,14 @@ def done_tasks(batch: Batch, user: User, page: str) -> DoneTasks:
     )
     page_of_tasks = Paginator(assignments, PER_PAGE).get_page(page)
     rows = [
-        DoneTask(assignment, _glimpse(assignment), _answers(assignment), bool(assignment.revision_keys))
+        DoneTask(
+            assignment, _glimpse(assignment), assignment.judged + assignment.extracts, bool(assignment.revision_keys)
+        )
         for assignment in page_of_tasks.object_list
     ]
     return DoneTasks(rows, page_of_tasks, batch.state == Batch.State.OPEN)
 
 
-def _answers(assignment: Any) -> int:
-    """What the query counted: judgments, or extracted SCUs."""
-    return int(assignment.judged + assignment.extracts)
-
-
 def _glimpse(assignment: Assignment) -> str:
     task = assignment.task
-    text = task.summary.text_shown if task.summary else plain(task.document.source)
-    return text if len(text) <= GLIMPSE else text[:GLIMPSE].rsplit(" ", 1)[0] + " …"
+    return glimpse(task.summary.text_shown if task.summary else task.document.source, GLIMPSE)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotation import protocols
 from annotation.common import clock
-from annotation.common.errors import AlreadySubmitted, NotYours, Refused
+from annotation.common.errors import AlreadySubmitted, Refused
 from annotation.models import Assignment, Batch, Worker
 
 from .attention import merge_signals
@@ -18,6 +18,7 @@ from .drafts import drafted_answers, now_ms
 from .leases import DONE, check_open, own_assignment
 
 State = Assignment.State
+Fields = Mapping[str, Any]  # by name, as the page sends them
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,7 @@ class Receipt:
 
 
 def submit_judgments(
-    worker: Worker | None,
-    key: str,
-    answers: Mapping[str, Any],
-    submit_key: str,
-    *,
-    signals: Mapping[str, Any] | None = None,
+    worker: Worker | None, key: str, answers: Fields, submit_key: str, *, signals: Fields | None = None
 ) -> Receipt:
     """Write one judgment per item in one transaction; an item that `answers` doesn't name is taken from the draft.
 
@@ -74,12 +70,7 @@ def _mark_submitted(assignment: Assignment, submit_key: str, now: datetime) -> N
 
 
 def revise_judgments(
-    worker: Worker | None,
-    key: str,
-    answers: Mapping[str, Any],
-    submit_key: str,
-    *,
-    signals: Mapping[str, Any] | None = None,
+    worker: Worker | None, key: str, answers: Fields, submit_key: str, *, signals: Fields | None = None
 ) -> Receipt:
     """Append what changed since the last submit; nothing is overwritten. `judgments` is how many changed.
 
@@ -101,6 +92,3 @@ def revise_judgments(
         assignment.draft = {**(assignment.draft or {}), "settled": now_ms()}
         assignment.save(update_fields=["revision_keys", "signals", "draft"])
         return Receipt(assignment, n_changed, repeated=False)
-
-
-__all__ = ["NotYours", "Receipt", "revise_judgments", "submit_judgments"]

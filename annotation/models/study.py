@@ -165,16 +165,9 @@ class Worker(models.Model):
         """The worker that a signed-in person is in this study."""
         if worker := _WORKER.first(study=study.pk, user=user.pk):
             return worker
-        worker, _ = cls.objects.get_or_create(
-            study=study,
-            user=user,
-            defaults={
-                "crowd": cls.DIRECT,
-                "external_id": str(user.pk),
-                "pseudonym": study.pseudonym(cls.DIRECT, str(user.pk)),
-            },
-        )
-        return worker
+        key = str(user.pk)
+        facts = {"crowd": cls.DIRECT, "external_id": key, "pseudonym": study.pseudonym(cls.DIRECT, key)}
+        return cls.objects.get_or_create(study=study, user=user, defaults=facts)[0]
 
 
 _WORKER = PreparedObjects(lambda study, user: Worker.objects.filter(study=study, user=user), "study", "user")

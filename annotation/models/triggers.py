@@ -66,19 +66,6 @@ _SQLITE = [
     f"""CREATE TRIGGER record_stays BEFORE UPDATE OF {_RECORD} ON annotation_auditevent
     BEGIN SELECT RAISE(ABORT, '{_RECORD_REFUSAL}'); END""",
 ]
-_SQLITE_NAMES = [
-    "assignment_takes_place",
-    "assignment_moves",
-    "assignment_frees_place",
-    "judgment_append_only",
-    "extracted_append_only",
-    "unit_keeps_its_words",
-    "entry_commits",
-    "entry_moves",
-    "entry_leaves",
-    "entry_amounts_stay",
-    "record_stays",
-]
 
 _POSTGRES = [
     f"""CREATE OR REPLACE FUNCTION pyramidion_count_places() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -170,7 +157,8 @@ def install_triggers(using: str = "default", **_: Any) -> None:
     """Make the triggers anew on one database; safe to repeat."""
     connection = connections[using]
     if connection.vendor == "sqlite":
-        statements = [f"DROP TRIGGER IF EXISTS {name}" for name in _SQLITE_NAMES] + _SQLITE
+        names = [statement.split()[2] for statement in _SQLITE]  # CREATE TRIGGER name …
+        statements = [*(f"DROP TRIGGER IF EXISTS {name}" for name in names), *_SQLITE]
     else:
         statements = _POSTGRES
     with connection.cursor() as cursor:

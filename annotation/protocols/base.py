@@ -43,11 +43,10 @@ class Item:
 
 @dataclass(frozen=True)
 class Answer:
-    """A checked answer to an item, with the place it was shown at."""
+    """A checked answer to an item."""
 
     item: Item
     value: float
-    position: int
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -143,14 +142,10 @@ class Protocol(ABC):
         missing = [item for item in items if not answer_value(form.get(item.field))]
         if missing:
             raise BadAnswers(_missing_sentence(missing, items))
+        pairs = [(item, form[item.field]) for item in items]
         return [
-            Answer(
-                item,
-                _value(answer_value(form[item.field]), values, item),
-                item.position,
-                self.extra_of(assignment, item, form[item.field]),
-            )
-            for item in items
+            Answer(item, _value(answer_value(answer), values, item), self.extra_of(assignment, item, answer))
+            for item, answer in pairs
         ]
 
     def extra_of(self, assignment: Assignment, item: Item, answer: Any) -> dict[str, Any]:
@@ -308,7 +303,7 @@ def _judgment(assignment: Assignment, answer: Answer, revision: int, now: dateti
         revision=revision,
         is_check=answer.item.is_check,
         seconds=seconds_on(assignment, answer.item.field),
-        position=answer.position,
+        position=answer.item.position,
         submitted_at=now,
         extra=answer.extra or None,
     )

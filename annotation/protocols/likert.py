@@ -135,7 +135,7 @@ class Likert(Protocol):
             raise ValueError(f"The scale is {options['scale']!r}, but must be two whole numbers such as [1, 5].")
         if not isinstance(options["group_size"], int) or options["group_size"] < 1 + bool(options["reference"]):
             raise ValueError(f"The group size is {options['group_size']!r}, but must be a whole number of at least 2.")
-        names = [dimension.name for dimension in dimensions_of(options)]
+        names = [dimension.name for dimension in self.dimensions(options)]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"The dimensions are {', '.join(names) or 'empty'}; each needs a name of its own.")
         return options
@@ -163,7 +163,8 @@ class Likert(Protocol):
         ]
 
     def dimensions(self, options: Mapping[str, Any]) -> list[Dimension]:
-        return dimensions_of(options)
+        """SummEval's by name, or {"name", "title", "definition", "low", "high"} of one's own."""
+        return [_dimension(description) for description in options.get("dimensions", DIMENSIONS)]
 
     def expected_help(self) -> str:
         return gettext("A rating on the scale, such as 4.")
@@ -171,7 +172,7 @@ class Likert(Protocol):
     def judged_dimensions(self, batch: Batch) -> list[Dimension]:
         """An imported batch names none: then those that were rated."""
         if batch.options.get("dimensions"):
-            return dimensions_of(batch.options)
+            return self.dimensions(batch.options)
         return [_dimension(unit if unit in DIMENSIONS else {"name": unit}) for unit in judged_units(batch)]
 
     def criterion(self, dimension: Dimension, batch: Batch) -> Criterion:
@@ -195,7 +196,7 @@ class Likert(Protocol):
         return self._items(assignment, self.group(assignment))
 
     def _items(self, assignment: Assignment, group: list[Summary]) -> list[Item]:
-        dimensions = dimensions_of(assignment.task.batch.options)
+        dimensions = self.dimensions(assignment.task.batch.options)
         return named(
             assignment,
             [
@@ -207,7 +208,7 @@ class Likert(Protocol):
 
     def page(self, assignment: Assignment, answers: Mapping[str, Any]) -> dict[str, Any]:
         task = assignment.task
-        group, dimensions = self.group(assignment), dimensions_of(task.batch.options)
+        group, dimensions = self.group(assignment), self.dimensions(task.batch.options)
         items = {(item.summary_id, item.unit): item for item in self._items(assignment, group)}
         scale = [f"{value:g}" for value in self.values(task)]
         cards = [
@@ -237,11 +238,6 @@ def _n_groups(n_summaries: int, options: Mapping[str, Any]) -> int:
     return max(1, ceil(n_summaries / places))
 
 
-def dimensions_of(options: Mapping[str, Any]) -> list[Dimension]:
-    """A batch's dimensions: names of SummEval's, or {"name", "title", "definition", "low", "high"} of one's own."""
-    return [_dimension(description) for description in options.get("dimensions", DIMENSIONS)]
-
-
 def _dimension(description: Any) -> Dimension:
     if isinstance(description, str):
         if description not in DIMENSIONS:
@@ -253,13 +249,8 @@ def _dimension(description: Any) -> Dimension:
     if not isinstance(description, Mapping) or not description.get("name"):
         raise ValueError(f"A dimension is {description!r}, but must be a name or an object with at least a name.")
     name = str(description["name"])
-    return Dimension(
-        name=name,
-        title=str(description.get("title") or name.capitalize()),
-        definition=str(description.get("definition", "")),
-        low=str(description.get("low", "")),
-        high=str(description.get("high", "")),
-    )
+    texts = {key: str(description.get(key, "")) for key in ("definition", "low", "high")}
+    return Dimension(name, str(description.get("title") or name.capitalize()), **texts)
 
 
 def store_references(batch: Batch) -> None:
@@ -281,6 +272,3 @@ def paragraphs(source: Any) -> list[list[str]]:
     if isinstance(source, list):
         return [source[first : first + PARAGRAPH] for first in range(0, len(source), PARAGRAPH)]
     return [SENTENCE_END.split(line.strip()) for line in plain(source).splitlines() if line.strip()]
-
-
-__all__ = ["DIMENSIONS", "Likert", "dimensions_of", "store_references"]

@@ -13,7 +13,7 @@ from annotation.models import Assignment, Batch, Reference, Summary, Task
 
 from .base import Item, Protocol
 from .descriptions import Choice
-from .scu_units import read_units, store_units, units_of
+from .scu_units import Unit, read_units, store_units, units_of
 
 FIELD = "units"
 MOST_UNITS = 16  # REALSumm
@@ -93,12 +93,10 @@ class SCU(Protocol):
         }
 
     def store(self, assignment: Assignment, form: Mapping[str, Any], now: datetime) -> int:
-        reference = plain(reference_of(assignment.task).text)
-        return store_units(assignment, read_units(_raw(form), reference, max_units(assignment.task.batch)), now)
+        return store_units(assignment, _read(assignment.task, form), now)
 
     def revise(self, assignment: Assignment, form: Mapping[str, Any], now: datetime) -> int:
-        reference = plain(reference_of(assignment.task).text)
-        units = read_units(_raw(form), reference, max_units(assignment.task.batch))
+        units = _read(assignment.task, form)
         return 0 if units == units_of(assignment) else store_units(assignment, units, now)
 
     def answers_of(self, assignment: Assignment) -> dict[str, Any]:
@@ -125,6 +123,10 @@ def reference_of(task: Task) -> Reference:
     return Reference.objects.get(document_id=task.document_id, index=task.part)
 
 
+def _read(task: Task, form: Mapping[str, Any]) -> list[Unit]:
+    return read_units(_raw(form), plain(reference_of(task).text), max_units(task.batch))
+
+
 def max_units(batch: Batch) -> int:
     return int(batch.options.get("max_units", MOST_UNITS))
 
@@ -132,9 +134,8 @@ def max_units(batch: Batch) -> int:
 def drafted_lines(raw: Any) -> str:
     """A draft for a page without script: one SCU per line."""
     try:
-        return (
-            "\n".join(unit["text"] for unit in json.loads(raw)) if raw and raw.lstrip().startswith("[") else raw or ""
-        )
+        is_list = raw and raw.lstrip().startswith("[")
+        return "\n".join(unit["text"] for unit in json.loads(raw)) if is_list else raw or ""
     except (ValueError, TypeError, KeyError, AttributeError):
         return ""
 

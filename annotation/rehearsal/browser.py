@@ -40,7 +40,6 @@ class Browser:
     def __init__(self, *, cookies: bool = True) -> None:
         self._cookies = RequestsCookieJar()
         self._adapter = HTTPAdapter if cookies else NoCookies
-        self.requests = 0
 
     def get(self, url: str) -> Page:
         for _reload in range(RELOADS):
@@ -71,7 +70,6 @@ class Browser:
 
     def _send(self, method: str, url: str, **content: Any) -> requests.Response:
         """Over a connection of its own: people click minutes apart, and servers hang up in between."""
-        self.requests += 1
         with requests.Session() as session:
             session.trust_env = False  # no proxy stands between the two servers
             session.cookies = self._cookies

@@ -1,6 +1,7 @@
 """Many simulated workers at once."""
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from annotation.common.errors import Refused
 
 from .characters import Person
 from .truth import Truth
-from .worker import MarketWorker, Turn
+from .worker import MarketWorker
 
 Tell = Callable[[str], None]
 AT_ONCE = 6
@@ -22,12 +23,11 @@ class Worked:
     person: Person
     worker_id: str
     """The market's id; empty for somebody who never got a task."""
-    turns: tuple[Turn, ...]
-    requests: int
+    outcomes: tuple[str, ...]
     problem: str = ""
 
     def count(self, outcome: str) -> int:
-        return sum(turn.outcome == outcome for turn in self.turns)
+        return self.outcomes.count(outcome)
 
 
 class Crowd:
@@ -49,7 +49,7 @@ class Crowd:
 
         def let_work(person: Person) -> int:
             worker = self.workers[person.name]
-            before = len(worker.turns)
+            before = len(worker.outcomes)
             try:
                 with self.door:
                     worker.enlist()
@@ -59,8 +59,8 @@ class Crowd:
                 self.problems[person.name] = str(refusal)
             except Exception as error:
                 self.problems[person.name] = f"{type(error).__name__}: {error}"
-            tell(_line(person, worker.turns[before:], self.problems.get(person.name, "")))
-            return len(worker.turns) - before
+            tell(_line(person, worker.outcomes[before:], self.problems.get(person.name, "")))
+            return len(worker.outcomes) - before
 
         # Late people only wait for most of the time, so they come first and get threads of their own.
         n_late = sum(person.character.is_late for person in people)
@@ -75,20 +75,11 @@ class Crowd:
 
     def worked(self) -> list[Worked]:
         return [
-            Worked(
-                worker.person,
-                worker.worker_id,
-                tuple(worker.turns),
-                worker.browser.requests,
-                self.problems.get(name, ""),
-            )
+            Worked(worker.person, worker.worker_id, tuple(worker.outcomes), self.problems.get(name, ""))
             for name, worker in self.workers.items()
         ]
 
 
-def _line(person: Person, turns: Sequence[Turn], problem: str) -> str:
-    counts: dict[str, int] = {}
-    for turn in turns:
-        counts[turn.outcome] = counts.get(turn.outcome, 0) + 1
-    outcomes = ", ".join(f"{number} {outcome}" for outcome, number in counts.items()) or "no task"
-    return f"{person.name}: {outcomes}{f' ({problem})' if problem else ''}"
+def _line(person: Person, outcomes: Sequence[str], problem: str) -> str:
+    counts = ", ".join(f"{number} {outcome}" for outcome, number in Counter(outcomes).items()) or "no task"
+    return f"{person.name}: {counts}{f' ({problem})' if problem else ''}"

@@ -1,7 +1,6 @@
 """A study rehearsed from launch to report with a simulated crowd, over HTTP and through the requester API."""
 
 import time
-from dataclasses import dataclass, field
 from math import ceil
 
 from django.conf import settings
@@ -19,7 +18,7 @@ from annotation.crowds.lookup import market_for
 from annotation.crowds.pay.approve import approve, bonus, reject
 from annotation.crowds.settle import Settled, settle
 from annotation.crowds.terms import set_terms
-from annotation.models import Batch, FilterDecision, Study, Submission, Worker
+from annotation.models import FilterDecision, Study, Submission, Worker
 from annotation.tables.trusted import systems_judgments
 
 from .caught_workers import Findings, examine, findings
@@ -36,54 +35,30 @@ WAVES = 3
 """Places that were abandoned come free again: the crowd looks in so often."""
 
 
-@dataclass(frozen=True)
-class Rehearsal:
-    """What came of it."""
-
-    plan: Plan
-    batch: Batch
-    quote: Quote
-    worked: list[Worked]
-    findings: Findings
-    books: Books
-    settled: Settled
-    approved: int
-    rejected: int
-    bonuses: int
-    topped_up: int
-    seconds: float
-    steps: list[str] = field(default_factory=list)
-
-
-def rehearse(plan: Plan, tell: Tell = lambda line: None) -> Rehearsal:
+def rehearse(plan: Plan, tell: Tell = lambda line: None) -> "Rehearsal":
     """Launch, work, collect, filter, approve, pay, settle and report. Refused says what stands in the way."""
     begun = time.monotonic()
-    stage = Stage(plan, tell)
-    stage.launch()
-    stage.work()
-    stage.filter()
-    stage.judge()
-    stage.top_up()
-    settled, books = stage.end()
-    return Rehearsal(
-        plan=plan,
-        batch=stage.batch,
-        quote=stage.quote,
-        worked=stage.crowd.worked(),
-        findings=stage.findings(),
-        books=books,
-        settled=settled,
-        approved=stage.approved,
-        rejected=stage.rejected,
-        bonuses=stage.bonuses,
-        topped_up=stage.topped_up,
-        seconds=time.monotonic() - begun,
-        steps=stage.steps,
-    )
+    rehearsal = Rehearsal(plan, tell)
+    rehearsal.launch()
+    rehearsal.work()
+    rehearsal.filter()
+    rehearsal.judge()
+    rehearsal.top_up()
+    rehearsal.end()
+    rehearsal.seconds = time.monotonic() - begun
+    return rehearsal
 
 
-class Stage:
-    """A rehearsal under way."""
+class Rehearsal:
+    """A rehearsal under way, and what came of it: the report reads it from here."""
+
+    quote: Quote
+    examined: Examined
+    worked: list[Worked]
+    findings: Findings
+    settled: Settled
+    books: Books
+    seconds: float
 
     def __init__(self, plan: Plan, tell: Tell) -> None:
         self.plan, self.tell = plan, tell
@@ -96,7 +71,6 @@ class Stage:
         self.truth = truth_of(self.batch, plan.seed, judged_batches(plan))
         self.crowd = Crowd(self.people, settings.MTURK_ENDPOINT_URL, self.truth, at_once=plan.at_once)
         self.sent_away: set[str] = set()
-        self.examined: Examined
         self.steps: list[str] = []
         self.notes: list[str] = []
         self.approved = self.rejected = self.bonuses = self.topped_up = 0
@@ -155,9 +129,6 @@ class Stage:
     def caught_names(self) -> list[str]:
         return list(self.examined.caught)
 
-    def findings(self) -> Findings:
-        return findings(self.batch, self.crowd.worked(), self.truth, self.examined, self.notes)
-
     def judge(self) -> None:
         """Reject or pay the caught, approve the others, thank the best, and send the caught away."""
         caught_workers = list(Worker.objects.filter(study=self.study, pseudonym__in=self.caught_names))
@@ -205,11 +176,12 @@ class Stage:
     def _handed_in(self) -> int:
         return sum(record.count("handed in") for record in self.crowd.worked())
 
-    def end(self) -> tuple[Settled, Books]:
+    def end(self) -> None:
         expire(self.batch)
         market_sums = listed_sums(self.batch)
-        settled = settle(self.study)
-        self.say(f"Settled: {len(settled.doubtful)} doubtful entries, {len(settled.differences)} differences.")
+        self.settled = settle(self.study)
+        doubtful, differences = len(self.settled.doubtful), len(self.settled.differences)
+        self.say(f"Settled: {doubtful} doubtful entries, {differences} differences.")
         try:
             close(self.batch)
         except Refused as refusal:  # the report shows what is left
@@ -217,7 +189,8 @@ class Stage:
         balance = self.market.balance_cents()
         spent = self.balance - balance if self.balance is not None and balance is not None else None
         statement = statement_sums(self.batch, settings.MTURK_ENDPOINT_URL)
-        books = Books(ledger_sums(self.batch), market_sums, statement, spent)
+        books = self.books = Books(ledger_sums(self.batch), market_sums, statement, spent)
         total = f"{money(books.ledger.total)} {self.study.currency}"
         self.say(f"The ledger balances with the market's books: {total}." if books.balanced else "The books differ.")
-        return settled, books
+        self.worked = self.crowd.worked()
+        self.findings = findings(self.batch, self.worked, self.truth, self.examined, self.notes)

@@ -112,11 +112,9 @@ BOOKS = ("book", "rewards", "bonuses", "fees", "held", "total")
 
 def as_json(run: Rehearsal) -> dict[str, Any]:
     """The same facts for programs."""
-    plan = asdict(run.plan)
-    plan["study"] = run.plan.study.name
     examined = run.findings.examined
     return {
-        "plan": plan,
+        "plan": {**asdict(run.plan), "study": run.plan.study.name},
         "study": run.batch.study.name,
         "seed": run.plan.seed,
         "verdict": verdict(run),
@@ -146,10 +144,7 @@ def as_json(run: Rehearsal) -> dict[str, Any]:
         "books": {
             "balanced": run.books.balanced,
             "differences": run.books.differences,
-            "ledger": asdict(run.books.ledger),
-            "listed": asdict(run.books.listed),
-            "statement": asdict(run.books.statement) if run.books.statement else None,
-            "balance_change": run.books.balance_change,
+            **asdict(run.books),
         },
         "settled": {"doubtful": len(run.settled.doubtful), "differences": run.settled.differences},
         "notes": list(run.findings.notes),

@@ -7,16 +7,16 @@ from pathlib import Path
 from analysis.tables import write_table
 from annotation import protocols
 from annotation.crowds.terms import Terms
-from annotation.models import REFERENCE_GROUP, Assignment, Batch, Document, GuidanceText, Membership, Study
+from annotation.models import REFERENCE_GROUP, Assignment, Batch, Document, Membership, Study
 from annotation.studies.batches import create_batch
-from annotation.tables.frames import FRAMES
+from annotation.tables.frames import documents_frame, scus_frame, summaries_frame
 from annotation.transfer.importing.study import import_study
 
 from .characters import USUAL
 
 RULES = ("checks", "time", "straightlining", "worker-agreement")
 CHECKS = {"blank": 2, "foreign": 1}
-SUFFIXES = {"documents": ".jsonl", "summaries": ".jsonl", "scus": ".csv"}
+TABLES = {"documents.jsonl": documents_frame, "summaries.jsonl": summaries_frame, "scus.csv": scus_frame}
 
 
 @dataclass(frozen=True)
@@ -45,29 +45,22 @@ def copy_study(study: Study, seed: int) -> Study:
     stem = f"Rehearsal of {study.name}"[:180]
     name = next(candidate for n in range(1, 10**6) if (candidate := f"{stem}, seed {seed}, no. {n}") not in names)
     with tempfile.TemporaryDirectory() as place:
-        for kind, suffix in SUFFIXES.items():
-            frame = FRAMES[kind](study)
+        for file, read in TABLES.items():
+            kind, frame = file.partition(".")[0], read(study)
             if kind == "summaries" and "group" in frame:
                 frame = frame[frame["group"] != REFERENCE_GROUP]
             if "retired_in" in frame:
                 frame = frame[frame["retired_in"].isna()].drop(columns="retired_in")
             if len(frame):
-                write_table(frame.reset_index(drop=True), Path(place) / f"{kind}{suffix}", kind)
+                write_table(frame.reset_index(drop=True), Path(place) / file, kind)
         import_study(Path(place), name)
     copy = Study.objects.get(name=name)
     Study.objects.filter(pk=copy.pk).update(currency=study.currency, minimum_wage_cents=study.minimum_wage_cents)
     for member in study.memberships.all():
         Membership.objects.create(study=copy, user=member.user, role=member.role)
     for text in study.guidance.order_by("pk"):
-        GuidanceText.objects.create(
-            study=copy,
-            kind=text.kind,
-            protocol=text.protocol,
-            version=text.version,
-            body=text.body,
-            written_by=text.written_by,
-            written_at=text.written_at,
-        )
+        text.pk, text.study = None, copy  # saved as a row of its own
+        text.save()
     copy.refresh_from_db()
     return copy
 
@@ -80,20 +73,16 @@ def prepare(plan: Plan, study: Study) -> tuple[Batch, Terms]:
     fields = protocols.get(plan.protocol).option_fields()
     options = {"seed": plan.seed, **({"checks": CHECKS} if "checks" in fields else {})}
     batch = create_batch(study, "Rehearsal", plan.protocol, plan.quota, options, crowd="mturk")
-    terms = Terms.parse(
-        {
-            "reward_cents": plan.reward_cents,
-            "title": f"Rehearsal {study.pk}-{batch.pk}: judge a summary",
-            "description": "A rehearsal with simulated workers, for play money.",
-            "keywords": "rehearsal, simulated",
-            "duration_seconds": plan.duration_seconds,
-            "lifetime_seconds": 3600,
-            "auto_approve_seconds": 7 * 24 * 3600,
-            "question": plan.question,
-            "minutes": 2,
-        }
-    )
-    return batch, terms
+    values = {
+        "title": f"Rehearsal {study.pk}-{batch.pk}: judge a summary",
+        "description": "A rehearsal with simulated workers, for play money.",
+        "keywords": "rehearsal, simulated",
+        "lifetime_seconds": 3600,
+        "auto_approve_seconds": 7 * 24 * 3600,
+        "minutes": 2,
+        **{name: getattr(plan, name) for name in ("reward_cents", "duration_seconds", "question")},
+    }
+    return batch, Terms.parse(values)
 
 
 def judged_batches(plan: Plan) -> list[Batch]:

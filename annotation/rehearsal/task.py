@@ -82,21 +82,15 @@ class TaskPage:
         replies = self._call("POST", "submit", body, clicks)
         self.page = self._get(urljoin(self.page.url, replies[0]["receipt"]))
 
-    def hand_in(self, clicks: int = 1) -> tuple[bool, str]:
-        """Hand in on the market: whether it took it, and what it said otherwise."""
+    def hand_in(self, clicks: int = 1) -> bool:
+        """Hand in on the market: whether it took it."""
         form = self._handing_in()
 
-        def once(_n: int) -> tuple[int, Any]:
-            def send() -> tuple[int, Any]:
-                page = Browser(cookies=False).post(form.action, form.fields, referer=self.address)
-                return page.status, page.text
+        def send() -> tuple[int, Any]:
+            page = Browser(cookies=False).post(form.action, form.fields, referer=self.address)
+            return page.status, page.text
 
-            return patiently(send)
-
-        with ThreadPoolExecutor(clicks) as pool:
-            replies = list(pool.map(once, range(clicks)))
-        is_accepted = any(status == 200 for status, _text in replies)
-        return is_accepted, "" if is_accepted else replies[0][1][:200]
+        return any(status == 200 for status, _text in all_at_once(send, clicks))
 
     def _handing_in(self) -> Form:
         assert self.page is not None
@@ -118,8 +112,7 @@ class TaskPage:
     def _call(self, method: str, name: str, body: dict[str, Any], clicks: int) -> list[Any]:
         assert self.page is not None
         url = urljoin(self.page.url, self.page.config["urls"][name])
-        with ThreadPoolExecutor(clicks) as pool:
-            replies = list(pool.map(lambda _n: patiently(lambda: self.browser.call(method, url, body)), range(clicks)))
+        replies = all_at_once(lambda: self.browser.call(method, url, body), clicks)
         answers = [answer for status, answer in replies if status == 200]
         if not answers:
             raise Trouble(str(replies[0][1].get("sentence") or replies[0]))
@@ -132,6 +125,11 @@ class TaskPage:
         if page.status != 200:
             raise Trouble(f"{urlsplit(page.url).path[:40]} answers {page.status}: {page.text[:300]}")
         return page
+
+
+def all_at_once(send: Callable[[], tuple[int, Any]], clicks: int) -> list[tuple[int, Any]]:
+    with ThreadPoolExecutor(clicks) as pool:
+        return list(pool.map(lambda _n: patiently(send), range(clicks)))
 
 
 def patiently(send: Callable[[], tuple[int, Any]]) -> tuple[int, Any]:

@@ -26,7 +26,6 @@ class Truth:
     seed: int
     answers: dict[tuple[str, str], float] = field(default_factory=dict)
     """(the summary's text, the unit as shown) -> the answer."""
-    source: str = "seeded"
 
     def of(self, text: str, unit: str, values: Sequence[float]) -> float:
         """The right one of `values`."""
@@ -52,8 +51,7 @@ class Truth:
 
 def truth_of(batch: Batch, seed: int, judged_batches: Iterable[Batch] = ()) -> Truth:
     """The truth for a batch: what `judged_batches` say of the same texts, known checks, and the rest by the seed."""
-    answers = _judged(list(judged_batches))
-    return Truth(seed, {**answers, **_checks(batch)}, "judgments" if answers else "seeded")
+    return Truth(seed, {**_judged(list(judged_batches)), **_checks(batch)})
 
 
 def _checks(batch: Batch) -> dict[tuple[str, str], float]:

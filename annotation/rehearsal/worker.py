@@ -3,7 +3,6 @@
 import hashlib
 import threading
 import time
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, quote_plus, urljoin, urlsplit
 
@@ -20,17 +19,6 @@ from .truth import Truth
 MOST_LATE = 120.0  # seconds that a late worker is waited for
 
 
-@dataclass(frozen=True)
-class Turn:
-    """What came of one task that was taken."""
-
-    assignment: str
-    outcome: str
-    """handed in, returned, abandoned, late, or refused."""
-    answers: int = 0
-    note: str = ""
-
-
 class MarketWorker:
     """A person with a browser and an account at the marketplace."""
 
@@ -39,7 +27,8 @@ class MarketWorker:
         self.stop = stop or threading.Event()
         self.browser = Browser()
         self.worker_id = ""
-        self.turns: list[Turn] = []
+        self.outcomes: list[str] = []
+        """Of each task that was taken: handed in, returned, abandoned, late, or refused."""
         self.enlisted = self.looked = False
 
     # The market's own pages
@@ -60,11 +49,11 @@ class MarketWorker:
         page = self.browser.get(f"{self.market}/join/")
         if page.form("/join/"):
             facts = {"username": self.person.name, "password": password, "country": "US", "is_adult": "on"}
-            page = self._send(page, "/join/", facts)
+            page = self.browser.send_form(_form(page, "/join/"), facts)
         if page.status == 200:
             return page
-        page = self.browser.get(f"{self.market}/sign-in/")
-        return self._send(page, "/sign-in/", {"username": self.person.name, "password": password})
+        form = _form(self.browser.get(f"{self.market}/sign-in/"), "/sign-in/")
+        return self.browser.send_form(form, {"username": self.person.name, "password": password})
 
     def work(self, title: str, max_tasks: int) -> None:
         """Take and do HITs of this title, one after the other, until none is left."""
@@ -74,8 +63,8 @@ class MarketWorker:
             page = self.take(title)
             if page is None:
                 return
-            self.turns.append(self.do(page, len(self.turns)))
-            if self.turns[-1].outcome == "refused":
+            self.outcomes.append(self.do(page, len(self.outcomes)))
+            if self.outcomes[-1] == "refused":
                 return
 
     def take(self, title: str) -> Page | None:
@@ -100,45 +89,38 @@ class MarketWorker:
             if preview.status != 200:
                 raise Trouble(f"The preview answers {preview.status}: {preview.text[:200]}")
 
-    def do(self, page: Page, number: int) -> Turn:
+    def do(self, page: Page, number: int) -> str:
         """The task that was taken, by this person's habits."""
-        assignment = urlsplit(page.url).path.rstrip("/").rpartition("/")[2]
         parameters = {name: values[0] for name, values in parse_qs(urlsplit(page.frames[0]).query).items()}
         self.worker_id = parameters.get("workerId", self.worker_id)
         try:
-            return self._do(page, assignment, number)
-        except Trouble as trouble:
+            return self._do(page, number)
+        except Trouble:
             self.browser.send_form(_form(page, "/return/"))  # as the page asks: somebody else may do it
-            return Turn(assignment, "refused", note=str(trouble))
+            return "refused"
 
-    def _do(self, page: Page, assignment: str, number: int) -> Turn:
+    def _do(self, page: Page, number: int) -> str:
         kind = self.person.character
         task = TaskPage(page.frames[0], self.person, self.truth)
         task.open()
+        task.draft(len(task.items) // 2)
         if self.person.draw("leaves", number).random() < kind.leaves:
-            task.draft(len(task.items) // 2)
             if self.person.draw("returns", number).random() < 0.5:
                 self.browser.send_form(_form(page, "/return/"))
-                return Turn(assignment, "returned")
-            return Turn(assignment, "abandoned")
-        task.draft(len(task.items) // 2)
+                return "returned"
+            return "abandoned"
         if kind.is_late:
             self._wait(page)
         task.submit(kind.clicks)
-        accepted, note = task.hand_in(kind.clicks)
-        outcome = "handed in" if accepted else "late" if kind.is_late else "refused"
-        return Turn(assignment, outcome, len(task.items), note)
+        return "handed in" if task.hand_in(kind.clicks) else "late" if kind.is_late else "refused"
 
     def _wait(self, page: Page) -> None:
         """Until the market's time for this assignment is up."""
-        status, state = self.browser.call("GET", _state_of(page))
+        status, state = self.browser.call("GET", urljoin(page.url, "state/"))
         seconds_left = float(state.get("seconds_left") or 0) if status == 200 else 0.0
         end = time.monotonic() + min(seconds_left + 1, MOST_LATE)
         while time.monotonic() < end and not self.stop.is_set():
             time.sleep(0.2)
-
-    def _send(self, page: Page, path: str, values: dict[str, str]) -> Page:
-        return self.browser.send_form(_form(page, path), values)
 
 
 def _form(page: Page, path: str) -> Any:
@@ -146,10 +128,6 @@ def _form(page: Page, path: str) -> Any:
     if form is None:
         raise Refused(f"The page {page.url} has no form for {path} (status {page.status}): {page.text[:200]}")
     return form
-
-
-def _state_of(page: Page) -> str:
-    return urljoin(page.url, "state/")
 
 
 def password_of(name: str) -> str:

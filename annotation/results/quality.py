@@ -1,6 +1,5 @@
 """The Quality page: how far the judges agree, who stands out, and which answers the study leaves out."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -75,8 +74,8 @@ def _protocol(name: str, trusted: pd.DataFrame, everything: pd.DataFrame) -> dic
         "name": name,
         "level": level,
         "agreement": _agreement(trusted, level),
-        "before": _rows(_alpha(before, level)),
-        "by": {column: _rows(_alpha(trusted, level, by=column)) for column in _columns(trusted, name)},
+        "before": _alpha(before, level),
+        "by": {column: _alpha(trusted, level, by=column) for column in _columns(trusted, name)},
         "workers": records(worker_figures(before, level)),
         "contested": records(widest_spread(trusted)),
         "spread": _spread(trusted) if not _is_about_scus(name) else [],
@@ -112,21 +111,17 @@ def _columns(rows: pd.DataFrame, protocol: str) -> list[str]:
     return [*columns, *(["round"] if rows["round"].nunique() > 1 else [])]
 
 
-def _alpha(rows: pd.DataFrame, level: str, **options: Any) -> list[Any]:
+def _alpha(rows: pd.DataFrame, level: str, **options: Any) -> list[dict[str, Any]]:
     from analysis.agreement import agreement
 
-    return agreement(rows, level=level, **options)
+    return [asdict(result) for result in agreement(rows, level=level, **options)]
 
 
 def _agreement(rows: pd.DataFrame, level: str) -> list[dict[str, Any]]:
     """Alpha in both readings, and coefficients that skewed answers spoil less."""
     doubt = {"ci": RESAMPLES, "cluster": "doc_id", "seed": SEED}
     readings = [(name, {**doubt, **options}) for name, options in READINGS[level]]
-    return [{"name": name, **row} for name, options in readings for row in _rows(_alpha(rows, level, **options))]
-
-
-def _rows(results: Sequence[Any]) -> list[dict[str, Any]]:
-    return [asdict(result) for result in results]
+    return [{"name": name, **row} for name, options in readings for row in _alpha(rows, level, **options)]
 
 
 def worker_answers(study: Study, pseudonym: str) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -293,13 +294,10 @@ def reference_states(study: Study) -> list[ReferenceState]:
         .values_list("task__document", "task__part")
         .annotate(n=Count("pk"))
     }
-    counts: dict[tuple[int, int], int] = {}
-    for document, index, n in (
-        ContentUnit.objects.filter(document__study=study, is_check=False, retired_in__isnull=True)
-        .values_list("document", "reference_index")
-        .annotate(n=Count("pk"))
-    ):
-        counts[document, index or 0] = counts.get((document, index or 0), 0) + n
+    units = ContentUnit.objects.filter(document__study=study, is_check=False, retired_in__isnull=True)
+    counts = Counter[tuple[int, int]]()
+    for document, index, n in units.values_list("document", "reference_index").annotate(n=Count("pk")):
+        counts[document, index or 0] += n
     versions = dict(UnitList.objects.filter(document__study=study).values_list("document").annotate(n=Max("version")))
     judged_documents = set(
         Judgment.objects.filter(
@@ -312,7 +310,7 @@ def reference_states(study: Study) -> list[ReferenceState]:
         ReferenceState(
             reference,
             n_extractions.get((reference.document_id, reference.index), 0),
-            counts.get((reference.document_id, reference.index), 0),
+            counts[reference.document_id, reference.index],
             versions.get(reference.document_id, 0),
             reference.document_id in judged_documents,
         )

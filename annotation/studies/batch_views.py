@@ -3,7 +3,7 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import protocols
@@ -14,16 +14,8 @@ from annotation.common.errors import Refused
 from annotation.common.parsing import parse_int
 from annotation.models import Batch, Role, Study
 from annotation.studies.batches import create_batch
-from annotation.studies.members import add_member, remove_member, set_state
+from annotation.studies.members import MOVES, add_member, remove_member, set_state
 from annotation.studies.progress import batch_progress
-
-# What a batch may be turned into, with the word on the button.
-MOVES = {
-    Batch.State.DRAFT: [(Batch.State.OPEN, gettext_lazy("Open"))],
-    Batch.State.OPEN: [(Batch.State.PAUSED, gettext_lazy("Pause")), (Batch.State.CLOSED, gettext_lazy("Close"))],
-    Batch.State.PAUSED: [(Batch.State.OPEN, gettext_lazy("Open again")), (Batch.State.CLOSED, gettext_lazy("Close"))],
-    Batch.State.CLOSED: [],
-}
 
 
 @require_http_methods(["GET", "POST"])

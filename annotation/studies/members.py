@@ -1,17 +1,18 @@
 """What admins do while judgments come in: batches change state, people get roles."""
 
 from django.db import transaction
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation.common.errors import Refused
 from annotation.common.labels import label
 from annotation.models import Batch, Membership, Role, Study, User
 
-NEXT = {
-    Batch.State.DRAFT: {Batch.State.OPEN},
-    Batch.State.OPEN: {Batch.State.PAUSED, Batch.State.CLOSED},
-    Batch.State.PAUSED: {Batch.State.OPEN, Batch.State.CLOSED},
-    Batch.State.CLOSED: set(),
+# What a batch may be turned into, with the word on the button.
+MOVES = {
+    Batch.State.DRAFT: [(Batch.State.OPEN, gettext_lazy("Open"))],
+    Batch.State.OPEN: [(Batch.State.PAUSED, gettext_lazy("Pause")), (Batch.State.CLOSED, gettext_lazy("Close"))],
+    Batch.State.PAUSED: [(Batch.State.OPEN, gettext_lazy("Open again")), (Batch.State.CLOSED, gettext_lazy("Close"))],
+    Batch.State.CLOSED: [],
 }
 
 
@@ -21,7 +22,7 @@ def set_state(study: Study, batch_id: int, state: str) -> None:
         batch = Batch.objects.select_for_update().filter(study=study, pk=batch_id).first()
         if batch is None:
             raise Refused(gettext("There is no such batch in this study. Nothing was changed."))
-        if state not in NEXT[Batch.State(batch.state)]:
+        if state not in dict(MOVES[Batch.State(batch.state)]):
             raise Refused(
                 gettext("“%(batch)s” is %(state)s and can't become “%(wanted)s”. Nothing was changed.")
                 % {"batch": batch, "state": label(batch.state), "wanted": label(state[:20])}

@@ -84,16 +84,9 @@ def batch_progress(studies: list[Study]) -> dict[int, list[BatchProgress]]:
     for batch in batches:
         leased, unconfirmed = counts.get(batch.pk, (0, 0))
         submitted = (batch.live or 0) - leased - unconfirmed
+        is_posted = batch.posted and not batch.is_direct
         by_study.setdefault(batch.study_id, []).append(
-            BatchProgress(
-                batch,
-                batch.tasks_n,
-                batch.places or 0,
-                submitted,
-                leased,
-                unconfirmed,
-                is_posted=batch.posted and not batch.is_direct,
-            )
+            BatchProgress(batch, batch.tasks_n, batch.places or 0, submitted, leased, unconfirmed, is_posted)
         )
     return by_study
 

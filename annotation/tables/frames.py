@@ -37,15 +37,6 @@ def scores_frame(study: Study) -> pd.DataFrame:
     return frame_of(scores_table(study, raw_workers=True))
 
 
-FRAMES = {
-    "documents": documents_frame,
-    "summaries": summaries_frame,
-    "scus": scus_frame,
-    "judgments": judgments_frame,
-    "scores": scores_frame,
-}
-
-
 def frame_of(table: Table) -> pd.DataFrame:
     """A stream as a frame, put together chunk by chunk: strings are compact long before all rows are there."""
     nothing: list[Sequence[Any]] = [()] * len(table.columns)

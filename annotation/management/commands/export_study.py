@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.common.errors import Refused
+from annotation.crowds.lookup import study_named
 from annotation.models import Study
 from annotation.transfer.exporting.options import TABLES, USUAL, ExportOptions
 from annotation.transfer.exporting.study import export_folder
@@ -20,11 +21,10 @@ def split_names(texts: list[str] | None) -> list[str]:
 
 
 def named_study(name: str) -> Study:
-    study = Study.objects.filter(name=name).first() or Study.objects.filter(slug=name).first()
-    if study is None:
-        names = ", ".join(map(repr, Study.objects.values_list("name", flat=True)[:20])) or "none yet"
-        raise CommandError(f"There is no study named {name!r}. Studies here: {names}.", returncode=2)
-    return study
+    try:
+        return study_named(name)
+    except Refused as refusal:
+        raise CommandError(str(refusal), returncode=2) from None
 
 
 class Command(BaseCommand):

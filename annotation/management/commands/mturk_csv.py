@@ -9,6 +9,8 @@ from annotation.common.errors import Refused
 from annotation.models import Batch, Study
 from annotation.transfer.mturk_csv import export_batch, import_results, with_forms
 
+from .export_study import named_study
+
 
 class Command(BaseCommand):
     help = "Write a batch as the Input.* CSV of the old MTurk requester site, or read its result CSV (docs/crowds)."
@@ -25,10 +27,7 @@ class Command(BaseCommand):
         parser.add_argument("--dry-run", action="store_true", help="import: check and report, change nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.filter(name=options["study"]).first()
-        if study is None:
-            names = ", ".join(map(repr, Study.objects.values_list("name", flat=True)[:20])) or "none yet"
-            raise CommandError(f"There is no study named {options['study']!r}. Studies here: {names}.", returncode=2)
+        study = named_study(options["study"])
         try:
             self._export(study, options) if options["action"] == "export" else self._import(study, options)
         except (Refused, OSError) as error:

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from annotation import protocols
 from annotation.common.errors import Refused
 from annotation.common.money import to_cents
+from annotation.crowds.lookup import study_named
 from annotation.crowds.terms import terms_of
 from annotation.models import Batch, Study
 from annotation.rehearsal.characters import USUAL, parse_crowd, people_of
@@ -70,59 +71,45 @@ class Command(BaseCommand):
     def _work(self, study: Study, options: dict[str, Any]) -> None:
         batch = study.batches.filter(name=options["batch"]).first()
         if batch is None or not batch.postings.exists():
-            names = ", ".join(
-                repr(row.name) for row in Batch.objects.filter(study=study, postings__isnull=False).distinct()
-            )
+            published = Batch.objects.filter(study=study, postings__isnull=False).distinct()
+            names = ", ".join(repr(row.name) for row in published)
             raise Refused(f"There is no published batch {options['batch']!r}. Published: {names or 'none yet'}.")
         people = people_of(parse_crowd(options["crowd"]), options["seed"])
         truth = truth_of(batch, options["seed"])
         crowd = Crowd(people, settings.MTURK_ENDPOINT_URL, truth, at_once=options["at_once"])
         crowd.work(people, terms_of(batch).title, tell=lambda line: self.stderr.write(line))
-        rows = [
+        rows: list[dict[str, Any]] = [
             {
                 "name": worked.person.name,
                 "character": worked.person.character.name,
-                "turns": len(worked.turns),
+                "turns": len(worked.outcomes),
                 "handed_in": worked.count("handed in"),
                 "problem": worked.problem,
             }
             for worked in crowd.worked()
         ]
-        n_handed_in = sum(worked.count("handed in") for worked in crowd.worked())
+        n_handed_in = sum(row["handed_in"] for row in rows)
         summary = f"{n_handed_in} answers handed in by {len(rows)} people, seed {options['seed']}."
         self.stdout.write(json.dumps(rows) if options["json"] else summary)
 
 
 def _plan(study: Study, options: dict[str, Any]) -> Plan:
-    return Plan(
-        study=study,
-        seed=options["seed"],
-        crowd=options["crowd"],
-        protocol=options["protocol"],
-        quota=options["quota"],
-        documents=options["documents"],
-        reward_cents=to_cents(options["reward"]),
-        question=options["question"],
-        duration_seconds=options["duration"],
-        rules=tuple(_rules(options["rules"])),
-        reject_caught=not options["pay_caught"],
-        at_once=options["at_once"],
-    )
-
-
-def _rules(text: str) -> list[str]:
     from analysis.filters import parse_rules
 
-    return [str(rule) for rule in parse_rules(text)]
+    names = ("seed", "crowd", "protocol", "quota", "documents", "question", "at_once")
+    return Plan(
+        study=study,
+        **{name: options[name] for name in names},
+        reward_cents=to_cents(options["reward"]),
+        duration_seconds=options["duration"],
+        rules=tuple(str(rule) for rule in parse_rules(options["rules"])),
+        reject_caught=not options["pay_caught"],
+    )
 
 
 def _study(name: str) -> Study:
     from annotation.demo import STUDY
 
-    study = Study.objects.filter(name=name or STUDY).first()
-    if study is None and not name and Study.objects.count() == 1:
-        study = Study.objects.get()
-    if study is None:
-        names = ", ".join(map(repr, Study.objects.values_list("name", flat=True)[:20])) or "none yet"
-        raise Refused(f"There is no study named {name or STUDY!r}. Studies here: {names}.")
-    return study
+    if not name and Study.objects.count() == 1:
+        return Study.objects.get()
+    return study_named(name or STUDY)

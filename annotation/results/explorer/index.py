@@ -77,38 +77,34 @@ def _store_human(study: Study, human: pd.DataFrame | None) -> None:
     systems = {(name, group): key for key, name, group in study.systems.values_list("pk", "name", "group")}
     groups = human["group"] if "group" in human else [""] * len(human)
     rows = zip(human["doc_id"], human["system"], groups, human["metric"], human["value"], strict=True)
-    HumanScore.objects.bulk_create(
-        (
-            HumanScore(
-                document_id=documents[doc],
-                system_id=systems[system, group],
-                measure=measure,
-                value=None if pd.isna(value) else float(value),
-            )
-            for doc, system, group, measure, value in rows
-        ),
-        batch_size=PORTION,
+    scores = (
+        HumanScore(
+            document_id=documents[doc],
+            system_id=systems[system, group],
+            measure=measure,
+            value=None if pd.isna(value) else float(value),
+        )
+        for doc, system, group, measure, value in rows
     )
+    HumanScore.objects.bulk_create(scores, batch_size=PORTION)
 
 
 def _store_dropped(study: Study, decisions: tuple[Any, ...]) -> None:
     Dropped.objects.filter(study=study).delete()
     documents = dict(study.documents.values_list("doc_id", "pk")) if decisions else {}
     workers = dict(study.workers.values_list("pseudonym", "pk")) if decisions else {}
-    Dropped.objects.bulk_create(
-        (
-            Dropped(
-                study=study,
-                worker_id=workers[decision.worker_id],
-                document_id=documents[decision.item["doc_id"]] if "doc_id" in decision.item else None,
-                system=decision.item.get("system", ""),
-                rule=str(decision.rule)[:100],
-                reason=to_column(decision.reason),
-            )
-            for decision in decisions
-        ),
-        batch_size=PORTION,
+    rows = (
+        Dropped(
+            study=study,
+            worker_id=workers[decision.worker_id],
+            document_id=documents[decision.item["doc_id"]] if "doc_id" in decision.item else None,
+            system=decision.item.get("system", ""),
+            rule=str(decision.rule)[:100],
+            reason=to_column(decision.reason),
+        )
+        for decision in decisions
     )
+    Dropped.objects.bulk_create(rows, batch_size=PORTION)
 
 
 def compare(study: Study, measure: str, metric: str) -> Exploration:
@@ -120,13 +116,11 @@ def compare(study: Study, measure: str, metric: str) -> Exploration:
     human = HumanScore.objects.filter(document__study=study, measure=measure).values_list("document", "system", "value")
     scored = Score.objects.filter(study=study, metric=metric, document__isnull=False)
     human_frame = pd.DataFrame.from_records(human.iterator(PORTION), columns=[*names, "human"])
-    metric_frame = pd.DataFrame.from_records(
-        scored.values_list("document", "system", "value").iterator(PORTION), columns=[*names, "metric"]
-    )
+    values = scored.values_list("document", "system", "value")
+    metric_frame = pd.DataFrame.from_records(values.iterator(PORTION), columns=[*names, "metric"])
     try:
-        result = disagreement(
-            human_frame.astype({"human": float}).merge(metric_frame.astype({"metric": float}), on=names)
-        )
+        both = human_frame.astype({"human": float}).merge(metric_frame.astype({"metric": float}), on=names)
+        result = disagreement(both)
     except AnalysisError as error:
         raise Refused(str(error)) from None
     scales = {"human": [result.human.mean, result.human.sd], "metric": [result.metric.mean, result.metric.sd]}
@@ -134,13 +128,11 @@ def compare(study: Study, measure: str, metric: str) -> Exploration:
         exploration = _note(study, measure, metric, {**scales, "n": len(result.summaries)}, study.filter_in_force())
         exploration.disagreements.all().delete()
         columns = (result.documents[name].tolist() for name in ("doc_id", "value", "n"))
-        Disagreement.objects.bulk_create(
-            (
-                Disagreement(exploration=exploration, document_id=document, value=value, summaries=n)
-                for document, value, n in zip(*columns, strict=True)
-            ),
-            batch_size=PORTION,
+        rows = (
+            Disagreement(exploration=exploration, document_id=document, value=value, summaries=n)
+            for document, value, n in zip(*columns, strict=True)
         )
+        Disagreement.objects.bulk_create(rows, batch_size=PORTION)
     return exploration
 
 

@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
 
 from annotation.common.parsing import parse_int
-from annotation.common.text import plain
+from annotation.common.text import glimpse
 from annotation.jobs import start_job
 from annotation.models import Disagreement, Document, Exploration, Job, Reference, Study, User
 
@@ -201,9 +201,5 @@ def _lines(ids: list[int], pair: Exploration | None) -> list[Line]:
     values = dict(
         Disagreement.objects.filter(exploration=pair, document__in=ids).values_list("document", "value") if pair else ()
     )
-    return [Line(documents[key], _glimpse(texts.get(key) or documents[key].source), values.get(key)) for key in ids]
-
-
-def _glimpse(text: Any) -> str:
-    start = plain(text)
-    return start if len(start) <= GLIMPSE else start[:GLIMPSE].rsplit(" ", 1)[0] + " …"
+    starts = {key: glimpse(texts.get(key) or documents[key].source, GLIMPSE) for key in ids}
+    return [Line(documents[key], starts[key], values.get(key)) for key in ids]

@@ -14,16 +14,10 @@ SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_
 def front_matter(facts: Facts) -> str:
     size = next((name for limit, name in SIZES if facts.state.judgments < limit), "1M<n<10M")
     name = facts.study.name.replace("\\", "\\\\").replace('"', '\\"')
-    lines = ["---", f'pretty_name: "{name}"', "license: unknown  # to be answered", "language: []  # to be answered"]
-    lines += [
-        "task_categories:",
-        "- summarization",
-        f"size_categories:\n- {size}",
-        "tags:",
-        "- human-evaluation",
-        "---",
-    ]
-    return "\n".join(lines) + "\n"
+    return (
+        f'---\npretty_name: "{name}"\nlicense: unknown  # to be answered\nlanguage: []  # to be answered\n'
+        f"task_categories:\n- summarization\nsize_categories:\n- {size}\ntags:\n- human-evaluation\n---\n"
+    )
 
 
 def card(facts: Facts) -> list[Section]:

@@ -17,8 +17,10 @@ from annotation.models import (
     Batch,
     FilterDecision,
     GuidanceText,
+    Reference,
     StoredResult,
     Study,
+    Summary,
     Worker,
 )
 from annotation.models.attention import totals
@@ -114,9 +116,8 @@ def _per_summary(study: Study) -> float | None:
 
 
 def _minutes(work: Any) -> float | None:
-    measured = [
-        totals(signals).active_seconds for signals in work.exclude(signals={}).values_list("signals", flat=True)
-    ]
+    recorded = work.exclude(signals={}).values_list("signals", flat=True)
+    measured = [totals(signals).active_seconds for signals in recorded]
     return median(measured) / 60 if measured else None
 
 
@@ -127,17 +128,13 @@ def _agreement(study: Study) -> list[dict[str, Any]]:
 
 
 def _words(study: Study) -> dict[str, float]:
-    from annotation.models import Reference, Summary
-
-    texts = {
-        "source": study.documents.order_by("pk").values_list("source", flat=True)[:100],
-        "reference": Reference.objects.filter(document__study=study)
-        .order_by("pk")
-        .values_list("text", flat=True)[:100],
-        "summary": Summary.objects.filter(document__study=study)
-        .exclude(system__group=REFERENCE_GROUP)
-        .order_by("pk")
-        .values_list("text", flat=True)[:100],
+    summaries = Summary.objects.filter(document__study=study).exclude(system__group=REFERENCE_GROUP)
+    samples = {
+        "source": study.documents.values_list("source", flat=True),
+        "reference": Reference.objects.filter(document__study=study).values_list("text", flat=True),
+        "summary": summaries.values_list("text", flat=True),
     }
-    lengths = {name: [len(plain(text).split()) for text in sample] for name, sample in texts.items()}
+    lengths = {
+        name: [len(plain(text).split()) for text in sample.order_by("pk")[:100]] for name, sample in samples.items()
+    }
     return {name: sum(sample) / len(sample) for name, sample in lengths.items() if sample}

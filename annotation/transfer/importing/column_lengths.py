@@ -45,11 +45,8 @@ def check_system(name: str, group: str) -> None:
     """A system's name is Refused when it is empty or too long, its group when it is too long."""
     if not name.strip():
         raise Refused("A system needs a name. Nothing was imported: give one with --system.")
-    for option, text, limit in (
-        ("--system", name, longest(System, "name")),
-        ("--group", group, longest(System, "group")),
-    ):
-        if len(text) > limit:
+    for option, text, field in (("--system", name, "name"), ("--group", group, "group")):
+        if len(text) > (limit := longest(System, field)):
             raise Refused(
                 f"{option} has {len(text)} characters, and may have {limit}. Nothing was imported: make it shorter."
             )
@@ -74,12 +71,6 @@ def longest(model: type[Model], name: str) -> int:
 def _too_long(file: str, cells: pd.Series, column: str, limit: int) -> list[Problem]:
     rows = ((row, cell) for row, cell in enumerate(cells, start=1) if isinstance(cell, str) and len(cell) > limit)
     return [
-        Problem(
-            file=file,
-            row=row,
-            column=column,
-            found=f"{len(cell)} characters, {cell[:SHOWN]!r}…",
-            expected=f"at most {limit} characters",
-        )
+        Problem(file, row, column, f"{len(cell)} characters, {cell[:SHOWN]!r}…", f"at most {limit} characters")
         for row, cell in islice(rows, 100)
     ]

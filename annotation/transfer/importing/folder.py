@@ -46,11 +46,11 @@ class Folder:
 def open_folder(path: Path) -> Folder:
     """Find the files; a missing folder or a missing needed file is a TableError."""
     if not path.is_dir():
-        raise _problem(str(path), None, "nothing, or not a folder", "a folder with documents.* and summaries.*")
+        raise _problem(path, "nothing, or not a folder", "a folder with documents.* and summaries.*")
     files = {kind: file for kind in KINDS if (file := find_table(path, kind))}
     missing = [f"{kind}.*" for kind in NEEDED if kind not in files]
     if missing:
-        raise _problem(str(path), None, f"no {' and no '.join(missing)}", "documents.* and summaries.*")
+        raise _problem(path, f"no {' and no '.join(missing)}", "documents.* and summaries.*")
     return Folder(path, files)
 
 
@@ -110,18 +110,12 @@ def check_references(folder: Folder) -> None:
 
 
 def _strangers(folder: Folder, kind: str, strange: Any, column: str, noun: str) -> list[Problem]:
-    frame, columns = folder.tables[kind], column.split(", ")
+    cells, expected = folder.tables[kind][column.split(", ")], f"{noun} of this study"
     return [
-        Problem(
-            file=folder.name_of(kind),
-            row=int(row) + 1,
-            column=column,
-            found=", ".join(repr(frame[name].iloc[row]) for name in columns),
-            expected=f"{noun} of this study",
-        )
+        Problem(folder.name_of(kind), int(row) + 1, column, ", ".join(map(repr, cells.iloc[row])), expected)
         for row in np.flatnonzero(strange)
     ]
 
 
-def _problem(file: str, row: int | None, found: str, expected: str) -> TableError:
-    return TableError([Problem(file=file, row=row, column=None, found=found, expected=expected)])
+def _problem(path: Path, found: str, expected: str) -> TableError:
+    return TableError([Problem(str(path), None, None, found, expected)])

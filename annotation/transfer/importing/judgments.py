@@ -84,16 +84,11 @@ def check_keys(folder: Folder, frame: pd.DataFrame) -> None:
     limit, study = longest(Assignment, "key"), Study()
     keys = frame["assignment_id"]
     hidden = keys.map(_hidden_keys(frame, study))
-    problems = [
-        Problem(
-            file=folder.name_of("judgments"),
-            row=int(row) + 1,
-            column="assignment_id",
-            found=f"{len(keys.iloc[row])} characters, {len(hidden.iloc[row])} once the worker's id is a pseudonym",
-            expected=f"at most {limit} characters",
-        )
-        for row in np.flatnonzero(hidden.str.len() > limit)[:100]
-    ]
+    name, expected = folder.name_of("judgments"), f"at most {limit} characters"
+    problems = []
+    for row in np.flatnonzero(hidden.str.len() > limit)[:100]:
+        lengths = f"{len(keys.iloc[row])} characters, {len(hidden.iloc[row])} once the worker's id is a pseudonym"
+        problems.append(Problem(name, int(row) + 1, "assignment_id", lengths, expected))
     if problems:
         raise TableError(problems)
 
@@ -140,15 +135,11 @@ def _assignments(name: str, frame: pd.DataFrame) -> list[Problem]:
     mixed = (first != frame[first.columns]).any(axis=1)
     judged_summaries = frame.drop_duplicates(["assignment_id", "doc_id", "system", "worker_id", *WORK])
     is_repeated = judged_summaries.duplicated(["doc_id", "system", "worker_id", *WORK])
+    is_repeated = is_repeated.reindex(frame.index, fill_value=False)
+    once = "a worker who judges a summary once (a second time is another round)"
     return [
         *_rows(name, frame, "assignment_id", mixed, "an assignment of one worker on one document in one round"),
-        *_rows(
-            name,
-            frame,
-            "worker_id",
-            is_repeated.reindex(frame.index, fill_value=False),
-            "a worker who judges a summary once (a second time is another round)",
-        ),
+        *_rows(name, frame, "worker_id", is_repeated, once),
     ]
 
 
@@ -168,13 +159,9 @@ def store_judgments(study: Study, frame: pd.DataFrame, texts: "Stored", progress
 
 def _work(study: Study, frame: pd.DataFrame, texts: "Stored") -> dict[str, int]:
     ids = list(frame["worker_id"].unique())
+    crowd = Worker.IMPORTED
     Worker.objects.bulk_create(
-        Worker(
-            study=study,
-            crowd=Worker.IMPORTED,
-            external_id=worker_id,
-            pseudonym=study.pseudonym(Worker.IMPORTED, worker_id),
-        )
+        Worker(study=study, crowd=crowd, external_id=worker_id, pseudonym=study.pseudonym(crowd, worker_id))
         for worker_id in ids
     )
     workers = dict(Worker.objects.filter(study=study).values_list("external_id", "pk"))
@@ -203,15 +190,10 @@ def _assignments_of(batch: Batch, rows: pd.DataFrame, workers: dict[str, int], t
     for key, system in rows[["assignment_id", "system"]].drop_duplicates().itertuples(index=False, name=None):
         sets.setdefault(key, set()).add(system)
     first = rows.drop_duplicates("assignment_id")
+    times = first.get("submitted_at", [""] * len(first))
+    cells = zip(first["assignment_id"], first["doc_id"], first["worker_id"], times, strict=True)
     file_assignments = {
-        key: _Work(doc, worker, tuple(sorted(sets[key])), moment(submitted))
-        for key, doc, worker, submitted in zip(
-            first["assignment_id"],
-            first["doc_id"],
-            first["worker_id"],
-            first.get("submitted_at", [""] * len(first)),
-            strict=True,
-        )
+        key: _Work(doc, worker, tuple(sorted(sets[key])), moment(submitted)) for key, doc, worker, submitted in cells
     }
     tasks = _tasks_of(batch, file_assignments.values(), texts)
     assignments = Assignment.objects.bulk_create(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,12 @@ import pandas as pd
 from django.db import models, transaction
 from django.utils.translation import gettext_noop
 
-from analysis.tables import Problem, TableError
 from annotation.common.errors import Refused
 from annotation.models import (
     WHOLE_SYSTEM,
     ContentUnit,
     Document,
+    Judgment,
     Membership,
     Reference,
     Role,
@@ -112,22 +112,11 @@ class Stored:
 
 def save_all(rows: Iterable[models.Model], total: int, label: str, progress: Progress) -> None:
     """Insert rows in chunks, telling how far it is."""
-    n_done = 0
-    for chunk in _chunks(rows):
+    n_done, stream = 0, iter(rows)
+    while chunk := list(islice(stream, CHUNK)):
         type(chunk[0])._default_manager.bulk_create(chunk)
         n_done += len(chunk)
         progress(label, n_done, total)
-
-
-def _chunks(rows: Iterable[models.Model]) -> Iterator[list[models.Model]]:
-    chunk: list[models.Model] = []
-    for row in rows:
-        chunk.append(row)
-        if len(chunk) == CHUNK:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk
 
 
 def extras(frame: pd.DataFrame, fields: Sequence[str]) -> list[dict[str, Any]]:
@@ -155,24 +144,16 @@ def optional(frame: pd.DataFrame, name: str, default: Any = None) -> list[Any]:
 
 def _store_texts(study: Study, folder: Folder, progress: Progress) -> Stored:
     documents, summaries, scus = folder.tables["documents"], folder.tables["summaries"], folder["scus"]
-    rows = [
-        Document(study=study, doc_id=doc, source=source, extra=extra)
-        for doc, source, extra in zip(
-            documents["doc_id"], documents["source"], extras(documents, names_of(DOCUMENTS)), strict=True
-        )
-    ]
+    cells = zip(documents["doc_id"], documents["source"], extras(documents, names_of(DOCUMENTS)), strict=True)
+    rows = [Document(study=study, doc_id=doc, source=source, extra=extra) for doc, source, extra in cells]
     save_all(rows, len(rows), "documents", progress)
     by_doc = dict(Document.objects.filter(study=study).values_list("doc_id", "pk"))
-    save_all(
-        (
-            Reference(document_id=by_doc[doc], index=index, text=text)
-            for doc, texts in zip(documents["doc_id"], documents["references"], strict=True)
-            for index, text in enumerate(texts)
-        ),
-        int(documents["references"].map(len).sum()),
-        "references",
-        progress,
+    references = (
+        Reference(document_id=by_doc[doc], index=index, text=text)
+        for doc, texts in zip(documents["doc_id"], documents["references"], strict=True)
+        for index, text in enumerate(texts)
     )
+    save_all(references, int(documents["references"].map(len).sum()), "references", progress)
     texts = Stored(by_doc, _store_summaries(study, summaries, by_doc, progress))
     if scus is not None:
         save_all(_units(scus, by_doc), len(scus), "SCUs", progress)
@@ -186,24 +167,13 @@ def _store_summaries(
     names = sorted(set(zip(frame["system"], groups, strict=True)))
     System.objects.bulk_create(System(study=study, name=name, group=group) for name, group in names)
     by_system = {(row.name, row.group): row for row in System.objects.filter(study=study)}
-    cells = zip(
-        frame["doc_id"],
-        frame["system"],
-        groups,
-        frame["summary"],
-        optional(frame, "shown_to_workers"),
-        extras(frame, names_of(SUMMARIES)),
-        strict=True,
+    shown_texts, extra_cells = optional(frame, "shown_to_workers"), extras(frame, names_of(SUMMARIES))
+    cells = zip(frame["doc_id"], frame["system"], groups, frame["summary"], shown_texts, extra_cells, strict=True)
+    new_summaries = (
+        Summary(document_id=by_doc[doc], system=by_system[name, group], text=text, shown=text_shown, extra=extra)
+        for doc, name, group, text, text_shown, extra in cells
     )
-    save_all(
-        (
-            Summary(document_id=by_doc[doc], system=by_system[name, group], text=text, shown=text_shown, extra=extra)
-            for doc, name, group, text, text_shown, extra in cells
-        ),
-        len(frame),
-        "summaries",
-        progress,
-    )
+    save_all(new_summaries, len(frame), "summaries", progress)
     rows = Summary.objects.filter(document__study=study).select_related("document", "system")
     return {(row.document.doc_id, row.system.name): row for row in rows.defer("text", "shown", "document__source")}
 
@@ -259,9 +229,7 @@ def folder_counts(folder: Folder) -> dict[str, int]:
         checks = int((is_check | (scus["text"].str.strip() == BLANK)).sum())
     return {
         gettext_noop("documents"): len(documents),
-        gettext_noop("systems"): len(
-            summaries[["system", *(["group"] if "group" in summaries else [])]].drop_duplicates()
-        ),
+        gettext_noop("systems"): len(summaries.filter(["system", "group"]).drop_duplicates()),
         gettext_noop("summaries"): len(summaries),
         gettext_noop("SCUs"): 0 if scus is None else len(scus) - checks,
         gettext_noop("check units"): checks,
@@ -272,8 +240,6 @@ def folder_counts(folder: Folder) -> dict[str, int]:
 
 def study_counts(study: Study) -> dict[str, int]:
     """The same counts, of a study in the database."""
-    from annotation.models import Judgment
-
     units = ContentUnit.objects.filter(document__study=study)
     return {
         "documents": study.documents.count(),
@@ -284,6 +250,3 @@ def study_counts(study: Study) -> dict[str, int]:
         "judgments": Judgment.objects.filter(summary__document__study=study, is_current=True).count(),
         "scores": study.scores.count(),
     }
-
-
-__all__ = ["Imported", "Problem", "TableError", "folder_counts", "import_study", "study_counts"]

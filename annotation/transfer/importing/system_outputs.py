@@ -57,10 +57,8 @@ def _store(study: Study, system: str, group: str, texts: dict[str, str | list[st
     documents = dict(study.documents.values_list("doc_id", "pk"))
     with transaction.atomic():
         owner, _ = System.objects.get_or_create(study=study, name=system, group=group)
-        Summary.objects.bulk_create(
-            (Summary(document_id=documents[doc], system=owner, text=text) for doc, text in texts.items()),
-            batch_size=2000,
-        )
+        rows = (Summary(document_id=documents[doc], system=owner, text=text) for doc, text in texts.items())
+        Summary.objects.bulk_create(rows, batch_size=2000)
 
 
 def read_lines(path: Path) -> list[str]:

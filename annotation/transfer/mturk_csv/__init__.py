@@ -269,14 +269,11 @@ def _keys(batch: Batch, results: list[Result]) -> list[str]:
 def _workers(study: Study, new_rows: list[tuple[Result, str]]) -> dict[str, int]:
     """Worker rows by WorkerId, or by the row's key where the file names nobody."""
     crowds = {result.worker or key: CROWD if result.worker else Worker.IMPORTED for result, key in new_rows}
-    Worker.objects.bulk_create(
-        (
-            Worker(study=study, crowd=crowd, external_id=name, pseudonym=study.pseudonym(crowd, name))
-            for name, crowd in crowds.items()
-        ),
-        batch_size=2000,
-        ignore_conflicts=True,
+    new_workers = (
+        Worker(study=study, crowd=crowd, external_id=name, pseudonym=study.pseudonym(crowd, name))
+        for name, crowd in crowds.items()
     )
+    Worker.objects.bulk_create(new_workers, batch_size=2000, ignore_conflicts=True)
     rows = Worker.objects.filter(study=study, crowd__in=[CROWD, Worker.IMPORTED])
     return {name: pk for name, crowd, pk in rows.values_list("external_id", "crowd", "pk") if crowds.get(name) == crowd}
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from annotation.models import ContentUnit, Document, Study, Summary
 
@@ -46,8 +47,7 @@ class Result:
     accepted_at: datetime | None
     submitted_at: datetime | None
     rejected: bool
-    fillers: int = 0  # answers to places that hold no statement, kept out
-    wrong_fillers: int = 0  # … of them marked Present
+    wrong_fillers: int = 0  # places that hold no statement, marked Present
 
     @property
     def task_key(self) -> tuple[int, int | None, int]:
@@ -112,7 +112,7 @@ def _statements(sheet: Sheet, texts: StudyTexts, values: Mapping[str, list[float
             continue
         units = _units_of(cells, statements, texts.units.get(summary.document_id, []))
         row_answers: list[RowAnswer] = []
-        fillers = wrong_fillers = 0
+        wrong_fillers = 0
         for place, column in statements.items():
             value = _present(cells[answers[place]])
             filler = cells[column].strip() in ("", FILLER) and units[place] is None
@@ -121,10 +121,11 @@ def _statements(sheet: Sheet, texts: StudyTexts, values: Mapping[str, list[float
             elif unit := units[place]:
                 row_answers.append(RowAnswer(summary.pk, unit.scu_id, float(bool(value)), place, unit.is_check))
             elif filler:
-                fillers, wrong_fillers = fillers + 1, wrong_fillers + bool(value)
+                wrong_fillers += bool(value)
             else:
                 sheet.report(number, column, f"{plain_words(cells[column])[:60]!r}", "an SCU of the summary's document")
-        yield _result(sheet, number, cells, summary.document_id, summary.pk, None, row_answers, fillers, wrong_fillers)
+        place_of_task = (number, summary.document_id, summary.pk, None)
+        yield Result(*place_of_task, tuple(row_answers), **_turn(sheet, number, cells), wrong_fillers=wrong_fillers)
 
 
 def _units_of(
@@ -175,7 +176,8 @@ def _ratings(sheet: Sheet, texts: StudyTexts, values: Mapping[str, list[float]])
                 sheet.report(number, f"Input.summary_text_{place}", summary, "a summary of this document")
                 continue
             row_answers += _rated(sheet, number, cells, summary.pk, place, values)
-        yield _result(sheet, number, cells, document, None, _part(sheet, number, cells), row_answers)
+        place_of_task = (number, document, None, _part(sheet, number, cells))
+        yield Result(*place_of_task, tuple(row_answers), **_turn(sheet, number, cells))
 
 
 def _rated(
@@ -201,31 +203,16 @@ def _has(sheet: Sheet, columns: Iterable[str]) -> bool:
     return not missing
 
 
-def _result(
-    sheet: Sheet,
-    number: int,
-    cells: Mapping[str, str],
-    document: int,
-    summary: int | None,
-    part: int | None,
-    answers: list[RowAnswer],
-    fillers: int = 0,
-    wrong_fillers: int = 0,
-) -> Result:
-    return Result(
-        number,
-        document,
-        summary,
-        part,
-        tuple(answers),
-        cells.get("WorkerId", "").strip(),
-        cells.get("AssignmentId", "").strip(),
-        moment_in(sheet, number, cells, "AcceptTime"),
-        moment_in(sheet, number, cells, "SubmitTime"),
-        cells.get("AssignmentStatus", "").strip().lower() == "rejected" or bool(cells.get("RejectionTime", "").strip()),
-        fillers,
-        wrong_fillers,
-    )
+def _turn(sheet: Sheet, number: int, cells: Mapping[str, str]) -> dict[str, Any]:
+    """Whose row it is, when it was answered, and whether the requester took it."""
+    status, rejected_at = cells.get("AssignmentStatus", "").strip(), cells.get("RejectionTime", "").strip()
+    return {
+        "worker": cells.get("WorkerId", "").strip(),
+        "assignment": cells.get("AssignmentId", "").strip(),
+        "accepted_at": moment_in(sheet, number, cells, "AcceptTime"),
+        "submitted_at": moment_in(sheet, number, cells, "SubmitTime"),
+        "rejected": status.lower() == "rejected" or bool(rejected_at),
+    }
 
 
 def _check_workers(sheet: Sheet, results: list[Result]) -> None:

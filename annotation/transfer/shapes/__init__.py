@@ -1,9 +1,7 @@
 """Shapes that others read: one file each. What each holds and what it can't is in docs/shapes.md."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 
 from django.utils.functional import Promise
@@ -23,11 +21,6 @@ class Shape:
     @property
     def module(self) -> ModuleType:
         return import_module(f"{__name__}.{self.name}")
-
-    @property
-    def read(self) -> Callable[[Sequence[Path]], Tables]:
-        reader: Callable[[Sequence[Path]], Tables] = self.module.read
-        return reader
 
 
 SHAPES = {

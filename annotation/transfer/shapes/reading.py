@@ -21,7 +21,7 @@ def read_shape(name: str, paths: Sequence[Path], folder: Path) -> Path:
         if not path.is_file():
             raise problem(path, None, None, "nothing, or not a file", f"a file in the shape {name}")
     try:
-        tables = SHAPES[name].read(paths)
+        tables = SHAPES[name].module.read(paths)
     except UnicodeDecodeError as error:
         raise problem(paths[0], None, None, f"byte {error.start} that is not UTF-8", "text in UTF-8") from None
     folder.mkdir(parents=True, exist_ok=True)
