@@ -8,12 +8,12 @@ import sys
 
 def run() -> int:
     """The command. Ctrl-C while the libraries still load just ends the process: nothing is under way."""
-    answered = signal.getsignal(signal.SIGINT)
-    if answered is signal.default_int_handler:
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from analysis.cli import main
 
-    signal.signal(signal.SIGINT, answered)
+    signal.signal(signal.SIGINT, handler)
     return main()
 
 

@@ -60,15 +60,15 @@ def _from_json(data: Any) -> Value:
     return Grouped(data["grouped"]) if "grouped" in data else Sentence.from_json(data)
 
 
-def joined(sentences: Iterable[str], separator: str = " ") -> Sentence:
+def join_sentences(sentences: Iterable[str], separator: str = " ") -> Sentence:
     """Several sentences as one text."""
     values = {str(number): sentence for number, sentence in enumerate(sentences)}
     return Sentence(separator.join(f"%({name})s" for name in values), values)
 
 
-def some_of(names: Sequence[str], shown: int = 4) -> str:
+def some_of(names: Sequence[str], limit: int = 4) -> str:
     """The first few names, and how many more there are."""
-    first = ", ".join(names[:shown])
-    if len(names) <= shown:
+    first = ", ".join(names[:limit])
+    if len(names) <= limit:
         return first
-    return Sentence("%(names)s and %(n)s more", {"names": first, "n": len(names) - shown})
+    return Sentence("%(names)s and %(n)s more", {"names": first, "n": len(names) - limit})

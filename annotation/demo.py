@@ -43,8 +43,8 @@ def load_demo(progress: Progress = lambda *_: None) -> bool:
 
 
 def _account(name: str) -> User:
-    user, made = User.objects.get_or_create(username=name, defaults={"is_demo": True})
-    if made:
+    user, is_new = User.objects.get_or_create(username=name, defaults={"is_demo": True})
+    if is_new:
         user.set_password(PASSWORD)
         user.save()
     return user
@@ -78,13 +78,7 @@ TUTORIAL = [
         0,
         "This summary says the opposite: it works best under deep snow. The words occur; the fact doesn’t.",
     ),
-    (
-        "ferry-line",
-        "brief",
-        "Parking fees will pay for the ferry.",
-        1,
-        "“To pay for it with parking fees” states it.",
-    ),
+    ("ferry-line", "brief", "Parking fees will pay for the ferry.", 1, "“To pay for it with parking fees” states it."),
 ]
 
 

@@ -59,8 +59,8 @@ def _bootstrap(x: np.ndarray, z: np.ndarray, level: str, name: str, scheme: str,
     for _ in range(count):
         rows = rng.integers(0, len(x), len(x)) if scheme != "inputs" else np.arange(len(x))
         columns = rng.integers(0, x.shape[1], x.shape[1]) if scheme != "systems" else np.arange(x.shape[1])
-        part = np.ix_(rows, columns)
-        samples.append(correlate(x[part], z[part], level, name))
+        cells = np.ix_(rows, columns)
+        samples.append(correlate(x[cells], z[cells], level, name))
     return samples
 
 

@@ -46,7 +46,7 @@ BEGIN
   IF commands IS NOT NULL THEN EXECUTE commands; END IF;
 END $$;
 """
-_PART = "('x' || substr(md5(t::text), {start}, 15))::bit(60)::bigint::numeric"
+_DIGEST = "('x' || substr(md5(t::text), {start}, 15))::bit(60)::bigint::numeric"
 
 
 class BackupError(Exception):
@@ -152,8 +152,8 @@ def _first(text: str) -> str:
 
 
 def _compare(manifest: Manifest) -> None:
-    found = table_facts()
-    if different := sorted(name for name in {*found, *manifest.tables} if found.get(name) != manifest.tables.get(name)):
+    facts = table_facts()
+    if different := sorted(name for name in {*facts, *manifest.tables} if facts.get(name) != manifest.tables.get(name)):
         raise BackupError(
             f"The restored database differs from the backup in {', '.join(different[:5])}. "
             "Don't open the site on it: restore again, from another backup if need be."
@@ -163,8 +163,8 @@ def _compare(manifest: Manifest) -> None:
 def table_facts() -> dict[str, list[str]]:
     """Every table of the database with its number of rows and a digest of its content, whatever their order."""
     if connection.vendor == SQLITE:
-        with closing(sqlite3.connect(f"file:{connection.settings_dict['NAME']}?mode=ro", uri=True)) as there:
-            return _facts_sqlite(there)
+        with closing(sqlite3.connect(f"file:{connection.settings_dict['NAME']}?mode=ro", uri=True)) as database:
+            return _facts_sqlite(database)
     with connection.cursor() as cursor:
         cursor.execute(_PLAIN)
         return _facts_postgres(cursor)
@@ -181,22 +181,22 @@ def _copy_sqlite(dump: Path) -> dict[str, list[str]]:
         ):
             live.backup(copy)
             facts = _facts_sqlite(copy)
-        with gzip.open(dump, "wb", compresslevel=3) as packed, open(plain.name, "rb") as whole:
-            shutil.copyfileobj(whole, packed, 1 << 20)
+        with gzip.open(dump, "wb", compresslevel=3) as compressed, open(plain.name, "rb") as plain_file:
+            shutil.copyfileobj(plain_file, compressed, 1 << 20)
     return facts
 
 
-def _facts_sqlite(there: sqlite3.Connection) -> dict[str, list[str]]:
-    there.text_factory = bytes
+def _facts_sqlite(database: sqlite3.Connection) -> dict[str, list[str]]:
+    database.text_factory = bytes
     names = [
         name.decode()
-        for (name,) in there.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+        for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
         if not name.startswith(b"sqlite_")
     ]
     facts = {}
     for name in names:
         count, total = 0, 0
-        for row in there.execute(f'SELECT * FROM "{name}"'):  # noqa: S608  a name from the database's own list
+        for row in database.execute(f'SELECT * FROM "{name}"'):  # noqa: S608  a name from the database's own list
             count += 1
             total += int.from_bytes(hashlib.blake2b(repr(row).encode(), digest_size=12).digest())
         facts[name] = [str(count), f"{total % 2**96:024x}"]
@@ -207,11 +207,11 @@ def _restore_sqlite(dump: Path) -> None:
     live = Path(connection.settings_dict["NAME"])
     live.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=dump.parent) as plain:
-        with gzip.open(dump, "rb") as packed, open(plain.name, "wb") as whole:
-            shutil.copyfileobj(packed, whole, 1 << 20)
+        with gzip.open(dump, "rb") as compressed, open(plain.name, "wb") as plain_file:
+            shutil.copyfileobj(compressed, plain_file, 1 << 20)
         # SQLite's own copy takes the lock that writers respect: a site that still runs waits instead of breaking.
-        with closing(sqlite3.connect(plain.name)) as copy, closing(sqlite3.connect(live, timeout=60)) as there:
-            copy.backup(there)
+        with closing(sqlite3.connect(plain.name)) as copy, closing(sqlite3.connect(live, timeout=60)) as target:
+            copy.backup(target)
 
 
 # PostgreSQL
@@ -240,9 +240,9 @@ def _facts_postgres(cursor: Any) -> dict[str, list[str]]:
     cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename")
     names = [name for (name,) in cursor.fetchall()]
     facts = {}
-    parts = [f"coalesce(sum({_PART.format(start=start)}), 0)" for start in (1, 17)]
+    digests = [f"coalesce(sum({_DIGEST.format(start=start)}), 0)" for start in (1, 17)]
     for name in names:
-        cursor.execute(f'SELECT count(*), {", ".join(parts)} FROM "{name}" t')  # noqa: S608
+        cursor.execute(f'SELECT count(*), {", ".join(digests)} FROM "{name}" t')  # noqa: S608
         count, *sums = cursor.fetchone()
         facts[name] = [str(count), "".join(f"{int(total) % 2**60:015x}" for total in sums)]
     return facts
@@ -259,46 +259,46 @@ def _restore_postgres(dump: Path) -> None:
     # Comments on extensions belong to whoever installed them.
     reading = ["--no-owner", "--no-privileges", "--no-comments", "--exit-on-error", "--file=-", str(dump)]
     writing = ["--no-psqlrc", "--quiet", "--output=/dev/null", "--set=ON_ERROR_STOP=1", "--single-transaction"]
-    _pipe([_found("pg_restore"), *reading], [_found("psql"), *writing, f"--file={emptying}", "--file=-"])
+    _pipe([_program_path("pg_restore"), *reading], [_program_path("psql"), *writing, f"--file={emptying}", "--file=-"])
 
 
 def _drop_other_schemas(dump: Path) -> str:
     """Schemas beside `public` are in the dump as a whole, and come back as a whole."""
-    listed = re.findall(r"^\d+; \d+ \d+ SCHEMA - (\S+) ", _run("pg_restore", "--list", str(dump)), re.MULTILINE)
-    names = [connection.ops.quote_name(name) for name in listed if name != "public"]
+    schemas = re.findall(r"^\d+; \d+ \d+ SCHEMA - (\S+) ", _run("pg_restore", "--list", str(dump)), re.MULTILINE)
+    names = [connection.ops.quote_name(name) for name in schemas if name != "public"]
     return "".join(f"DROP SCHEMA IF EXISTS {name} CASCADE;\n" for name in names)
 
 
 def _run(program: str, *arguments: str) -> str:
-    done = subprocess.run(
-        [_found(program), *arguments], env=_client_environment(), capture_output=True, text=True, check=False
+    process = subprocess.run(
+        [_program_path(program), *arguments], env=_client_environment(), capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        raise BackupError(f"{program} stopped: {_first(done.stderr)}. Nothing was kept of it.")
-    return done.stdout
+    if process.returncode:
+        raise BackupError(f"{program} stopped: {_first(process.stderr)}. Nothing was kept of it.")
+    return process.stdout
 
 
 def _pipe(giver: list[str], taker: list[str]) -> None:
     """What one program writes is the other's input; cut off, it ends the taker, which else would commit."""
-    there, whole = _client_environment(), False
+    env, is_complete = _client_environment(), False
     with tempfile.TemporaryFile("w+") as words:
         with (
             suppress(BrokenPipeError),  # the taker stopped, and said why
-            subprocess.Popen(giver, env=there, stdout=subprocess.PIPE, stderr=words) as gives,
-            subprocess.Popen(taker, env=there, stdin=subprocess.PIPE, stderr=words) as takes,
+            subprocess.Popen(giver, env=env, stdout=subprocess.PIPE, stderr=words) as gives,
+            subprocess.Popen(taker, env=env, stdin=subprocess.PIPE, stderr=words) as takes,
         ):
             try:
                 shutil.copyfileobj(cast(IO[bytes], gives.stdout), cast(IO[bytes], takes.stdin), 1 << 20)
-                whole = gives.wait() == 0
+                is_complete = gives.wait() == 0
             finally:
-                if not whole:
+                if not is_complete:
                     takes.kill()
         words.seek(0)
-        if not whole or takes.returncode:
+        if not is_complete or takes.returncode:
             raise BackupError(f"The restore stopped: {_first(words.read())}. Nothing was changed.")
 
 
-def _found(program: str) -> str:
+def _program_path(program: str) -> str:
     if path := shutil.which(program):
         return path
     raise BackupError(f"{program} is not installed: apt-get install postgresql-client. Nothing was changed.")
@@ -306,10 +306,10 @@ def _found(program: str) -> str:
 
 def _client_environment() -> dict[str, str]:
     """How PostgreSQL's own programs find the database of the settings."""
-    there = connection.settings_dict
+    database = connection.settings_dict
     names = {"PGHOST": "HOST", "PGPORT": "PORT", "PGUSER": "USER", "PGPASSWORD": "PASSWORD", "PGDATABASE": "NAME"}
-    given = {variable: str(there[key]) for variable, key in names.items() if there.get(key)}
-    return {**os.environ, **given}
+    variables = {variable: str(database[key]) for variable, key in names.items() if database.get(key)}
+    return {**os.environ, **variables}
 
 
 # The file

@@ -8,7 +8,7 @@ from csp.constants import NONE, SELF
 from deploy.environment import Environment, logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-env = Environment.here()
+env = Environment.current()
 
 # The demo runs on this machine only, with accounts whose passwords everybody knows.
 DEMO = env.flag("DEMO")
@@ -29,13 +29,13 @@ common_apps = [
 outer_middleware = ["deploy.monitoring.logs.RequestLog", "django.middleware.security.SecurityMiddleware"]
 people_middleware = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "annotation.common.middleware.Private",
+    "annotation.common.middleware.PrivateResponseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "annotation.common.middleware.Letters",
+    "annotation.common.middleware.ReadableTextMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
 ]
 

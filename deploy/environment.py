@@ -30,7 +30,7 @@ class Environment:
         return cls({**{name.strip(): _unquoted(value.strip()) for name, value in pairs}, **os.environ})
 
     @classmethod
-    def here(cls) -> "Environment":
+    def current(cls) -> "Environment":
         """The variables of this deployment: ENV_FILE or var/env, and the process's own."""
         return cls.load(Path(os.environ.get("ENV_FILE") or BASE_DIR / "var" / "env"))
 
@@ -51,10 +51,10 @@ class Environment:
             raise ImproperlyConfigured(f"{name} is {value!r}, but must be yes or no (1 or 0).")
         return value in TRUE_WORDS
 
-    def number(self, name: str, default: int, least: int = 0) -> int:
+    def number(self, name: str, default: int, minimum: int = 0) -> int:
         value = self.text(name, str(default))
-        if not value.isascii() or not value.isdigit() or int(value) < least:
-            raise ImproperlyConfigured(f"{name} is {value!r}, but must be a whole number of at least {least}.")
+        if not value.isascii() or not value.isdigit() or int(value) < minimum:
+            raise ImproperlyConfigured(f"{name} is {value!r}, but must be a whole number of at least {minimum}.")
         return int(value)
 
     def words(self, name: str, default: str = "") -> list[str]:
@@ -68,25 +68,25 @@ def _unquoted(value: str) -> str:
 
 def database(url: str) -> dict[str, Any]:
     """Django's database settings for a DATABASE_URL: sqlite:///path or postgres://user:password@host:port/name."""
-    parts = urlsplit(url)
-    if parts.scheme == "sqlite":
-        return _sqlite(parts.path)
-    if parts.scheme in {"postgres", "postgresql"}:
-        if not parts.path.strip("/"):
+    address = urlsplit(url)
+    if address.scheme == "sqlite":
+        return _sqlite(address.path)
+    if address.scheme in {"postgres", "postgresql"}:
+        if not address.path.strip("/"):
             raise ImproperlyConfigured("DATABASE_URL names no database: postgres://user:password@host:port/name.")
         return {
             "ENGINE": "django.db.backends.postgresql",
-            "NAME": unquote(parts.path.strip("/")),
-            "USER": unquote(parts.username or ""),
-            "PASSWORD": unquote(parts.password or ""),
-            "HOST": parts.hostname or "",
-            "PORT": str(parts.port or ""),
+            "NAME": unquote(address.path.strip("/")),
+            "USER": unquote(address.username or ""),
+            "PASSWORD": unquote(address.password or ""),
+            "HOST": address.hostname or "",
+            "PORT": str(address.port or ""),
             "CONN_MAX_AGE": 60,
             "CONN_HEALTH_CHECKS": True,
-            "OPTIONS": dict(parse_qsl(parts.query)),
+            "OPTIONS": dict(parse_qsl(address.query)),
         }
     raise ImproperlyConfigured(
-        f"DATABASE_URL starts with {parts.scheme or url!r}, but must start with sqlite:/// or postgres://."
+        f"DATABASE_URL starts with {address.scheme or url!r}, but must start with sqlite:/// or postgres://."
     )
 
 

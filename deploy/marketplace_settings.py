@@ -42,8 +42,8 @@ STATIC_ROOT = Path(env.text("MARKETPLACE_STATIC_ROOT", str(BASE_DIR / "var" / "m
 # The market
 MARKETPLACE_URL = env.text("MARKETPLACE_URL")
 MARKETPLACE_CALLBACK_HOSTS = env.words("MARKETPLACE_CALLBACK_HOSTS")
-MARKETPLACE_TICK_SECONDS = env.number("MARKETPLACE_TICK_SECONDS", 30, least=1)
-MARKETPLACE_ACCEPT_LIMIT = env.number("MARKETPLACE_ACCEPT_LIMIT", 25, least=1)
+MARKETPLACE_TICK_SECONDS = env.number("MARKETPLACE_TICK_SECONDS", 30, minimum=1)
+MARKETPLACE_ACCEPT_LIMIT = env.number("MARKETPLACE_ACCEPT_LIMIT", 25, minimum=1)
 METERS_DIR = env.text("MARKETPLACE_METERS_DIR")
 
 # Cookies have names of their own, because on one host name two ports share their cookies.

@@ -36,7 +36,7 @@ INSTALLED_APPS = ["annotation", *common_apps, "django_htmx", "django_tasks", "dj
 MIDDLEWARE = [
     *outer_middleware,
     *people_middleware,
-    "annotation.accounts.audit_log.Record",
+    "annotation.accounts.audit_log.AuditLogMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -68,13 +68,13 @@ TASKS = {
 
 # Exports: where their files lie (all web processes and workers must see the same folder), and for how long
 EXPORT_ROOT = env.text("EXPORT_ROOT", str(BASE_DIR / "var" / "exports"))
-EXPORT_DAYS = env.number("EXPORT_DAYS", 7, least=1)
+EXPORT_DAYS = env.number("EXPORT_DAYS", 7, minimum=1)
 
 # Leases
-LEASE_MINUTES = env.number("LEASE_MINUTES", 30, least=1)
+LEASE_MINUTES = env.number("LEASE_MINUTES", 30, minimum=1)
 
 # The API
-API_PER_MINUTE = env.number("API_PER_MINUTE", 600, least=1)
+API_PER_MINUTE = env.number("API_PER_MINUTE", 600, minimum=1)
 
 # Crowds. Amazon's own market closed on 2026-09-30; any address that speaks its API serves, if it is on the list.
 MTURK_ENDPOINT_URL = env.text("MTURK_ENDPOINT_URL", "http://127.0.0.1:8001" if DEMO else "")
@@ -82,8 +82,8 @@ MTURK_ALLOWED_ENDPOINTS = env.words("MTURK_ALLOWED_ENDPOINTS", MTURK_ENDPOINT_UR
 MTURK_REGION = env.text("AWS_REGION", "us-east-1")
 MTURK_ACCESS_KEY_ID = env.text("AWS_ACCESS_KEY_ID")
 MTURK_SECRET_ACCESS_KEY = env.text("AWS_SECRET_ACCESS_KEY")
-MTURK_TIMEOUT_SECONDS = env.number("MTURK_TIMEOUT_SECONDS", 20, least=1)
-MTURK_ATTEMPTS = env.number("MTURK_ATTEMPTS", 6, least=1)
+MTURK_TIMEOUT_SECONDS = env.number("MTURK_TIMEOUT_SECONDS", 20, minimum=1)
+MTURK_ATTEMPTS = env.number("MTURK_ATTEMPTS", 6, minimum=1)
 # Whether the market signs the addresses by which its workers come, as ours does: then nobody comes in without.
 MTURK_SIGNED_ENTRY = env.flag("MTURK_SIGNED_ENTRY")
 # The demo's marketplace leaves the key of its demo requester here (manage.py marketplace).
@@ -97,7 +97,7 @@ PROLIFIC_TOKEN = env.text("PROLIFIC_TOKEN")
 PROLIFIC_WORKSPACE = env.text("PROLIFIC_WORKSPACE")
 PROLIFIC_PROJECT = env.text("PROLIFIC_PROJECT")
 PROLIFIC_FEE_PERCENT = env.number("PROLIFIC_FEE_PERCENT", 43)
-PROLIFIC_TIMEOUT_SECONDS = env.number("PROLIFIC_TIMEOUT_SECONDS", 20, least=1)
+PROLIFIC_TIMEOUT_SECONDS = env.number("PROLIFIC_TIMEOUT_SECONDS", 20, minimum=1)
 
 # Charts are inline SVG whose elements carry style attributes; scripts are never inline.
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": {**content_security, "style-src": [SELF, "'unsafe-inline'"]}}

@@ -24,8 +24,8 @@ GRACE = 20  # seconds for each to finish what it has begun
 def main() -> int:
     # Each gets a group of its own: Ctrl-C reaches this process only, which then ends them in good order.
     # gunicorn knows the environment alone, so what stands in var/env is put there.
-    known = dict(Environment.here().values)
-    running = {name: subprocess.Popen(command, process_group=0, env=known) for name, command in PROCESSES.items()}
+    env = dict(Environment.current().values)
+    running = {name: subprocess.Popen(command, process_group=0, env=env) for name, command in PROCESSES.items()}
     stopping = False
 
     def stop(number: int, frame: FrameType | None) -> None:

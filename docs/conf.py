@@ -44,8 +44,8 @@ def hang_pages_below(app: Sphinx, docname: str, source: list[str]) -> None:
     if docname.endswith("/README"):
         source[0] += CONTENTS.format(options=":glob:", pages="*")
     if docname == root_doc:
-        listed = set(re.findall(r"^(?:.* <)?([\w/-]+)>?$", source[0], re.M)) | {root_doc}
-        new = sorted(page.stem for page in Path(app.srcdir).glob("*.md") if page.stem not in listed)
+        listed_pages = set(re.findall(r"^(?:.* <)?([\w/-]+)>?$", source[0], re.M)) | {root_doc}
+        new = sorted(page.stem for page in Path(app.srcdir).glob("*.md") if page.stem not in listed_pages)
         source[0] += CONTENTS.format(options=":caption: More", pages="\n".join(new)) if new else ""
 
 

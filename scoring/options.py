@@ -63,6 +63,11 @@ def split_option(help: str) -> Option:
     return Option("split", "auto", help, choices=("auto", "lines", "none"))
 
 
+def check_positive(value: str) -> None:
+    if not value.isdecimal() or int(value) < 1:
+        raise ValueError("it is a whole number above 0")
+
+
 @dataclass(frozen=True)
 class Spec:
     """A metric as a person names it, before the registry has looked at it."""
@@ -75,40 +80,40 @@ class Spec:
 
 def split_list(text: str) -> list[str]:
     """Split at the commas that stand outside brackets."""
-    parts = [part.strip() for part in re.split(r",(?![^\[]*\])", text)]
-    return [part for part in parts if part]
+    specs = [spec.strip() for spec in re.split(r",(?![^\[]*\])", text)]
+    return [spec for spec in specs if spec]
 
 
 def read_spec(text: str) -> Spec:
     """Take `name[a,b=c]` apart."""
-    found = _SPEC.match(text)
-    if found is None:
+    match = _SPEC.match(text)
+    if match is None:
         raise ScoringError(f"Cannot read the metric {text!r}; write name or name[option,option=value].")
-    words = tuple(word.strip() for word in (found.group(2) or "").split(",") if word.strip())
-    return Spec(found.group(1).lower(), words)
+    words = tuple(word.strip() for word in (match.group(2) or "").split(",") if word.strip())
+    return Spec(match.group(1).lower(), words)
 
 
 def read_options(words: Sequence[str], options: Sequence[Option], metric: str) -> dict[str, str]:
     """The value of every option, from the words in the brackets and the defaults."""
     values = {option.name: option.default for option in options}
-    seen: set[str] = set()
+    named_options: set[str] = set()
     for word in words:
         option, value = _read_word(word, options, metric)
-        if option.name in seen:
+        if option.name in named_options:
             raise BadOption(f"Option {option.name} of {metric} is given twice; give it once.")
-        seen.add(option.name)
+        named_options.add(option.name)
         values[option.name] = option.accept(value, metric)
     return values
 
 
 def render(name: str, values: Options, options: Sequence[Option]) -> str:
     """The canonical name: options in the order the family declares them, defaults left out."""
-    shown = [option.render(values[option.name]) for option in options if values[option.name] != option.default]
-    return f"{name}[{','.join(shown)}]" if shown else name
+    words = [option.render(values[option.name]) for option in options if values[option.name] != option.default]
+    return f"{name}[{','.join(words)}]" if words else name
 
 
 def _read_word(word: str, options: Sequence[Option], metric: str) -> tuple[Option, str]:
-    key, sign, value = (part.strip() for part in word.partition("="))
+    key, sign, value = (piece.strip() for piece in word.partition("="))
     for option in options:
         if option.name == key and sign:
             return option, value

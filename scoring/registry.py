@@ -67,29 +67,29 @@ def groups() -> dict[str, tuple[str, ...]]:
 def get(spec: str) -> Metric:
     """The metric that `name[options]` names."""
     _load_all()
-    found = read_spec(spec)
-    if found.name in _GROUPS and found.name not in _FAMILIES:
-        some = ", ".join(_GROUPS[found.name][:3])
-        raise ScoringError(f"{found.name} stands for several metrics; name one of them, such as {some}.")
-    if found.name not in _FAMILIES:
-        raise UnknownMetric(found.name, [*_FAMILIES, *_GROUPS])
-    family = _FAMILIES[found.name]
-    values = read_options(found.words, family.description.options, found.name)
-    return Metric(found.name, _family(family, tuple(values.items())))
+    parsed_spec = read_spec(spec)
+    if parsed_spec.name in _GROUPS and parsed_spec.name not in _FAMILIES:
+        examples = ", ".join(_GROUPS[parsed_spec.name][:3])
+        raise ScoringError(f"{parsed_spec.name} stands for several metrics; name one of them, such as {examples}.")
+    if parsed_spec.name not in _FAMILIES:
+        raise UnknownMetric(parsed_spec.name, [*_FAMILIES, *_GROUPS])
+    family = _FAMILIES[parsed_spec.name]
+    values = read_options(parsed_spec.words, family.description.options, parsed_spec.name)
+    return Metric(parsed_spec.name, _family(family, tuple(values.items())))
 
 
 def parse(specs: str | Sequence[str]) -> list[Metric]:
     """All metrics of a list: commas outside brackets separate, groups expand, doubles are dropped."""
     _load_all()
-    texts = split_list(specs) if isinstance(specs, str) else [part for item in specs for part in split_list(item)]
-    found: dict[str, Metric] = {}
+    texts = split_list(specs) if isinstance(specs, str) else [spec for item in specs for spec in split_list(item)]
+    metrics_by_name: dict[str, Metric] = {}
     for text in texts:
         for member in _expand(text):
-            one = get(member)
-            found.setdefault(one.name, one)
-    if not found:
+            member_metric = get(member)
+            metrics_by_name.setdefault(member_metric.name, member_metric)
+    if not metrics_by_name:
         raise ScoringError("No metric is named; name at least one, for example rouge-1-f.")
-    return list(found.values())
+    return list(metrics_by_name.values())
 
 
 def signature(spec: str) -> str:

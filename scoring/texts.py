@@ -120,8 +120,8 @@ def _segmenter() -> Callable[[str], list[str]]:
 
 
 def _split_by_pysbd(text: str) -> tuple[str, ...]:
-    found = (sentence.strip() for sentence in _segmenter()(text))
-    return tuple(sentence for sentence in found if sentence)
+    stripped = (sentence.strip() for sentence in _segmenter()(text))
+    return tuple(sentence for sentence in stripped if sentence)
 
 
 _TOKENS: Memo[str, tuple[str, ...]] = Memo(

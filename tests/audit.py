@@ -19,9 +19,9 @@ def main() -> int:
         subprocess.run([sys.executable, "-m", "venv", str(HOME)], check=True)
         subprocess.run([str(HOME / "bin" / "pip"), "install", "--quiet", WANTED], check=True, stderr=subprocess.DEVNULL)
     command = [str(program), "--requirement", "requirements.txt", "--no-deps", "--disable-pip", "--format", "json"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
     try:
-        rows = json.loads(done.stdout)["dependencies"]
+        rows = json.loads(result.stdout)["dependencies"]
     except (ValueError, KeyError):
         print("The advisories can't be reached from here: the dependencies were not compared with them.")
         return 0
@@ -34,8 +34,8 @@ def tell(rows: list[dict]) -> int:
     holes = [(row["name"], row["version"], hole["id"]) for row in looked for hole in row["vulns"]]
     for name, version, hole in holes:
         print(f"{name} {version} has a known hole: {hole}. Take a version without it.")
-    left = len(rows) - len(looked)
-    print(f"{len(looked)} dependencies compared with the advisories, {left} could not be, {len(holes)} holes.")
+    n_left_out = len(rows) - len(looked)
+    print(f"{len(looked)} dependencies compared with the advisories, {n_left_out} could not be, {len(holes)} holes.")
     return 1 if holes else 0
 
 

@@ -37,13 +37,13 @@ def make_worker(study: Study) -> Worker:
 def make_study(documents: int = 1, systems: int = 1, units: int = 3, name: str = "") -> Study:
     """Documents with one reference, a summary by each system, and `units` SCUs."""
     study = Study.objects.create(name=name or f"study {next(_numbers)}")
-    made = [System.objects.create(study=study, name=f"system{n}", group="abs") for n in range(systems)]
+    all_systems = [System.objects.create(study=study, name=f"system{n}", group="abs") for n in range(systems)]
     for d in range(documents):
         document = Document.objects.create(study=study, doc_id=f"doc{d}", source=f"Source text number {d}. It goes on.")
         Reference.objects.create(document=document, text=[f"Reference number {d}.", "It has two sentences."])
         Summary.objects.bulk_create(
             Summary(document=document, system=system, text=f"Summary of document {d} by {system.name}.")
-            for system in made
+            for system in all_systems
         )
         ContentUnit.objects.bulk_create(
             ContentUnit(document=document, scu_id=f"scu{n:02}", text=f"Fact {n} of document {d}.") for n in range(units)

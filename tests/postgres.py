@@ -38,10 +38,10 @@ def run() -> int:
         return 1 if os.environ.get("CI") else 0
     command = [sys.executable, "-m", "pytest", "-n", os.environ.get("WORKERS", "4"), "-m", "postgres", "--create-db"]
     # Only files that name the mark: collecting all the others takes longer than running these.
-    marked = [str(file) for file in sorted(HERE.rglob("test_*.py")) if "mark.postgres" in file.read_text("utf-8")]
-    market = [file for file in marked if "/marketplace/" in file or "/contract/" in file]
+    files = [str(file) for file in sorted(HERE.rglob("test_*.py")) if "mark.postgres" in file.read_text("utf-8")]
+    market = [file for file in files if "/marketplace/" in file or "/contract/" in file]
     passes = [
-        ([*command, *(file for file in marked if file not in market)], {"DATABASE_URL": url}),
+        ([*command, *(file for file in files if file not in market)], {"DATABASE_URL": url}),
         (
             [*command, "--ds=tests.marketplace_settings", *market],
             {"DATABASE_URL": url, "MARKETPLACE_DATABASE_URL": url},
@@ -54,6 +54,6 @@ def run() -> int:
 if __name__ == "__main__":
     if sys.argv[1:] == ["run"]:
         sys.exit(run())
-    found = find()
-    print(found or "No PostgreSQL answers.")
-    sys.exit(0 if found else 1)
+    address = find()
+    print(address or "No PostgreSQL answers.")
+    sys.exit(0 if address else 1)

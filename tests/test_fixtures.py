@@ -75,11 +75,11 @@ def judgments() -> Rows:
 @pytest.fixture(scope="module")
 def votes(judgments: Rows) -> Votes:
     """The crowd's answers to each real unit of each summary."""
-    found: Votes = defaultdict(list)
+    answers: Votes = defaultdict(list)
     for row in judgments:
         if row["is_check"] == "0":
-            found[row["doc_id"], row["system"], row["unit"]].append(int(row["value"]))
-    return found
+            answers[row["doc_id"], row["system"], row["unit"]].append(int(row["value"]))
+    return answers
 
 
 def recall(present: Answers) -> dict[str, float]:
@@ -102,7 +102,7 @@ def dissent(judgments: Rows, votes: Votes) -> dict[str, float]:
         values = votes.get((row["doc_id"], row["system"], row["unit"]), [])
         if row["is_check"] == "0" and 2 * sum(values) != len(values):
             against[row["worker_id"]].append(int(row["value"]) != int(2 * sum(values) > len(values)))
-    return {worker: mean(found) for worker, found in against.items()}
+    return {worker: mean(dissents) for worker, dissents in against.items()}
 
 
 # The texts
@@ -133,9 +133,9 @@ def test_lead_and_extract_are_sentences_of_the_source(documents: Documents, summ
     for doc_id, row in documents.items():
         source = row["source"]
         assert summaries[doc_id, "lead"]["summary"] == source[:3]
-        chosen = [source.index(sentence) for sentence in summaries[doc_id, "extract"]["summary"]]
-        assert chosen == sorted(set(chosen)), f"{doc_id}: in the order of the source, each sentence once"
-        assert 3 <= len(chosen) <= 5
+        places = [source.index(sentence) for sentence in summaries[doc_id, "extract"]["summary"]]
+        assert places == sorted(set(places)), f"{doc_id}: in the order of the source, each sentence once"
+        assert 3 <= len(places) <= 5
 
 
 def test_abstractive_summaries_copy_no_sentence(documents: Documents, summaries: Summaries) -> None:
@@ -185,11 +185,11 @@ def test_texts_are_clean(documents: Documents, summaries: Summaries) -> None:
 
 def test_each_document_has_8_to_12_real_units_and_one_check(documents: Documents, scus: Rows) -> None:
     for doc_id in documents:
-        own = [row for row in scus if row["doc_id"] == doc_id]
-        assert [row["scu_id"] for row in own] == [f"scu{n:02d}" for n in range(1, len(own) + 1)]
-        assert 8 <= sum(row["is_check"] == "0" for row in own) <= 12
-        assert sum(row["is_check"] == "1" for row in own) == 1
-        assert all(len(row["text"].split()) <= 12 for row in own)
+        units = [row for row in scus if row["doc_id"] == doc_id]
+        assert [row["scu_id"] for row in units] == [f"scu{n:02d}" for n in range(1, len(units) + 1)]
+        assert 8 <= sum(row["is_check"] == "0" for row in units) <= 12
+        assert sum(row["is_check"] == "1" for row in units) == 1
+        assert all(len(row["text"].split()) <= 12 for row in units)
 
 
 def test_spans_cut_whole_words_out_of_the_reference(documents: Documents, scus: Rows) -> None:
@@ -209,8 +209,8 @@ def test_a_real_unit_shares_a_word_with_its_span(documents: Documents, scus: Row
         if row["is_check"] == "0":
             reference = " ".join(documents[row["doc_id"]]["references"][0])
             span = reference[int(row["start"]) : int(row["end"])]
-            ours = set(re.findall(r"\w+", row["text"].lower()))
-            assert ours & set(re.findall(r"\w+", span.lower())), (row["text"], span)
+            words = set(re.findall(r"\w+", row["text"].lower()))
+            assert words & set(re.findall(r"\w+", span.lower())), (row["text"], span)
 
 
 def test_check_units_come_from_elsewhere_and_look_like_the_rest(documents: Documents, scus: Rows) -> None:
@@ -235,9 +235,9 @@ def test_real_units_weigh_one_and_expect_nothing(scus: Rows) -> None:
 
 
 def test_the_truth_is_complete(documents: Documents, scus: Rows, truth: Answers) -> None:
-    wanted = {(row["doc_id"], system, row["scu_id"]) for row in scus if row["is_check"] == "0" for system in GROUPS}
-    assert set(truth) == wanted
-    assert len(read_csv("truth.csv")) == len(wanted)
+    cells = {(row["doc_id"], system, row["scu_id"]) for row in scus if row["is_check"] == "0" for system in GROUPS}
+    assert set(truth) == cells
+    assert len(read_csv("truth.csv")) == len(cells)
     assert set(truth.values()) == {0, 1}
 
 
@@ -246,10 +246,10 @@ def test_the_truth_is_complete(documents: Documents, scus: Rows, truth: Answers)
 
 def test_simulate_reproduces_the_committed_judgments(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "fixtures.simulate", "--seed", "7", "--out", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert (tmp_path / "judgments.csv").read_bytes() == (DEMO / "judgments.csv").read_bytes()
-    assert "3,360 judgments" in done.stdout
-    assert "(seed 7)" in done.stdout
+    assert "3,360 judgments" in result.stdout
+    assert "(seed 7)" in result.stdout
 
 
 def test_another_seed_gives_another_crowd(tmp_path: Path) -> None:
@@ -262,10 +262,10 @@ def test_a_folder_that_cannot_be_written_is_answered_with_a_sentence(tmp_path: P
     blocked = tmp_path / "a-file"
     blocked.write_text("in the way")
     command = [sys.executable, "-m", "fixtures.simulate", "--out", str(blocked / "folder")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith("The demo judgments could not be simulated: ")
-    assert "Traceback" not in done.stderr
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr.startswith("The demo judgments could not be simulated: ")
+    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize("seed", [1, 7, 20])
@@ -310,9 +310,9 @@ def test_a_worker_submits_one_assignment_at_a_time(judgments: Rows) -> None:
         work[row["worker_id"]][row["submitted_at"]].append(float(row["seconds"]))
     for submits in work.values():
         times = sorted(submits)
-        for before, after in pairwise(times):
-            gap = datetime.fromisoformat(after) - datetime.fromisoformat(before)
-            assert gap.total_seconds() >= sum(submits[after])
+        for start, end in pairwise(times):
+            gap = datetime.fromisoformat(end) - datetime.fromisoformat(start)
+            assert gap.total_seconds() >= sum(submits[end])
 
 
 def test_planted_workers_dissent_most(judgments: Rows, votes: Votes) -> None:
@@ -371,10 +371,10 @@ def test_the_systems_come_out_in_order(truth: Answers, votes: Votes) -> None:
 
 def test_the_majority_is_mostly_right(truth: Answers, votes: Votes) -> None:
     decided = majority(votes)
-    wrong = [cell for cell in truth if decided[cell] != truth[cell]]
-    ties = [cell for cell in wrong if 2 * sum(votes[cell]) == len(votes[cell])]
+    slips = [cell for cell in truth if decided[cell] != truth[cell]]
+    ties = [cell for cell in slips if 2 * sum(votes[cell]) == len(votes[cell])]
     # As the README says: right on 734 of 768, and 28 of the 34 slips are ties.
-    assert (len(truth), len(wrong), len(ties)) == (768, 34, 28)
+    assert (len(truth), len(slips), len(ties)) == (768, 34, 28)
 
 
 # The README

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+SPHINX = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b"]
 LOADED = {
     "script": "src",
     "img": "src",
@@ -23,9 +24,9 @@ LOADED = {
 def site(tmp_path_factory) -> Path:
     """`make docs`, into a folder of its own. MyST checks links and anchors; a warning is an error."""
     out = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", str(ROOT / "docs"), str(out)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    command = [*SPHINX, "html", str(ROOT / "docs"), str(out)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
     return out
 
 
@@ -51,13 +52,13 @@ def test_every_page_is_there_and_reached_from_the_contents(site: Path):
 
 
 def test_nothing_is_loaded_from_elsewhere(site: Path):
-    found = {
+    foreign = {
         (path.name, address)
         for path in site.rglob("*.html")
         for address in References(path.read_text()).loaded
         if "://" in address or address.startswith("//")
     }
-    assert found == set()
+    assert foreign == set()
     styles = [path for path in site.rglob("*.css") if "url(http" in path.read_text() or "@import" in path.read_text()]
     assert styles == []
 
@@ -65,18 +66,7 @@ def test_nothing_is_loaded_from_elsewhere(site: Path):
 def test_a_dead_link_would_fail(tmp_path):
     (tmp_path / "conf.py").write_text((ROOT / "docs" / "conf.py").read_text())
     (tmp_path / "index.md").write_text("# A\n\n[there](#a) [nowhere](#b) [no page](c.md)\n")
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-q",
-        "-W",
-        "--keep-going",
-        "-b",
-        "dummy",
-        str(tmp_path),
-        str(tmp_path / "o"),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.count("cross-reference target not found") == 2
+    command = [*SPHINX, "dummy", str(tmp_path), str(tmp_path / "o")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    assert result.stderr.count("cross-reference target not found") == 2

@@ -49,15 +49,15 @@ def aggregate(
     if rows.empty:
         raise AnalysisError("There are no judgments to aggregate.")
     kind = measure_kinds(rows)
-    parts = []
+    frames = []
     yes_no = rows[kind == YES_NO]
     if len(yes_no):
         _refuse_other_values(yes_no)
-        parts.append(_recall(decide(yes_no, scheme or "majority", ties, trim), yes_no, scus))
+        frames.append(_recall(decide(yes_no, scheme or "majority", ties, trim), yes_no, scus))
     scales = rows[kind == SCALE]
     for unit, rated in scales.groupby("unit", sort=True):
-        parts.append(_rating(str(unit), decide(rated, scheme or "mean", "half", trim), rated))
-    scores = pd.concat(parts, ignore_index=True)
+        frames.append(_rating(str(unit), decide(rated, scheme or "mean", "half", trim), rated))
+    scores = pd.concat(frames, ignore_index=True)
     scores["scheme"] = [_scheme(metric, scheme) for metric in scores["metric"]]
     return _with_group(scores, rows)
 
@@ -75,15 +75,15 @@ def measure_kinds(rows: pd.DataFrame) -> pd.Series:
         zero_one &= ~only_ones  # a dimension that everybody rated 1, beside others rated higher
     kind = rows["unit"].map(zero_one).map({True: YES_NO, False: SCALE})
     if "protocol" in rows.columns:
-        named = rows["protocol"].map({"litepyramid": YES_NO, "scu": YES_NO, "likert": SCALE})
-        kind = named.where(named.notna(), kind)
+        protocol_kinds = rows["protocol"].map({"litepyramid": YES_NO, "scu": YES_NO, "likert": SCALE})
+        kind = protocol_kinds.where(protocol_kinds.notna(), kind)
     return kind
 
 
 def _refuse_other_values(rows: pd.DataFrame) -> None:
-    wrong = rows[~rows["value"].isin([0, 1])]
-    if len(wrong):
-        first = wrong.iloc[0]
+    invalid_rows = rows[~rows["value"].isin([0, 1])]
+    if len(invalid_rows):
+        first = invalid_rows.iloc[0]
         raise AnalysisError(
             f"Unit {first['unit']} of document {first['doc_id']}, system {first['system']} has the value "
             f"{first['value']:g}; a yes/no unit is 0 (not present) or 1 (present)."
@@ -97,12 +97,12 @@ def decide(rows: pd.DataFrame, scheme: str, ties: str = "not-present", trim: flo
     if scheme == "z-mean":
         rows = rows.sort_values([*SUMMARY, "unit", "worker_id"])  # sums round by the order of the rows
         rows = rows.assign(value=without_bias(rows))
-    grouped = rows.groupby(CELL, sort=True)["value"]
-    decided = grouped.agg(n="size", decided="mean").reset_index()
+    values_by_cell = rows.groupby(CELL, sort=True)["value"]
+    decided = values_by_cell.agg(n="size", decided="mean").reset_index()
     if scheme == "majority":
         decided["decided"] = _majority(rows, ties)
     elif scheme == "median":
-        decided["decided"] = grouped.median().to_numpy()
+        decided["decided"] = values_by_cell.median().to_numpy()
     elif scheme == "trimmed-mean":
         decided["decided"] = _trimmed(rows, trim)
     return decided[decided["decided"].notna()].reset_index(drop=True)
@@ -112,15 +112,15 @@ def _majority(rows: pd.DataFrame, ties: str) -> Floats:
     """The value with a strict majority over every other; a tie by policy (of 0 and 1: not-present is 0)."""
     counts = rows.groupby([*CELL, "value"], sort=True).size().rename("n").reset_index()
     best = counts[counts["n"] == counts.groupby(CELL)["n"].transform("max")]
-    grouped = best.groupby(CELL, sort=True)["value"]
-    found, tied = grouped.mean().to_numpy(copy=True), grouped.size().to_numpy() > 1
+    winners_by_cell = best.groupby(CELL, sort=True)["value"]
+    majority, tied = winners_by_cell.mean().to_numpy(copy=True), winners_by_cell.size().to_numpy() > 1
     if ties == "not-present":
-        found[tied] = grouped.min().to_numpy()[tied]
+        majority[tied] = winners_by_cell.min().to_numpy()[tied]
     elif ties == "present":
-        found[tied] = grouped.max().to_numpy()[tied]
+        majority[tied] = winners_by_cell.max().to_numpy()[tied]
     elif ties == "drop":
-        found[tied] = np.nan
-    return np.asarray(found, dtype=np.float64)
+        majority[tied] = np.nan
+    return np.asarray(majority, dtype=np.float64)
 
 
 def _trimmed(rows: pd.DataFrame, trim: float) -> Floats:
@@ -128,11 +128,11 @@ def _trimmed(rows: pd.DataFrame, trim: float) -> Floats:
     if not 0 <= trim < 0.5:
         raise AnalysisError(f"{trim:g} can't be trimmed from each end; give a share from 0 to below 0.5.")
     ordered = rows.sort_values([*CELL, "value"])
-    grouped = ordered.groupby(CELL, sort=True)["value"]
-    rank, size = grouped.cumcount(), grouped.transform("size")
+    values_by_cell = ordered.groupby(CELL, sort=True)["value"]
+    rank, size = values_by_cell.cumcount(), values_by_cell.transform("size")
     cut = np.floor(size * trim + 1e-9)
-    kept = ordered[(rank >= cut) & (rank < size - cut)]
-    return np.asarray(kept.groupby(CELL, sort=True)["value"].mean(), dtype=np.float64)
+    trimmed = ordered[(rank >= cut) & (rank < size - cut)]
+    return np.asarray(trimmed.groupby(CELL, sort=True)["value"].mean(), dtype=np.float64)
 
 
 def _by_model(rows: pd.DataFrame, scheme: str) -> pd.DataFrame:
@@ -159,32 +159,32 @@ def without_bias(rows: pd.DataFrame) -> pd.Series:
     """
     by_unit = rows.groupby("unit")["value"]
     centre, width = by_unit.transform("mean"), by_unit.transform("std").fillna(0)
-    own = rows.groupby(["unit", "worker_id"])["value"]
-    own_centre, own_width = own.transform("mean"), own.transform("std").fillna(0)
-    usual = (own_width == 0) | (own.transform("size") < 2)
-    score = (rows["value"] - own_centre.where(~usual, centre)) / own_width.where(~usual, width).replace(0, 1)
+    by_worker = rows.groupby(["unit", "worker_id"])["value"]
+    own_centre, own_width = by_worker.transform("mean"), by_worker.transform("std").fillna(0)
+    is_flat = (own_width == 0) | (by_worker.transform("size") < 2)
+    score = (rows["value"] - own_centre.where(~is_flat, centre)) / own_width.where(~is_flat, width).replace(0, 1)
     return centre + score * width
 
 
 def _counts(rows: pd.DataFrame) -> pd.DataFrame:
-    grouped = rows.groupby(SUMMARY, sort=True)
-    return grouped.agg(n_judgments=("value", "size"), n_workers=("worker_id", "nunique")).reset_index()
+    by_summary = rows.groupby(SUMMARY, sort=True)
+    return by_summary.agg(n_judgments=("value", "size"), n_workers=("worker_id", "nunique")).reset_index()
 
 
 def _recall(decided: pd.DataFrame, rows: pd.DataFrame, scus: pd.DataFrame | None) -> pd.DataFrame:
     """Present units divided by units; with weights also the weighted pyramid score."""
-    grouped = decided.groupby(SUMMARY, sort=True)
-    found = grouped["decided"].agg(present="sum", n_units="size").reset_index()
-    found["value"] = found["present"] / found["n_units"]
+    by_summary = decided.groupby(SUMMARY, sort=True)
+    scores = by_summary["decided"].agg(present="sum", n_units="size").reset_index()
+    scores["value"] = scores["present"] / scores["n_units"]
     if "posterior" in decided:
-        found["posterior"] = grouped["posterior"].mean().to_numpy()
-    found["low"], found["high"] = wilson(found["present"].to_numpy(), found["n_units"].to_numpy())
-    found = found.drop(columns="present").merge(_counts(rows), on=SUMMARY)
-    recall = found.assign(metric="litepyramid_recall")
+        scores["posterior"] = by_summary["posterior"].mean().to_numpy()
+    scores["low"], scores["high"] = wilson(scores["present"].to_numpy(), scores["n_units"].to_numpy())
+    scores = scores.drop(columns="present").merge(_counts(rows), on=SUMMARY)
+    recall = scores.assign(metric="litepyramid_recall")
     if scus is None:
         return _in_order(recall)
     weighted = _pyramid(decided, scus)
-    pyramid = found.drop(columns=["value", "low", "high", "posterior"], errors="ignore")
+    pyramid = scores.drop(columns=["value", "low", "high", "posterior"], errors="ignore")
     pyramid = pyramid.merge(weighted, on=SUMMARY).assign(metric="pyramid_score", low=np.nan, high=np.nan)
     return _in_order(pd.concat([recall, pyramid], ignore_index=True))
 
@@ -193,25 +193,25 @@ def _pyramid(decided: pd.DataFrame, scus: pd.DataFrame) -> pd.DataFrame:
     """The weight of the present SCUs divided by the weight of all (several references: weight = how many have it)."""
     units = without_checks(scus).rename(columns={"scu_id": "unit"})
     weight = units["weight"].fillna(1.0) if "weight" in units else pd.Series(1.0, index=units.index)
-    joined = decided.merge(units.assign(weight=weight)[["doc_id", "unit", "weight"]], on=["doc_id", "unit"], how="left")
-    unknown = joined[joined["weight"].isna()]
+    cells = decided.merge(units.assign(weight=weight)[["doc_id", "unit", "weight"]], on=["doc_id", "unit"], how="left")
+    unknown = cells[cells["weight"].isna()]
     if len(unknown):
         first = unknown.iloc[0]
         raise AnalysisError(f"The SCU table has no unit {first['unit']} for document {first['doc_id']}.")
-    joined["found"] = joined["decided"] * joined["weight"]
-    sums = joined.groupby(SUMMARY, sort=True)[["found", "weight"]].sum().reset_index()
+    cells["found"] = cells["decided"] * cells["weight"]
+    sums = cells.groupby(SUMMARY, sort=True)[["found", "weight"]].sum().reset_index()
     return sums.assign(value=sums["found"] / sums["weight"])[[*SUMMARY, "value"]]
 
 
 def _rating(unit: str, decided: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     spread = rows.groupby(SUMMARY, sort=True)["value"].std().to_numpy()
-    found = decided.rename(columns={"decided": "value"}).drop(columns=["unit", "n"]).merge(_counts(rows), on=SUMMARY)
-    n = found["n_judgments"].to_numpy(dtype=np.float64)
+    scores = decided.rename(columns={"decided": "value"}).drop(columns=["unit", "n"]).merge(_counts(rows), on=SUMMARY)
+    n = scores["n_judgments"].to_numpy(dtype=np.float64)
     with np.errstate(invalid="ignore"):
         reach = stats.t.ppf(0.975, np.maximum(n - 1, 1)) * spread / np.sqrt(n)
     reach = np.where(n > 1, reach, np.nan)
-    found = found.assign(metric=unit, n_units=1, low=found["value"] - reach, high=found["value"] + reach)
-    return _in_order(found)
+    scores = scores.assign(metric=unit, n_units=1, low=scores["value"] - reach, high=scores["value"] + reach)
+    return _in_order(scores)
 
 
 def wilson(present: Floats, units: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
@@ -237,7 +237,7 @@ def _with_group(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def combine(
-    coverage: Sequence[float], quality: Sequence[float], how: str = "arithmetic", scale: tuple[float, float] = (0, 1)
+    coverage: Sequence[float], quality: Sequence[float], mean: str = "arithmetic", scale: tuple[float, float] = (0, 1)
 ) -> Floats:
     """Coverage and linguistic quality in one number (Graham 2015, table 4): arithmetic, geometric or harmonic mean.
 
@@ -245,11 +245,11 @@ def combine(
     """
     first = np.asarray(coverage, dtype=np.float64)
     second = (np.asarray(quality, dtype=np.float64) - scale[0]) / (scale[1] - scale[0])
-    if how == "arithmetic":
+    if mean == "arithmetic":
         return (first + second) / 2
-    if how == "geometric":
+    if mean == "geometric":
         return np.sqrt(first * second)
-    if how == "harmonic":
+    if mean == "harmonic":
         total = first + second
         return np.where(total > 0, 2 * first * second / np.where(total > 0, total, 1), 0.0)
-    raise AnalysisError(f"There is no combination {how!r}; there are arithmetic, geometric, harmonic.")
+    raise AnalysisError(f"There is no combination {mean!r}; there are arithmetic, geometric, harmonic.")

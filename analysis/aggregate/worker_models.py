@@ -89,18 +89,18 @@ def _start(data: Answers) -> Floats:
 
 def _posterior(data: Answers, log_chance: Floats, log_prior: Floats) -> Floats:
     """From log P(answer | true label) per (worker, answer) to the belief about each task."""
-    found = data.table.T @ log_chance + log_prior
-    found -= found.max(axis=1, keepdims=True)
-    np.exp(found, out=found)
-    found /= found.sum(axis=1, keepdims=True)
-    return np.asarray(found, dtype=np.float64)
+    posterior = data.table.T @ log_chance + log_prior
+    posterior -= posterior.max(axis=1, keepdims=True)
+    np.exp(posterior, out=posterior)
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    return np.asarray(posterior, dtype=np.float64)
 
 
 def dawid_skene(data: Answers, iterations: int = 500, tolerance: float = 1e-7) -> ModelResult:
     """Each worker has its own table of P(answer | true label); expectation maximisation (Dawid and Skene 1979)."""
     n_labels = len(data.labels)
-    posterior, done = _start(data), 0
-    for done in range(1, iterations + 1):  # noqa: B007
+    posterior, n_iterations = _start(data), 0
+    for n_iterations in range(1, iterations + 1):  # noqa: B007
         errors, prior = _confusions(data, posterior), np.maximum(posterior.mean(axis=0), SMALLEST)
         before = posterior
         posterior = _posterior(data, np.log(errors).reshape(-1, n_labels), np.log(prior))
@@ -108,7 +108,7 @@ def dawid_skene(data: Answers, iterations: int = 500, tolerance: float = 1e-7) -
             break
     errors, prior = _confusions(data, posterior), posterior.mean(axis=0)
     skill = np.einsum("wtt,t->w", errors, prior)
-    return ModelResult(posterior, skill, data.tasks, data.workers, data.labels, done, prior, errors)
+    return ModelResult(posterior, skill, data.tasks, data.workers, data.labels, n_iterations, prior, errors)
 
 
 def _confusions(data: Answers, posterior: Floats) -> Floats:
@@ -120,20 +120,20 @@ def _confusions(data: Answers, posterior: Floats) -> Floats:
 def one_coin(data: Answers, iterations: int = 500, tolerance: float = 1e-7) -> ModelResult:
     """Each worker is right with one probability, and wrong answers are equally likely (Zhang et al. 2014)."""
     n_labels = len(data.labels)
-    given = np.bincount(data.worker, minlength=len(data.workers)).astype(np.float64)
-    posterior, done, same = _start(data), 0, np.eye(n_labels, dtype=bool)
-    skill = np.zeros(len(given))
-    for done in range(1, iterations + 1):  # noqa: B007
-        right = (data.table @ posterior).reshape(-1, n_labels, n_labels)
-        skill = np.clip(np.einsum("wtt->w", right) / given, SMALLEST, 1 - SMALLEST)
-        wrong = (1 - skill) / max(n_labels - 1, 1)
-        chance = np.where(same, skill[:, None, None], wrong[:, None, None])
+    n_answers = np.bincount(data.worker, minlength=len(data.workers)).astype(np.float64)
+    posterior, n_iterations, is_true_label = _start(data), 0, np.eye(n_labels, dtype=bool)
+    skill = np.zeros(len(n_answers))
+    for n_iterations in range(1, iterations + 1):  # noqa: B007
+        answer_counts = (data.table @ posterior).reshape(-1, n_labels, n_labels)
+        skill = np.clip(np.einsum("wtt->w", answer_counts) / n_answers, SMALLEST, 1 - SMALLEST)
+        error_chance = (1 - skill) / max(n_labels - 1, 1)
+        chance = np.where(is_true_label, skill[:, None, None], error_chance[:, None, None])
         prior = np.maximum(posterior.mean(axis=0), SMALLEST)
         before = posterior
         posterior = _posterior(data, np.log(chance).reshape(-1, n_labels), np.log(prior))
         if np.abs(posterior - before).max() < tolerance:
             break
-    return ModelResult(posterior, skill, data.tasks, data.workers, data.labels, done)
+    return ModelResult(posterior, skill, data.tasks, data.workers, data.labels, n_iterations)
 
 
 def mace(data: Answers, iterations: int = 500, tolerance: float = 1e-7) -> ModelResult:
@@ -145,31 +145,31 @@ def mace(data: Answers, iterations: int = 500, tolerance: float = 1e-7) -> Model
     n_workers, n_labels = len(data.workers), len(data.labels)
     spam, know = np.full(n_workers, 0.5), np.full(n_workers, 0.5)
     habit = np.full((n_workers, n_labels), 1 / n_labels)
-    same = np.eye(n_labels, dtype=bool)
+    is_true_label = np.eye(n_labels, dtype=bool)
     flat = np.zeros(n_labels)
-    posterior, done = _start(data), 0
-    for done in range(1, iterations + 1):
+    posterior, n_iterations = _start(data), 0
+    for n_iterations in range(1, iterations + 1):
         guess = (spam[:, None] * habit)[:, :, None]
-        chance = guess + know[:, None, None] * same
+        chance = guess + know[:, None, None] * is_true_label
         before = posterior
         posterior = _posterior(data, np.log(chance).reshape(-1, n_labels), flat)
         counts = (data.table @ posterior).reshape(-1, n_labels, n_labels)
         guessed = (counts * guess / chance).sum(axis=2)
-        known = np.einsum("waa->w", counts * (know[:, None, None] * same) / chance)
-        total = special.digamma(guessed.sum(axis=1) + known + 1.0)
+        known_answers = np.einsum("waa->w", counts * (know[:, None, None] * is_true_label) / chance)
+        total = special.digamma(guessed.sum(axis=1) + known_answers + 1.0)
         spam = np.exp(special.digamma(guessed.sum(axis=1) + 0.5) - total)
-        know = np.exp(special.digamma(known + 0.5) - total)
-        every = special.digamma(guessed.sum(axis=1) + 10.0 * n_labels)
-        habit = np.exp(special.digamma(guessed + 10.0) - every[:, None])
-        if done > 1 and np.abs(posterior - before).max() < tolerance:
+        know = np.exp(special.digamma(known_answers + 0.5) - total)
+        habit_total = special.digamma(guessed.sum(axis=1) + 10.0 * n_labels)
+        habit = np.exp(special.digamma(guessed + 10.0) - habit_total[:, None])
+        if n_iterations > 1 and np.abs(posterior - before).max() < tolerance:
             break
-    return ModelResult(posterior, know, data.tasks, data.workers, data.labels, done)
+    return ModelResult(posterior, know, data.tasks, data.workers, data.labels, n_iterations)
 
 
-def agreement_with(data: Answers, chosen: Ints) -> Floats:
+def agreement_with(data: Answers, labels: Ints) -> Floats:
     """For each worker the share of answers that equal the chosen label."""
-    right = np.bincount(data.worker, weights=chosen[data.task] == data.label, minlength=len(data.workers))
-    return np.asarray(right / np.bincount(data.worker, minlength=len(data.workers)), dtype=np.float64)
+    n_agreeing = np.bincount(data.worker, weights=labels[data.task] == data.label, minlength=len(data.workers))
+    return np.asarray(n_agreeing / np.bincount(data.worker, minlength=len(data.workers)), dtype=np.float64)
 
 
 def _weighted_votes(data: Answers, skill: Floats) -> Floats:
@@ -192,13 +192,13 @@ def wawa(data: Answers, iterations: int = 1, tolerance: float = 0) -> ModelResul
 
 def zbs(data: Answers, iterations: int = 500, tolerance: float = 1e-7) -> ModelResult:
     """Weighted votes and skills in turn until the labels stand still (zero-based skill)."""
-    skill, done = np.ones(len(data.workers)), 0
-    for done in range(1, iterations + 1):  # noqa: B007
+    skill, n_iterations = np.ones(len(data.workers)), 0
+    for n_iterations in range(1, iterations + 1):  # noqa: B007
         before = skill
         skill = agreement_with(data, _best(_weighted_votes(data, skill)))
         if np.abs(skill - before).max() <= tolerance:
             break
-    return ModelResult(_weighted_votes(data, skill), skill, data.tasks, data.workers, data.labels, done)
+    return ModelResult(_weighted_votes(data, skill), skill, data.tasks, data.workers, data.labels, n_iterations)
 
 
 MODELS: dict[str, Callable[[Answers, int, float], ModelResult]] = {

@@ -81,16 +81,16 @@ def agreement(
         counts = count(rows)
         start = replace(start, notes=tuple(_notes(start, counts)))
         if coefficient in RATER_COEFFICIENTS:
-            found = of_raters(rows, start, counts, watch)
+            result = of_raters(rows, start, counts, watch)
         else:
-            found = _of_counts(rows, start, KERNELS[coefficient], counts, watch)
-        results.append(_with_reasons(found, rows, cluster))
+            result = _of_counts(rows, start, KERNELS[coefficient], counts, watch)
+        results.append(_with_reasons(result, rows, cluster))
     return results
 
 
-def _check_names(name: str, known: Sequence[str], what: str) -> None:
-    if name not in known:
-        raise AnalysisError(f"There is no {what} {name!r}; there are {', '.join(known)}.")
+def _check_names(name: str, choices: Sequence[str], kind: str) -> None:
+    if name not in choices:
+        raise AnalysisError(f"There is no {kind} {name!r}; there are {', '.join(choices)}.")
 
 
 def _parts(judgments: pd.DataFrame, by: str | None) -> list[tuple[str | None, pd.DataFrame]]:
@@ -119,16 +119,16 @@ def _refuse_mixed(rows: pd.DataFrame, per: tuple[str, ...]) -> None:
         )
 
 
-def _with_reasons(found: AgreementResult, rows: pd.DataFrame, cluster: str) -> AgreementResult:
+def _with_reasons(result: AgreementResult, rows: pd.DataFrame, cluster: str) -> AgreementResult:
     """Undefined is said with its reason; a cluster that can't be redrawn gives no interval."""
-    where, notes = f"{found.group}: " if found.group is not None else "", list(found.notes)
-    if np.isnan(found.value) and not notes:
-        notes.append(f"{where}{found.coefficient} is undefined here: too few units, or too little variation in them.")
-    columns = [cluster] if cluster != "unit" else list(found.per or UNIT)
-    if found.resamples and codes_of(rows, columns)[1] < 2:
-        notes.append(f"{where}There is one {', '.join(columns)} only, and nothing to resample: no interval.")
-        return replace(found, low=float("nan"), high=float("nan"), notes=tuple(notes))
-    return replace(found, notes=tuple(notes))
+    prefix, notes = f"{result.group}: " if result.group is not None else "", list(result.notes)
+    if np.isnan(result.value) and not notes:
+        notes.append(f"{prefix}{result.coefficient} is undefined here: too few units, or too little variation in them.")
+    columns = [cluster] if cluster != "unit" else list(result.per or UNIT)
+    if result.resamples and codes_of(rows, columns)[1] < 2:
+        notes.append(f"{prefix}There is one {', '.join(columns)} only, and nothing to resample: no interval.")
+        return replace(result, low=float("nan"), high=float("nan"), notes=tuple(notes))
+    return replace(result, notes=tuple(notes))
 
 
 def _of_counts(
@@ -162,16 +162,16 @@ def _pooled(kernel: Kernel, counts: Counts, level: str) -> float:
 
 
 def _notes(start: AgreementResult, counts: Counts) -> list[str]:
-    where, size = f"{start.group}: " if start.group is not None else "", counts.table.sum(axis=1)
+    prefix, size = f"{start.group}: " if start.group is not None else "", counts.table.sum(axis=1)
     notes = []
     once = int((size == 1).sum())
     if once == len(size):
-        notes.append(f"{where}Every unit was judged once only; agreement needs two judgments of the same unit.")
+        notes.append(f"{prefix}Every unit was judged once only; agreement needs two judgments of the same unit.")
     elif once:
-        notes.append(f"{where}{once} of {len(size)} units were judged once only and say nothing about agreement.")
+        notes.append(f"{prefix}{once} of {len(size)} units were judged once only and say nothing about agreement.")
     if len(counts.values) == 1:
         notes.append(
-            f"{where}All answers are equal ({counts.values[0]:g}); without any variation "
+            f"{prefix}All answers are equal ({counts.values[0]:g}); without any variation "
             "chance-corrected agreement is undefined (raw agreement is 1)."
         )
     return notes
@@ -180,25 +180,25 @@ def _notes(start: AgreementResult, counts: Counts) -> list[str]:
 def _averaged(rows: pd.DataFrame, start: AgreementResult, kernel: Kernel, counts: Counts) -> AgreementResult:
     """The mean over items of each item's own coefficient."""
     item_of, n_items = unit_codes(rows, start.per, counts)
-    found = _coefficients(kernel, counts, item_of, n_items, start.level)
+    values = _coefficients(kernel, counts, item_of, n_items, start.level)
     paired = np.bincount(item_of, weights=counts.table.sum(axis=1) >= 2, minlength=n_items) > 0
-    filled = np.where(np.isnan(found) & paired, 1.0, found) if start.undefined == "one" else found
-    used = ~np.isnan(filled)
-    value = float(filled[used].mean()) if used.any() else float("nan")
+    item_values = np.where(np.isnan(values) & paired, 1.0, values) if start.undefined == "one" else values
+    is_defined = ~np.isnan(item_values)
+    value = float(item_values[is_defined].mean()) if is_defined.any() else float("nan")
     low = high = float("nan")
     cluster = None
     if start.resamples:
         cluster = "item" if start.cluster == "unit" else str(start.cluster)
         cluster_of = _item_clusters(rows, start, counts, item_of, n_items)
-        low, high = interval(_resampled_mean(filled, cluster_of, start))
-    n_undefined = int(np.isnan(found).sum())
+        low, high = interval(_resampled_mean(item_values, cluster_of, start))
+    n_undefined = int(np.isnan(values).sum())
     return replace(start, value=value, n_units=n_items, n_undefined=n_undefined, low=low, high=high, cluster=cluster)
 
 
 def _pattern_counts(counts: Counts, group_of: Ints, groups: int) -> tuple[sparse.csr_matrix, Floats]:
-    rows, which = patterns(counts.table)
-    ones = np.ones(len(which))
-    return sparse.csr_matrix((ones, (group_of, which)), shape=(groups, len(rows))), rows
+    rows, pattern_of = patterns(counts.table)
+    weights = np.ones(len(pattern_of))
+    return sparse.csr_matrix((weights, (group_of, pattern_of)), shape=(groups, len(rows))), rows
 
 
 def _coefficients(kernel: Kernel, counts: Counts, item_of: Ints, n_items: int, level: str) -> Floats:
@@ -229,10 +229,10 @@ def _item_clusters(rows: pd.DataFrame, start: AgreementResult, counts: Counts, i
 
 def _resampled_mean(values: Floats, cluster_of: Ints, start: AgreementResult) -> Floats:
     """Resampling items only re-weights their fixed values."""
-    used = ~np.isnan(values)
+    is_defined = ~np.isnan(values)
     size = int(cluster_of.max()) + 1
-    sums = np.bincount(cluster_of[used], weights=values[used], minlength=size)
-    counts = np.bincount(cluster_of[used], minlength=size)
+    sums = np.bincount(cluster_of[is_defined], weights=values[is_defined], minlength=size)
+    counts = np.bincount(cluster_of[is_defined], minlength=size)
     draws = _draws(np.full(size, 1 / size), size, start)
     with np.errstate(invalid="ignore"):
         return np.asarray((draws @ sums) / (draws @ counts), dtype=np.float64)

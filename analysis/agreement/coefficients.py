@@ -27,8 +27,8 @@ def alpha_of_table(table: Floats, values: Floats, level: str) -> float:
     if level == "ratio":
         _refuse_negative(values)
     table = table[table.sum(axis=1) >= 2]
-    used = table.any(axis=0)
-    table, values = table[:, used], values[used]
+    is_used = table.any(axis=0)
+    table, values = table[:, is_used], values[is_used]
     if len(values) < 2:
         return float("nan")
     if table.size * len(values) > PACKAGE_CELLS:
@@ -114,13 +114,13 @@ def agreement_weights(values: Floats, level: str) -> Floats:
 def _shares(weights: Floats, table: Floats, closeness: Floats) -> tuple[Floats, Floats]:
     """Observed agreement over units answered twice or more, and each value's mean share over all units."""
     size = table.sum(axis=1)
-    paired, answered = size >= 2, size >= 1
+    paired, is_answered = size >= 2, size >= 1
     close = table @ closeness
     agree = (table * (close - 1)).sum(axis=1)[paired] / (size * (size - 1))[paired]
-    share = table[answered] / size[answered, None]
+    share = table[is_answered] / size[is_answered, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         observed = weights[:, paired] @ agree / weights[:, paired].sum(axis=1)
-        mean_share = weights[:, answered] @ share / weights[:, answered].sum(axis=1, keepdims=True)
+        mean_share = weights[:, is_answered] @ share / weights[:, is_answered].sum(axis=1, keepdims=True)
     return observed, mean_share
 
 
@@ -167,8 +167,8 @@ def brennan_prediger(weights: Floats, table: Floats, values: Floats, level: str)
 def icc(weights: Floats, table: Floats, values: Floats, level: str) -> Floats:
     """ICC(1): one-way random effects, workers differ between units (Shrout and Fleiss 1979), unequal sizes allowed."""
     size = table.sum(axis=1)
-    there = size >= 1
-    weights, table, size = weights[:, there], table[there], size[there]
+    is_answered = size >= 1
+    weights, table, size = weights[:, is_answered], table[is_answered], size[is_answered]
     centred = values - values.mean() if len(values) else values
     sums, squares = table @ centred, table @ centred**2
     units, total = weights.sum(axis=1), weights @ size

@@ -36,19 +36,19 @@ def contested(judgments: pd.DataFrame, spread: float = 2, near: float = 1) -> pd
     Checks are left out, and of several rounds the last answer is taken. `spread` is what `gap` is above.
     """
     rows = latest(without_checks(judgments))
-    marked = contested_ratings(rows, gap=spread, near=near).sort_values(UNIT, kind="stable", ignore_index=True)
-    wide = rows.merge(marked[UNIT].drop_duplicates(), on=UNIT)
+    contested_rows = contested_ratings(rows, gap=spread, near=near).sort_values(UNIT, kind="stable", ignore_index=True)
+    wide = rows.merge(contested_rows[UNIT].drop_duplicates(), on=UNIT)
     scores = {key: sorted(values) for key, values in wide.groupby(UNIT)["value"]}
-    cells = marked[[*UNIT, "value", "reason"]].itertuples(index=False, name=None)
-    sentences = [_sentence(scores[*unit], own, reason, spread) for *unit, own, reason in cells]
-    return marked.assign(reason=pd.Series(sentences, dtype=object))[[*UNIT, "worker_id", "value", "reason"]]
+    cells = contested_rows[[*UNIT, "value", "reason"]].itertuples(index=False, name=None)
+    sentences = [_sentence(scores[*unit], value, reason, spread) for *unit, value, reason in cells]
+    return contested_rows.assign(reason=pd.Series(sentences, dtype=object))[[*UNIT, "worker_id", "value", "reason"]]
 
 
-def _sentence(scores: list[float], own: float, reason: str, spread: float) -> str:
+def _sentence(scores: list[float], value: float, reason: str, spread: float) -> str:
     if reason == ALONE:
-        others = list(scores)
-        others.remove(own)
-        return f"differs by more than {spread:g} from the others ({_listed(others)})"
+        other_scores = list(scores)
+        other_scores.remove(value)
+        return f"differs by more than {spread:g} from the others ({_listed(other_scores)})"
     return f"scores differ by more than {spread:g} ({_listed(scores)})"
 
 
@@ -56,12 +56,12 @@ def _listed(scores: Sequence[float]) -> str:
     return ", ".join(f"{score:g}" for score in scores)
 
 
-def widest_spread(judgments: pd.DataFrame, most: int = 50) -> pd.DataFrame:
+def widest_spread(judgments: pd.DataFrame, limit: int = 50) -> pd.DataFrame:
     """The units on which the judges differ most, without checks: deviation, number and mean of the answers."""
     spread = without_checks(judgments).groupby(UNIT)["value"].agg(["std", "count", "mean"]).reset_index()
     order = ["std", "count", *UNIT]
     worst = spread[spread["std"] > 0].sort_values(order, ascending=[False, False, True, True, True])
-    return worst.head(most).reset_index(drop=True)
+    return worst.head(limit).reset_index(drop=True)
 
 
 def _marked(judgments: pd.DataFrame, reasons: Callable[[Sequence[float]], list[str]]) -> pd.DataFrame:
@@ -76,28 +76,28 @@ def _marked(judgments: pd.DataFrame, reasons: Callable[[Sequence[float]], list[s
         if min(answers) != max(answers):
             for place, reason in zip(places, reasons(answers), strict=True):
                 column[place] = reason
-    marked = judgments.assign(reason=pd.Series(column, index=judgments.index, dtype=object))
-    return marked[marked["reason"] != ""]
+    with_reasons = judgments.assign(reason=pd.Series(column, index=judgments.index, dtype=object))
+    return with_reasons[with_reasons["reason"] != ""]
 
 
 def rating_reasons(values: Sequence[float], gap: float, near: float) -> list[str]:
     """For each value why it is looked at again; empty for the ones that stand."""
     if max(values) - min(values) <= gap:
         return [""] * len(values)
-    alone = [place for place in range(len(values)) if _is_alone(values, place, gap, near)]
-    if len(alone) == 1:
-        return [ALONE if place == alone[0] else "" for place in range(len(values))]
+    lone_places = [place for place in range(len(values)) if _is_alone(values, place, gap, near)]
+    if len(lone_places) == 1:
+        return [ALONE if place == lone_places[0] else "" for place in range(len(values))]
     # Two who differ are both alone: the rule can't tell who is off, so both look again.
     return [APART] * len(values)
 
 
 def _is_alone(values: Sequence[float], place: int, gap: float, near: float) -> bool:
-    others = [*values[:place], *values[place + 1 :]]
-    far = max(abs(values[place] - value) for value in others) > gap
-    return far and max(others) - min(others) <= near
+    other_values = [*values[:place], *values[place + 1 :]]
+    far = max(abs(values[place] - value) for value in other_values) > gap
+    return far and max(other_values) - min(other_values) <= near
 
 
 def unit_reasons(values: Sequence[float], majority: float) -> list[str]:
     """`split` for every value where none has more than `majority` of the voices; else they all stand."""
-    most = max(values.count(value) for value in set(values))
-    return ["" if most > majority * len(values) else SPLIT] * len(values)
+    largest_vote = max(values.count(value) for value in set(values))
+    return ["" if largest_vote > majority * len(values) else SPLIT] * len(values)

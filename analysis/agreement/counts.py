@@ -58,16 +58,16 @@ def count_matrix(ratings: Floats) -> Counts:
     ratings = np.asarray(ratings, dtype=np.float64)
     values = np.unique(ratings)
     values = values[~np.isnan(values)]
-    none = np.zeros(0, dtype=np.int64)
+    no_codes = np.zeros(0, dtype=np.int64)
     if len(values) <= 16:  # a few comparisons are faster than looking every answer up
         table = np.zeros((ratings.shape[1], len(values)))
         for column, value in enumerate(values):
             table[:, column] = (ratings == value).sum(axis=0)
-        return Counts(values, table, none, none, none)
+        return Counts(values, table, no_codes, no_codes, no_codes)
     rater, unit = np.nonzero(~np.isnan(ratings))
     cell = unit * len(values) + np.searchsorted(values, ratings[rater, unit])
-    counted = np.bincount(cell, minlength=ratings.shape[1] * len(values)).reshape(-1, len(values))
-    return Counts(values, counted.astype(np.float64), none, none, none)
+    cell_counts = np.bincount(cell, minlength=ratings.shape[1] * len(values)).reshape(-1, len(values))
+    return Counts(values, cell_counts.astype(np.float64), no_codes, no_codes, no_codes)
 
 
 def value_codes(values: Floats) -> tuple[Floats, Ints]:
@@ -96,16 +96,16 @@ def patterns(table: Floats) -> tuple[Floats, Ints]:
 
 def codes_of(judgments: pd.DataFrame, columns: Sequence[str]) -> tuple[Ints, int]:
     """A number for each row by its values in the columns, in sorted order: shuffled rows give the same numbers."""
-    known = list(judgments.columns)
+    available_columns = list(judgments.columns)
     for column in columns:
-        if column not in known:
-            raise AnalysisError(f"The judgments have no column {column!r}; they have {', '.join(known)}.")
+        if column not in available_columns:
+            raise AnalysisError(f"The judgments have no column {column!r}; they have {', '.join(available_columns)}.")
     if len(columns) == 1:
         codes, unique = pd.factorize(judgments[columns[0]], sort=True, use_na_sentinel=False)
         return codes.astype(np.int64), len(unique)
-    parts = [pd.factorize(judgments[column], sort=True, use_na_sentinel=False) for column in columns]
+    factors = [pd.factorize(judgments[column], sort=True, use_na_sentinel=False) for column in columns]
     total = np.zeros(len(judgments), dtype=np.int64)
-    for codes, unique in parts:
+    for codes, unique in factors:
         total = total * max(len(unique), 1) + codes
         total = np.unique(total, return_inverse=True)[1].astype(np.int64)
     return total, int(total.max()) + 1 if len(total) else 0
@@ -129,16 +129,16 @@ def latest(judgments: pd.DataFrame) -> pd.DataFrame:
     if "round" in judgments.columns:
         order = np.lexsort((np.arange(len(key)), judgments["round"].fillna(0).to_numpy(dtype=np.int64)))
         last = ~pd.Series(key[order]).duplicated(keep="last").to_numpy()
-        again = pd.DataFrame({"key": key, "round": judgments["round"].fillna(0)}).duplicated()
-        if not again.any():
+        is_repeated = pd.DataFrame({"key": key, "round": judgments["round"].fillna(0)}).duplicated()
+        if not is_repeated.any():
             return judgments.iloc[np.sort(order[last])].reset_index(drop=True)
-        row = int(np.flatnonzero(again.to_numpy())[0])
+        row = int(np.flatnonzero(is_repeated.to_numpy())[0])
     else:
         row = int(np.flatnonzero(pd.Series(key).duplicated().to_numpy())[0])
-    found = judgments.iloc[row]
+    duplicate = judgments.iloc[row]
     raise AnalysisError(
-        f"Worker {found['worker_id']} judged unit {found['unit']} of document {found['doc_id']}, system "
-        f"{found['system']}, more than once; keep one of the duplicate rows, or number them in a column round."
+        f"Worker {duplicate['worker_id']} judged unit {duplicate['unit']} of document {duplicate['doc_id']}, system "
+        f"{duplicate['system']}, more than once; keep one of the duplicate rows, or number them in a column round."
     )
 
 

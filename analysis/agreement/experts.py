@@ -55,12 +55,12 @@ def spread_histograms(judgments: pd.DataFrame, bins: int = 10) -> list[SpreadHis
         raise AnalysisError("No item was judged by two or more annotators, so there is no spread to show.")
     top = max(float(spread["spread"].max()), 1e-9)
     edges = np.linspace(0, top, bins + 1)
-    found = []
-    for (unit, role), part in spread.groupby(["unit", "role"], sort=True):
-        counts, _ = np.histogram(part["spread"], edges)
-        mean = float(part["spread"].mean())
-        found.append(SpreadHistogram(str(unit), str(role), tuple(edges), tuple(counts.tolist()), mean, len(part)))
-    return found
+    histograms = []
+    for (unit, role), group in spread.groupby(["unit", "role"], sort=True):
+        counts, _ = np.histogram(group["spread"], edges)
+        mean = float(group["spread"].mean())
+        histograms.append(SpreadHistogram(str(unit), str(role), tuple(edges), tuple(counts.tolist()), mean, len(group)))
+    return histograms
 
 
 def crowd_against_experts(judgments: pd.DataFrame, ci: int = 1000, seed: int = 0) -> list[CrowdExpert]:
@@ -74,20 +74,20 @@ def crowd_against_experts(judgments: pd.DataFrame, ci: int = 1000, seed: int = 0
     if means.empty:
         raise AnalysisError("No item was judged by both the crowd and the experts.")
     return [
-        _correlation(str(unit), part.reset_index(), ci, seed) for unit, part in means.groupby(level="unit", sort=True)
+        _correlation(str(unit), items.reset_index(), ci, seed) for unit, items in means.groupby(level="unit", sort=True)
     ]
 
 
-def _correlation(unit: str, part: pd.DataFrame, ci: int, seed: int) -> CrowdExpert:
-    crowd, expert = (part[role].to_numpy(dtype=np.float64) for role in ("crowd", "expert"))
-    value = float(_pearson(np.ones((1, len(part))), crowd, expert)[0])
+def _correlation(unit: str, items: pd.DataFrame, ci: int, seed: int) -> CrowdExpert:
+    crowd, expert = (items[role].to_numpy(dtype=np.float64) for role in ("crowd", "expert"))
+    value = float(_pearson(np.ones((1, len(items))), crowd, expert)[0])
     low = high = float("nan")
     if ci:
-        document, names = pd.factorize(part["doc_id"], sort=True)
+        document, names = pd.factorize(items["doc_id"], sort=True)
         size = len(names)
         draws = np.random.default_rng(seed).multinomial(size, np.full(size, 1 / size), size=ci)
         low, high = interval(_pearson(draws[:, document].astype(np.float64), crowd, expert))
-    return CrowdExpert(unit, value, low, high, len(part), ci, seed)
+    return CrowdExpert(unit, value, low, high, len(items), ci, seed)
 
 
 def _pearson(weights: Floats, x: Floats, y: Floats) -> Floats:
@@ -95,8 +95,8 @@ def _pearson(weights: Floats, x: Floats, y: Floats) -> Floats:
     x, y = x - x.mean(), y - y.mean()
     total = weights.sum(axis=1)
     mean_x, mean_y = weights @ x / total, weights @ y / total
-    both = weights @ (x * y) / total - mean_x * mean_y
+    covariance = weights @ (x * y) / total - mean_x * mean_y
     spread_x, spread_y = weights @ x**2 / total - mean_x**2, weights @ y**2 / total - mean_y**2
     defined = (spread_x > 1e-15) & (spread_y > 1e-15)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(defined, both / np.sqrt(spread_x * spread_y), np.nan), dtype=np.float64)
+        return np.asarray(np.where(defined, covariance / np.sqrt(spread_x * spread_y), np.nan), dtype=np.float64)

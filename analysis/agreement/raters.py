@@ -76,22 +76,22 @@ def _pairs(answers: _Answers) -> tuple[Ints, Ints]:
     """Every pair of answers to the same unit, the worker who comes first in order on the left."""
     order = np.lexsort((answers.worker, answers.unit))
     unit = answers.unit[order]
-    left, right = [], []
+    first_rows, second_rows = [], []
     for lag in range(1, int(np.bincount(unit).max())):
-        same = np.flatnonzero(unit[lag:] == unit[:-lag])
-        left.append(order[same])
-        right.append(order[same + lag])
-    return np.concatenate(left or [np.zeros(0, int)]), np.concatenate(right or [np.zeros(0, int)])
+        places = np.flatnonzero(unit[lag:] == unit[:-lag])
+        first_rows.append(order[places])
+        second_rows.append(order[places + lag])
+    return np.concatenate(first_rows or [np.zeros(0, int)]), np.concatenate(second_rows or [np.zeros(0, int)])
 
 
 def _kappas(answers: _Answers, level: str, weights: Floats) -> tuple[Floats, Floats]:
     """Kappa of every pair of workers, and how many units they share."""
-    left, right = _pairs(answers)
+    first_rows, second_rows = _pairs(answers)
     steps = len(answers.values)
-    pair, names = pd.factorize(answers.worker[left] * answers.n_workers + answers.worker[right])
-    cell = (pair * steps + answers.value[left]) * steps + answers.value[right]
+    pair, names = pd.factorize(answers.worker[first_rows] * answers.n_workers + answers.worker[second_rows])
+    cell = (pair * steps + answers.value[first_rows]) * steps + answers.value[second_rows]
     size = len(names) * steps * steps
-    tables = np.bincount(cell, weights=weights[answers.unit[left]], minlength=size).reshape(-1, steps, steps)
+    tables = np.bincount(cell, weights=weights[answers.unit[first_rows]], minlength=size).reshape(-1, steps, steps)
     close = agreement_weights(answers.values, level)
     if level == "ordinal":  # the usual weights of weighted kappa on ordered categories are linear
         close = 1 - disagreement_weights(steps, "linear") / max(steps - 1, 1)
@@ -105,8 +105,8 @@ def _kappas(answers: _Answers, level: str, weights: Floats) -> tuple[Floats, Flo
 
 def _cohen(answers: _Answers, level: str, weights: Floats) -> float:
     kappas, shared = _kappas(answers, level, weights)
-    used = ~np.isnan(kappas) & (shared > 0)
-    return float(np.average(kappas[used], weights=shared[used])) if used.any() else float("nan")
+    is_defined = ~np.isnan(kappas) & (shared > 0)
+    return float(np.average(kappas[is_defined], weights=shared[is_defined])) if is_defined.any() else float("nan")
 
 
 def _conger(answers: _Answers, level: str, weights: Floats) -> float:
@@ -119,10 +119,10 @@ def _conger(answers: _Answers, level: str, weights: Floats) -> float:
     paired = size >= 2
     agree = (table * (table @ close - 1)).sum(axis=1)[paired] / (size * (size - 1))[paired]
     observed = float(np.average(agree, weights=weights[paired])) if weights[paired].any() else float("nan")
-    own = np.bincount(answers.worker * steps + answers.value, weights=row_weight, minlength=answers.n_workers * steps)
-    own = own.reshape(-1, steps)
-    own = own[own.sum(axis=1) > 0]
-    share = own / own.sum(axis=1, keepdims=True)
+    votes = np.bincount(answers.worker * steps + answers.value, weights=row_weight, minlength=answers.n_workers * steps)
+    votes = votes.reshape(-1, steps)
+    votes = votes[votes.sum(axis=1) > 0]
+    share = votes / votes.sum(axis=1, keepdims=True)
     mean, raters = share.mean(axis=0), len(share)
     if raters < 2:
         return float("nan")
@@ -208,44 +208,44 @@ def of_workers(judgments: pd.DataFrame, start: AgreementResult) -> list[Agreemen
     distance = _distance(counts, start.level)
     size = counts.table.sum(axis=1)
     worker, names = pd.factorize(judgments["worker_id"], sort=True)
-    others = counts.table[counts.unit_of]
-    others[np.arange(len(others)), counts.value_of] -= 1
+    other_answers = counts.table[counts.unit_of]
+    other_answers[np.arange(len(other_answers)), counts.value_of] -= 1
     paired = size[counts.unit_of] >= 2
     with np.errstate(divide="ignore", invalid="ignore"):
-        others /= (size[counts.unit_of] - 1)[:, None]
-    observed = (others * distance[counts.value_of]).sum(axis=1)
+        other_answers /= (size[counts.unit_of] - 1)[:, None]
+    observed = (other_answers * distance[counts.value_of]).sum(axis=1)
     rng = np.random.default_rng(start.seed)
     results = []
     for code, name in enumerate(names):
-        mine = np.flatnonzero((worker == code) & paired)
-        found = replace(start, group=str(name), n_units=len(mine), n_judgments=int((worker == code).sum()))
-        results.append(_of_worker(found, observed[mine], counts.value_of[mine], others[mine], distance, rng))
+        rows = np.flatnonzero((worker == code) & paired)
+        blank = replace(start, group=str(name), n_units=len(rows), n_judgments=int((worker == code).sum()))
+        results.append(_of_worker(blank, observed[rows], counts.value_of[rows], other_answers[rows], distance, rng))
     return results
 
 
 def _of_worker(
     start: AgreementResult,
     observed: Floats,
-    own: Ints,
-    others: Floats,
+    codes: Ints,
+    other_answers: Floats,
     distance: Floats,
     rng: np.random.Generator,
 ) -> AgreementResult:
     if not len(observed):
         note = f"{start.group} judged no unit that anybody else judged."
         return replace(start, n_undefined=1, notes=(note,))
-    answers = np.eye(len(distance))[own]
+    answers = np.eye(len(distance))[codes]
 
     def value(weights: Floats) -> Floats:
         total = weights.sum(axis=1)
-        seen = weights @ observed / total
+        disagreement = weights @ observed / total
         if start.coefficient == "raw":
-            return np.asarray(1 - seen / distance.max() if distance.size > 1 else 1 - seen)
-        chance = np.einsum("ri,ij,rj->r", weights @ answers, distance, weights @ others) / total**2
+            return np.asarray(1 - disagreement / distance.max() if distance.size > 1 else 1 - disagreement)
+        chance = np.einsum("ri,ij,rj->r", weights @ answers, distance, weights @ other_answers) / total**2
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(chance > 0, 1 - seen / chance, np.nan)
+            return np.where(chance > 0, 1 - disagreement / chance, np.nan)
 
-    found = float(value(np.ones((1, len(observed))))[0])
+    point = float(value(np.ones((1, len(observed))))[0])
     low = high = float("nan")
     if start.resamples:
         size = len(observed)
@@ -253,7 +253,7 @@ def _of_worker(
         low, high = interval(value(draws.astype(np.float64)))
     cluster = "unit" if start.resamples else None
     return replace(
-        start, value=found, n_undefined=int(np.isnan(found)), low=low, high=high, cluster=cluster, n_workers=1
+        start, value=point, n_undefined=int(np.isnan(point)), low=low, high=high, cluster=cluster, n_workers=1
     )
 
 
@@ -275,15 +275,15 @@ def resampled_workers(
         draw = rng.multinomial(size, np.full(size, 1 / size)).astype(np.float64)
         weight = draw[answers.worker]
         cell = np.bincount(answers.unit * steps + answers.value, weights=weight, minlength=counts.table.size)
-        same = np.bincount(answers.unit, weights=weight**2, minlength=answers.n_units)
+        self_pairs = np.bincount(answers.unit, weights=weight**2, minlength=answers.n_units)
         table = np.asarray(cell.reshape(-1, steps), dtype=np.float64)
-        samples.append(_weighted_alpha(table, same.astype(np.float64), counts.values, start.level))
+        samples.append(_weighted_alpha(table, self_pairs.astype(np.float64), counts.values, start.level))
     return np.array(samples)
 
 
-def _weighted_alpha(table: Floats, same: Floats, values: Floats, level: str) -> float:
+def _weighted_alpha(table: Floats, self_pairs: Floats, values: Floats, level: str) -> float:
     size = table.sum(axis=1)
-    pairs = size**2 - same
+    pairs = size**2 - self_pairs
     table, size, pairs = table[pairs > 0], size[pairs > 0], pairs[pairs > 0]
     marginal = table.sum(axis=0)
     distance = _distance(Counts(values, table, *[np.zeros(0, dtype=np.int64)] * 3), level)

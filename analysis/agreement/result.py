@@ -55,5 +55,5 @@ def interval(samples: Floats, confidence: float = 0.95) -> tuple[float, float]:
 
 def lost_note(samples: Floats) -> tuple[str, ...]:
     """A sentence on the resamples that are undefined, if any are."""
-    lost = int(np.isnan(samples).sum())
-    return (f"{lost} of {len(samples)} resamples were undefined and left out of the interval.",) if lost else ()
+    n_lost = int(np.isnan(samples).sum())
+    return (f"{n_lost} of {len(samples)} resamples were undefined and left out of the interval.",) if n_lost else ()

@@ -43,13 +43,13 @@ def analytic(
         nan = float("nan")
         return AnalyticResult(nan, nan, nan, nan, len(table))
     if coefficient == "alpha":
-        value, parts = _alpha_parts(table[size >= 2], size[size >= 2], close)
+        value, unit_values = _alpha_parts(table[size >= 2], size[size >= 2], close)
     elif coefficient == "conger":
-        value, parts = _conger_parts(ratings[:, ~np.isnan(ratings).all(axis=0)].T, counts.values, close)
+        value, unit_values = _conger_parts(ratings[:, ~np.isnan(ratings).all(axis=0)].T, counts.values, close)
     else:
-        value, parts = _kappa_parts(table, size, close, coefficient)
-    n = len(parts)
-    se = float(np.sqrt(((parts - value) ** 2).sum() / (n * (n - 1))))
+        value, unit_values = _kappa_parts(table, size, close, coefficient)
+    n = len(unit_values)
+    se = float(np.sqrt(((unit_values - value) ** 2).sum() / (n * (n - 1))))
     reach = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * se
     return AnalyticResult(value, se, max(value - reach, -1.0), min(value + reach, 1.0), n)
 
@@ -74,30 +74,30 @@ def _kappa_parts(table: Floats, size: Floats, close: Floats, coefficient: str) -
         unit_chance = factor * (shares * (1 - share)).sum(axis=1)
     value = float((observed - chance) / (1 - chance))
     scale = len(table) / paired.sum()
-    parts = scale * (agree - chance * paired) / (1 - chance)
-    return value, parts - 2 * (1 - value) * (unit_chance - chance) / (1 - chance)
+    unit_values = scale * (agree - chance * paired) / (1 - chance)
+    return value, unit_values - 2 * (1 - value) * (unit_chance - chance) / (1 - chance)
 
 
 def _conger_parts(answers: Floats, values: Floats, close: Floats) -> tuple[float, Floats]:
     """Conger's kappa of units × raters: chance comes from each rater's own habits, also where answers are missing."""
     n, raters = answers.shape
-    given = np.stack([answers == value for value in values]).astype(np.float64)  # value × unit × rater
-    table = given.sum(axis=2).T
-    size, rated = table.sum(axis=1), given.sum(axis=(0, 1))
+    is_answer = np.stack([answers == value for value in values]).astype(np.float64)  # value × unit × rater
+    table = is_answer.sum(axis=2).T
+    size, rated = table.sum(axis=1), is_answer.sum(axis=(0, 1))
     paired = size >= 2
     agree = np.where(paired, (table * (table @ close - 1)).sum(axis=1) / np.where(paired, size * (size - 1), 1), 0)
-    habits = given.sum(axis=1) / rated  # value × rater
+    habits = is_answer.sum(axis=1) / rated  # value × rater
     share = habits.mean(axis=1)
     # The mean over pairs of different raters of what their habits alone would give.
     chance = float(raters * share @ close @ share * raters - np.einsum("kr,kl,lr->", habits, close, habits))
     chance /= raters * (raters - 1)
     value = float((agree[paired].mean() - chance) / (1 - chance))
-    present = given.sum(axis=0)
-    moved = np.einsum("kl,lur->kur", close, given - (present - rated / n) * habits[:, None, :]) * (n / rated)
+    present = is_answer.sum(axis=0)
+    moved = np.einsum("kl,lur->kur", close, is_answer - (present - rated / n) * habits[:, None, :]) * (n / rated)
     unit_chance = raters * np.einsum("kur,k->u", moved, share) - np.einsum("kur,kr->u", moved, habits)
     unit_chance /= raters * (raters - 1)
-    parts = (n / paired.sum()) * (agree - chance * paired) / (1 - chance)
-    return value, parts - 2 * (1 - value) * (unit_chance - chance) / (1 - chance)
+    unit_values = (n / paired.sum()) * (agree - chance * paired) / (1 - chance)
+    return value, unit_values - 2 * (1 - value) * (unit_chance - chance) / (1 - chance)
 
 
 def _alpha_parts(table: Floats, size: Floats, close: Floats) -> tuple[float, Floats]:
@@ -112,5 +112,5 @@ def _alpha_parts(table: Floats, size: Floats, close: Floats) -> tuple[float, Flo
     uneven = (size - mean) / mean
     unit_agree = agree - observed * uneven
     unit_chance = table @ ((close + close.T) / 2 @ share) / mean - chance * uneven
-    parts = (unit_agree - chance) / (1 - chance) - 2 * (1 - plain) * (unit_chance - chance) / (1 - chance)
-    return value, parts - plain + value
+    unit_values = (unit_agree - chance) / (1 - chance) - 2 * (1 - plain) * (unit_chance - chance) / (1 - chance)
+    return value, unit_values - plain + value

@@ -72,19 +72,19 @@ class _Parser(argparse.ArgumentParser):
 
 def names() -> list[str]:
     """Every command there is."""
-    found = [module.name for module in pkgutil.iter_modules(analysis.commands.__path__)]
-    return sorted(name.replace("_", "-") for name in found if not name.startswith("_"))
+    modules = [module.name for module in pkgutil.iter_modules(analysis.commands.__path__)]
+    return sorted(name.replace("_", "-") for name in modules if not name.startswith("_"))
 
 
 def _module(name: str) -> ModuleType:
     return importlib.import_module(f"analysis.commands.{name.replace('-', '_')}")
 
 
-def _parser(wanted: str | None) -> argparse.ArgumentParser:
+def _parser(command_name: str | None) -> argparse.ArgumentParser:
     parser = _Parser(prog="python -m analysis", description="Judgments and scores in, findings out.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    known = names()
-    for name in [wanted] if wanted in known else known:
+    command_names = names()
+    for name in [command_name] if command_name in command_names else command_names:
         module = _module(str(name))
         command = commands.add_parser(str(name), help=module.HELP, description=module.HELP)
         module.add_arguments(command)
@@ -114,8 +114,8 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 def load(args: argparse.Namespace, path: str | Path | Sequence[Path], kind: str) -> pd.DataFrame:
     """Read a table, or several files of one; keep the rows of `--where`, leave checks out unless told."""
     paths = [Path(path)] if isinstance(path, str | Path) else list(path)
-    name = " and ".join(one.name for one in paths)
-    frames = [read_table(one, kind) for one in paths]
+    name = " and ".join(table_path.name for table_path in paths)
+    frames = [read_table(table_path, kind) for table_path in paths]
     frame = frames[0] if len(frames) == 1 else check_table(pd.concat(frames, ignore_index=True), kind, name)
     return select(args, frame, name)
 
@@ -139,19 +139,19 @@ def progress(iterable: Iterable[T], total: int, label: str) -> Iterator[T]:
         yield from tqdm(iterable, total=total, desc=label, leave=False)
         return
     spoken = time.monotonic()
-    for done, item in enumerate(iterable, start=1):
+    for number, item in enumerate(iterable, start=1):
         yield item
-        if time.monotonic() - spoken >= EVERY and done < total:
-            print(f"{label}: {done} of {total}", file=sys.stderr, flush=True)
+        if time.monotonic() - spoken >= EVERY and number < total:
+            print(f"{label}: {number} of {total}", file=sys.stderr, flush=True)
             spoken = time.monotonic()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; 0 when it worked, 2 with one sentence when it was asked wrongly."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    wanted = next((argument for argument in arguments if not argument.startswith("-")), None)
+    command_name = next((argument for argument in arguments if not argument.startswith("-")), None)
     try:
-        args = _parser(wanted).parse_args(arguments)
+        args = _parser(command_name).parse_args(arguments)
         _check_outputs(args)
         result = args.run(args)
         _print(result, args.json)
@@ -170,12 +170,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _check_outputs(args: argparse.Namespace) -> None:
     """Refuse, before the work, to write where nothing can be written or over what is read."""
-    given = vars(args)
-    outputs = [Path(given[name]) for name in OUTPUTS if given.get(name)]
-    read = [value for name, value in given.items() if name not in OUTPUTS]
-    flat = [one for value in read for one in (value if isinstance(value, list) else [value])]
+    options = vars(args)
+    outputs = [Path(options[name]) for name in OUTPUTS if options.get(name)]
+    read = [value for name, value in options.items() if name not in OUTPUTS]
+    flat = [argument for value in read for argument in (value if isinstance(value, list) else [value])]
     for path in outputs:
-        check_target(path, (Path(one) for one in flat if isinstance(one, str | Path) and Path(one).is_file()))
+        check_target(path, (Path(value) for value in flat if isinstance(value, str | Path) and Path(value).is_file()))
 
 
 def _print(result: CommandResult, as_json: bool) -> None:
@@ -224,9 +224,9 @@ def table_text(rows: Sequence[dict[str, object]], columns: Sequence[str]) -> str
     widths = [max(len(line[i]) for line in [list(columns), *cells]) for i in range(len(columns))]
     lines = []
     for line in [list(columns), *cells]:
-        parts = [
-            text.rjust(width) if right else text.ljust(width)
-            for text, width, right in zip(line, widths, numeric, strict=True)
+        padded = [
+            text.rjust(width) if is_numeric else text.ljust(width)
+            for text, width, is_numeric in zip(line, widths, numeric, strict=True)
         ]
-        lines.append("  ".join(parts).rstrip())
+        lines.append("  ".join(padded).rstrip())
     return "\n".join(lines)

@@ -40,9 +40,9 @@ def draws(text: str) -> int:
     return int(text)
 
 
-def too_few(drawn: int) -> str:
+def too_few(resamples: int) -> str:
     """What to add to a sentence about an interval from so many resamples."""
-    return f" {drawn} can't bound 95 %; 1000 are usual." if drawn < FEWEST else ""
+    return f" {resamples} can't bound 95 %; 1000 are usual." if resamples < FEWEST else ""
 
 
 def resamples(text: str) -> int:

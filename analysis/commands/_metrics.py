@@ -28,8 +28,8 @@ def load_scores(args: argparse.Namespace) -> pd.DataFrame:
 
 def join_scores(args: argparse.Namespace, paths: Sequence[Path]) -> pd.DataFrame:
     frames = _one_of_each([read_table(path, "scores") for path in paths], paths)
-    joined = frames[0] if len(frames) == 1 else fill_groups(pd.concat(frames, ignore_index=True))
-    return select(args, joined, " and ".join(path.name for path in paths))
+    scores = frames[0] if len(frames) == 1 else fill_groups(pd.concat(frames, ignore_index=True))
+    return select(args, scores, " and ".join(path.name for path in paths))
 
 
 def _one_of_each(frames: list[pd.DataFrame], paths: Sequence[Path]) -> list[pd.DataFrame]:
@@ -38,10 +38,10 @@ def _one_of_each(frames: list[pd.DataFrame], paths: Sequence[Path]) -> list[pd.D
         return frames
     for place, path in enumerate(paths):
         if Exported.of(path.parent).human_scores == path.name:
-            made = frames[place]["metric"].unique()
+            human_metrics = frames[place]["metric"].unique()
             frames = [
-                frame if other == place or paths[other].parent != path.parent else frame[~frame["metric"].isin(made)]
-                for other, frame in enumerate(frames)
+                frame if i == place or paths[i].parent != path.parent else frame[~frame["metric"].isin(human_metrics)]
+                for i, frame in enumerate(frames)
             ]
     return frames
 

@@ -63,9 +63,9 @@ def _summary(scores: pd.DataFrame, ties: str) -> str:
 def _combined(scores: pd.DataFrame, args: argparse.Namespace) -> pd.DataFrame:
     """The scores with one more measure: the mean of coverage and quality, as asked."""
     names = args.combine.split(",")
-    known = sorted(scores["metric"].unique())
-    if len(names) != 2 or not set(names) <= set(known):
-        raise UsageError(f"--combine needs two measures out of {', '.join(known)}, with a comma between them.")
+    metrics = sorted(scores["metric"].unique())
+    if len(names) != 2 or not set(names) <= set(metrics):
+        raise UsageError(f"--combine needs two measures out of {', '.join(metrics)}, with a comma between them.")
     try:
         low, high = (float(edge) for edge in args.quality_range.split(","))
     except ValueError as error:
@@ -74,8 +74,8 @@ def _combined(scores: pd.DataFrame, args: argparse.Namespace) -> pd.DataFrame:
         raise UsageError(f"--quality-range goes from low to high, such as 1,5, and not {args.quality_range}.")
     key = ["doc_id", "system"]
     coverage, quality = (scores[scores["metric"] == name] for name in names)
-    joined = coverage.merge(quality[[*key, "value"]], on=key, suffixes=("", "_quality"))
-    value = combine(joined["value"].tolist(), joined["value_quality"].tolist(), args.how, (low, high))
-    joined = joined.assign(value=value, metric=f"{names[0]}+{names[1]}", low=float("nan"), high=float("nan"))
-    added: pd.DataFrame = joined.drop(columns="value_quality").assign(scheme=args.how)
+    combined = coverage.merge(quality[[*key, "value"]], on=key, suffixes=("", "_quality"))
+    value = combine(combined["value"].tolist(), combined["value_quality"].tolist(), args.how, (low, high))
+    combined = combined.assign(value=value, metric=f"{names[0]}+{names[1]}", low=float("nan"), high=float("nan"))
+    added: pd.DataFrame = combined.drop(columns="value_quality").assign(scheme=args.how)
     return pd.concat([scores, added], ignore_index=True)

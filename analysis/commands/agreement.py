@@ -44,27 +44,27 @@ def run(args: argparse.Namespace) -> CommandResult:
         watch=lambda items, total: progress(items, total, "resamples"),
     )
     columns = [*(["group"] if args.by else []), *FIELDS]
-    notes = [_how(results[0], args.by)] + [note for result in results for note in result.notes]
+    notes = [_method(results[0], args.by)] + [note for result in results for note in result.notes]
     return CommandResult([_row(result, bool(args.by)) for result in results], columns, notes)
 
 
-def _row(result: AgreementResult, grouped: bool) -> dict[str, object]:
+def _row(result: AgreementResult, is_grouped: bool) -> dict[str, object]:
     facts = asdict(result)
-    row = {"group": facts["group"]} if grouped else {}
+    row = {"group": facts["group"]} if is_grouped else {}
     row |= {name: facts[name] for name in (*FIELDS, *EXTRA)}
     row["per"] = list(result.per)
     return row
 
 
-def _how(result: AgreementResult, by: str | None) -> str:
+def _method(result: AgreementResult, by: str | None) -> str:
     if by == "worker_id":
-        how = "Each worker against the others who judged the same units."
+        note = "Each worker against the others who judged the same units."
     elif result.per:
         policy = "counted as 1" if result.undefined == "one" else "left out"
-        how = f"Mean over items ({', '.join(result.per)}); items whose answers are all equal are {policy}."
+        note = f"Mean over items ({', '.join(result.per)}); items whose answers are all equal are {policy}."
     else:
-        how = "Pooled over all units."
+        note = "Pooled over all units."
     if result.resamples:
-        how += f" 95 % intervals from {result.resamples} resamples of {result.cluster or 'unit'}, seed {result.seed}."
-        how += too_few(result.resamples)
-    return how
+        note += f" 95 % intervals from {result.resamples} resamples of {result.cluster or 'unit'}, seed {result.seed}."
+        note += too_few(result.resamples)
+    return note

@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    found = compare(
+    result = compare(
         load_scores(args),
         human=args.human,
         metrics=chosen_metrics(args),
@@ -64,34 +64,35 @@ def run(args: argparse.Namespace) -> CommandResult:
         from analysis.plot import save
         from analysis.plot.metrics import significance_matrix
 
-        save(significance_matrix(found), args.plot)
+        save(significance_matrix(result), args.plot)
     if args.optimal:
-        rows = [{column: getattr(item, column) for column in STANDINGS} for item in found.standings]
-        rows = [{**row, "beaten_by": list(item.beaten_by)} for row, item in zip(rows, found.standings, strict=True)]
-        return CommandResult(rows, STANDINGS, sentences(found))
-    pairs = [{column: getattr(pair, column) for column in PAIRS} for pair in found.pairs]
-    return CommandResult(pairs, PAIRS, sentences(found))
+        rows = [{column: getattr(item, column) for column in STANDINGS} for item in result.standings]
+        rows = [{**row, "beaten_by": list(item.beaten_by)} for row, item in zip(rows, result.standings, strict=True)]
+        return CommandResult(rows, STANDINGS, sentences(result))
+    pairs = [{column: getattr(pair, column) for column in PAIRS} for pair in result.pairs]
+    return CommandResult(pairs, PAIRS, sentences(result))
 
 
-def sentences(found: Comparison) -> list[str]:
+def sentences(result: Comparison) -> list[str]:
     """How the comparison was made, and what may be concluded."""
-    how = f"{found.test}, {found.alternative}, {found.level} level, {found.coefficient}; p adjusted: {found.correction}"
-    if found.resamples:
-        count = f"all {found.resamples} swaps" if found.exact else f"{found.resamples} draws, seed {found.seed}"
-        how += f"; {count}"
-    notes = [f"{how}.", found.population]
-    if found.too_coarse():
-        notes.append(found.too_coarse())
-    best = [item.metric for item in found.standings if item.optimal]
+    method = f"{result.test}, {result.alternative}, {result.level} level, {result.coefficient}"
+    method += f"; p adjusted: {result.correction}"
+    if result.resamples:
+        count = f"all {result.resamples} swaps" if result.exact else f"{result.resamples} draws, seed {result.seed}"
+        method += f"; {count}"
+    notes = [f"{method}.", result.population]
+    if result.too_coarse():
+        notes.append(result.too_coarse())
+    best = [item.metric for item in result.standings if item.optimal]
     if best:
-        notes.append(f"Not significantly beaten by any other at {found.alpha:g}: {', '.join(best)}.")
-    negative = [item.metric for item in found.standings if item.value < 0]
-    if negative and not found.flipped:
+        notes.append(f"Not significantly beaten by any other at {result.alpha:g}: {', '.join(best)}.")
+    negative = [item.metric for item in result.standings if item.value < 0]
+    if negative and not result.flipped:
         notes.append(
             f"{', '.join(negative)}: negative correlation; where lower is better, turn the metric with --flip."
         )
-    if found.flipped:
-        notes.append(f"Turned as a whole because of a negative correlation: {', '.join(found.flipped)}.")
-    if any(pair.p != pair.p for pair in found.pairs):
+    if result.flipped:
+        notes.append(f"Turned as a whole because of a negative correlation: {', '.join(result.flipped)}.")
+    if any(pair.p != pair.p for pair in result.pairs):
         notes.append("Where p is undefined the two metrics order the systems alike, one is constant, or n is below 4.")
     return notes

@@ -58,8 +58,8 @@ def run(args: argparse.Namespace) -> CommandResult:
         notes.append("Intervals: 95 %, Fisher's z with the standard errors of Bonett and Wright (2000).")
     elif args.ci:
         kind = "plain percentile" if args.interval == "percentile" else "expanded percentile (Hesterberg 2015)"
-        drawn = f"{args.ci} bootstrap resamples of {args.resample}, seed {args.seed}"
-        notes.append(f"Intervals: 95 %, {kind}, {drawn}.{too_few(args.ci)}")
+        resampling = f"{args.ci} bootstrap resamples of {args.resample}, seed {args.seed}"
+        notes.append(f"Intervals: 95 %, {kind}, {resampling}.{too_few(args.ci)}")
     rows = [{column: getattr(result, column) for column in COLUMNS} for result in results]
     return CommandResult(rows, COLUMNS, notes)
 

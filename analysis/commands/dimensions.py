@@ -83,6 +83,6 @@ def _draw(args: argparse.Namespace, rows: list[Any], shape: tuple[str, str]) -> 
         "systems": "Systems by dimension, scaled within each",
         "scores": "Systems by metric, scaled within each",
     }
-    marked = "best" if args.table != "agreement" else None
+    mark_column = "best" if args.table != "agreement" else None
     subtitle = f"system level, {args.coefficient}" if args.table in ("metrics", "agreement") else "−1 worst, 1 best"
-    save(value_matrix(frame, shape[0], shape[1], "value", titles[args.table], subtitle, marked), args.plot)
+    save(value_matrix(frame, shape[0], shape[1], "value", titles[args.table], subtitle, mark_column), args.plot)

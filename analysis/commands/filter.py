@@ -17,14 +17,14 @@ COLUMNS = ["rule", "worker_id", "doc_id", "system", "n_rows", "reason"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    known = "; ".join(f"{kind.name}[{','.join(kind.defaults)}]" for kind in RULES.values())
+    rule_forms = "; ".join(f"{kind.name}[{','.join(kind.defaults)}]" for kind in RULES.values())
     parser.add_argument("judgments", metavar="JUDGMENTS", help="judgments table")
     parser.add_argument(
         "--rule",
         action="append",
         required=True,
         metavar="NAME[SETTING=VALUE,…]",
-        help=f"repeat to combine; each sees what the ones before it kept. Known: {known}",
+        help=f"repeat to combine; each sees what the ones before it kept. Known: {rule_forms}",
     )
     parser.add_argument("--ties", choices=TIES, default="first", help="equally bad workers of majority-dissent")
     parser.add_argument("--out", metavar="FILE", help="write the kept judgments here")
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     if args.out and args.dropped and Path(args.out).resolve() == Path(args.dropped).resolve():
         raise UsageError("--out and --dropped name the same file; give kept and dropped judgments one each.")
     judgments = keep_where(read_table(args.judgments, "judgments"), args.where, args.judgments)
-    seen = preview(
+    effect = preview(
         judgments,
         args.rule,
         seed=args.seed,
@@ -50,31 +50,31 @@ def run(args: argparse.Namespace) -> CommandResult:
         level=args.level,
         include_checks=args.include_checks,
     )
-    notes = _notes(seen)
-    for path, rows in ((args.out, seen.result.kept), (args.dropped, seen.result.dropped)):
+    notes = _notes(effect)
+    for path, rows in ((args.out, effect.result.kept), (args.dropped, effect.result.dropped)):
         if not path:
             continue
         if not args.include_checks:
             rows = without_checks(rows)
         write_table(rows, path, "judgments")
-        record = provenance("filter", [args.judgments], {**seen.result.settings, "where": args.where}, args.seed)
+        record = provenance("filter", [args.judgments], {**effect.result.settings, "where": args.where}, args.seed)
         write_provenance(path, record)
         notes.append(f"{len(rows)} judgments written to {path}.")
-    return CommandResult([decision.row() for decision in seen.result.decisions], COLUMNS, notes, limit=40)
+    return CommandResult([decision.row() for decision in effect.result.decisions], COLUMNS, notes, limit=40)
 
 
-def _notes(seen: FilterPreview) -> list[str]:
-    before, after = (
-        "undefined" if value != value else f"{value:.6f}" for value in (seen.agreement_before, seen.agreement_after)
+def _notes(effect: FilterPreview) -> list[str]:
+    alpha_before, alpha_after = (
+        "undefined" if value != value else f"{value:.6f}" for value in (effect.agreement_before, effect.agreement_after)
     )
-    dropped = len(seen.result.decisions)
     notes = [
-        f"{dropped} decisions drop {seen.rows_dropped} judgments; {seen.workers_dropped} workers are gone altogether.",
-        f"Krippendorff's alpha, pooled: {before} before, {after} after.",
+        f"{len(effect.result.decisions)} decisions drop {effect.rows_dropped} judgments; "
+        f"{effect.workers_dropped} workers are gone altogether.",
+        f"Krippendorff's alpha, pooled: {alpha_before} before, {alpha_after} after.",
     ]
-    if seen.tasks_below:
+    if effect.tasks_below:
         notes.append(
-            f"{seen.tasks_below} summaries fall below the quota; {seen.assignments_missing} more assignments "
-            f"fill them up, for {seen.cost:.2f}."
+            f"{effect.tasks_below} summaries fall below the quota; {effect.assignments_missing} more assignments "
+            f"fill them up, for {effect.cost:.2f}."
         )
     return notes

@@ -54,10 +54,10 @@ def run(args: argparse.Namespace) -> CommandResult:
     search = Search(args.words, args.population, args.generations, args.keep, seed=args.seed)
     jobs = [_job(row, function, name, search) for row in frame.to_dict("records")]
     folder = args.work or args.out.with_name(f"{args.out.name}.parts")
-    made = list(cli.progress(generate(jobs, folder, workers=args.jobs, engine=args.engine), len(jobs), "documents"))
+    paths = list(cli.progress(generate(jobs, folder, workers=args.jobs, engine=args.engine), len(jobs), "documents"))
     rows = pd.DataFrame(collect(folder))
     write_table(rows, args.out, "summaries")
-    note = f"{len(made)} documents searched now, {len(jobs) - len(made)} found done; seed {args.seed}; {args.out}."
+    note = f"{len(paths)} documents searched now, {len(jobs) - len(paths)} found done; seed {args.seed}; {args.out}."
     return CommandResult([{"documents": len(jobs), "summaries": len(rows)}], [], [note])
 
 

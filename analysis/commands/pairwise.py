@@ -37,4 +37,4 @@ def run(args: argparse.Namespace) -> CommandResult:
         "resamples with equal means counted half for each side.",
         f"The row {args.human} is the ceiling: the human verdicts against themselves on other resamples.",
     ]
-    return CommandResult([{name: getattr(found, name) for name in COLUMNS} for found in results], COLUMNS, notes)
+    return CommandResult([{name: getattr(result, name) for name in COLUMNS} for result in results], COLUMNS, notes)

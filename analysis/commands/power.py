@@ -35,11 +35,11 @@ def run(args: argparse.Namespace) -> CommandResult:
     return _metrics(args) if args.metrics else _systems(args)
 
 
-def _numbers(text: str, what: str) -> list[float]:
+def _numbers(text: str, option: str) -> list[float]:
     try:
-        return [float(part) for part in text.split(",")]
+        return [float(number) for number in text.split(",")]
     except ValueError as error:
-        raise UsageError(f"{what} needs numbers with commas between them, not {text!r}.") from error
+        raise UsageError(f"{option} needs numbers with commas between them, not {text!r}.") from error
 
 
 def _systems(args: argparse.Namespace) -> CommandResult:
@@ -60,15 +60,15 @@ def _systems(args: argparse.Namespace) -> CommandResult:
         from analysis.planning.chart import power_curve, system_power_chart
         from analysis.plot import save
 
-        most = max((found.documents or 0) for found in plans)
-        curve = power_curve(args.difference, variances, workers, most, args.alpha)
+        max_documents = max((row.documents or 0) for row in plans)
+        curve = power_curve(args.difference, variances, workers, max_documents, args.alpha)
         save(system_power_chart(curve, args.power, args.difference), args.chart)
     notes = [
         f"To see a difference of {args.difference:g} with power {args.power:g} at {args.alpha:g}; standard deviation "
         f"{math.sqrt(variances.document):.4f} between documents, {math.sqrt(variances.worker):.4f} between workers "
         f"({variances.source})."
     ]
-    return CommandResult([asdict(found) for found in plans], [], notes)
+    return CommandResult([asdict(row) for row in plans], [], notes)
 
 
 def _variances(args: argparse.Namespace) -> Variances:
@@ -76,17 +76,17 @@ def _variances(args: argparse.Namespace) -> Variances:
         return Variances(args.sd_document**2, args.sd_worker**2)
     if not args.judgments:
         raise UsageError("Give a pilot's judgments, or --sd-document and --sd-worker.")
-    found = pilot_variances(load(args, args.judgments, "judgments"))
-    document = found.document if args.sd_document is None else args.sd_document**2
-    worker = found.worker if args.sd_worker is None else args.sd_worker**2
-    return Variances(document, worker, found.source)
+    variances = pilot_variances(load(args, args.judgments, "judgments"))
+    document = variances.document if args.sd_document is None else args.sd_document**2
+    worker = variances.worker if args.sd_worker is None else args.sd_worker**2
+    return Variances(document, worker, variances.source)
 
 
 def _metrics(args: argparse.Namespace) -> CommandResult:
-    given = _numbers(args.metrics, "--metrics")
-    if len(given) != 3:
+    correlations = _numbers(args.metrics, "--metrics")
+    if len(correlations) != 3:
         raise UsageError("--metrics needs three correlations: human and metric 2, human and metric 3, 2 and 3.")
-    points = metric_power(given[0], given[1], given[2], alpha=args.alpha, seed=args.seed)
+    points = metric_power(correlations[0], correlations[1], correlations[2], alpha=args.alpha, seed=args.seed)
     if args.chart:
         from analysis.planning.chart import metric_power_chart
         from analysis.plot import save

@@ -48,20 +48,20 @@ def run(args: argparse.Namespace) -> CommandResult:
     )
     if args.plot:
         _draw(args, scores, results)
-    size = {found.range: found.summaries for found in results}
-    topics = max(found.topics for found in results)
+    size = {result.range: result.summaries for result in results}
+    topics = max(result.topics for result in results)
     notes = [
         f"Kendall's tau-b per topic, mean over {topics} topics; summaries per topic: "
         + ", ".join(f"{name} {count:.1f}" for name, count in size.items())
         + "."
     ]
     notes.append(_rule_sentence(rule, args))
-    undefined = sum(found.undefined for found in results)
+    undefined = sum(result.undefined for result in results)
     if undefined:
         notes.append(f"{undefined} topic values were undefined (constant scores or one summary) and left out.")
     if not args.human:
         notes.append("No average range: name the human measure with --human, and the judged summaries are it.")
-    return CommandResult([{name: getattr(found, name) for name in COLUMNS} for found in results], COLUMNS, notes)
+    return CommandResult([{name: getattr(result, name) for name in COLUMNS} for result in results], COLUMNS, notes)
 
 
 def _rule_sentence(rule: str, args: argparse.Namespace) -> str:
@@ -77,7 +77,7 @@ def _draw(args: argparse.Namespace, scores: pd.DataFrame, results: list[RangeTau
     from analysis.plot import ranges as charts
     from analysis.plot import save
 
-    metrics = chosen_metrics(args) or list(dict.fromkeys(found for pair in results for found in (pair.a, pair.b)))
+    metrics = chosen_metrics(args) or list(dict.fromkeys(metric for pair in results for metric in (pair.a, pair.b)))
     figures: dict[str, Callable[[], Any]] = {
         "disagreement": lambda: charts.disagreement_lines(disagreement(scores, metrics=metrics, seed=args.seed)),
         "consistency": lambda: charts.consistency_points(consistency(scores, metrics=metrics, seed=args.seed)),

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    found = rank_systems(
+    ranking = rank_systems(
         load_scores(args),
         args.metric,
         score=args.score,
@@ -35,21 +35,21 @@ def run(args: argparse.Namespace) -> CommandResult:
         seed=args.seed,
     )
     if args.plot:
-        _draw(args, found)
-    order = ", ".join(f"{name} {_short(value)}" for name, value in zip(found.systems, found.values, strict=True))
+        _draw(args, ranking)
+    order = ", ".join(f"{name} {_short(value)}" for name, value in zip(ranking.systems, ranking.values, strict=True))
     notes = [
         f"By {args.score} {args.metric}: {order}.",
-        f"Test: {found.test}, one-sided ({found.why}); p adjusted: {args.correction}; seed {args.seed}.",
+        f"Test: {ranking.test}, one-sided ({ranking.why}); p adjusted: {args.correction}; seed {args.seed}.",
     ]
-    return CommandResult([{name: getattr(test, name) for name in COLUMNS} for test in found.tests], COLUMNS, notes)
+    return CommandResult([{name: getattr(test, name) for name in COLUMNS} for test in ranking.tests], COLUMNS, notes)
 
 
 def _short(value: float) -> str:
     return f"{value:.4f}" if value == 0 or 1e-3 <= abs(value) < 1e7 else f"{value:.4g}"
 
 
-def _draw(args: argparse.Namespace, found: Ranking) -> None:
+def _draw(args: argparse.Namespace, ranking: Ranking) -> None:
     from analysis.plot import save
     from analysis.plot.metrics import system_matrix
 
-    save(system_matrix(found, args.metric), args.plot)
+    save(system_matrix(ranking, args.metric), args.plot)

@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> CommandResult:
     check_writable(args.out)
     exported = Exported.of(args.scores[0] if args.scores[0].is_dir() else None)
-    scores, judgments, summaries, files, others = _tables(args, exported)
+    scores, judgments, summaries, files, table_files = _tables(args, exported)
     human = args.human or exported.human or _guess(scores)
     options = {"human": human, "metrics": args.metrics, "where": list(args.where), "ci": args.ci}
     report = build_report(
@@ -56,10 +56,10 @@ def run(args: argparse.Namespace) -> CommandResult:
         resamples=args.ci,
         where=args.where,
         source=tuple(map(str, files or args.scores)),
-        judgments_source=str(others[0] if others else "judgments.csv"),
+        judgments_source=str(table_files[0] if table_files else "judgments.csv"),
         filtered=exported.filtered,
         command=_command(args, human),
-        provenance=provenance("python -m analysis report", [*files, *others], options, args.seed),
+        provenance=provenance("python -m analysis report", [*files, *table_files], options, args.seed),
     )
     only = report.figure(args.figure) if args.figure else None
     paths = write_figure(only, args.out) if only else write_report(report, args.out)
@@ -73,8 +73,8 @@ def _command(args: argparse.Namespace, human: str) -> str:
     options += [(f"--{name}", getattr(args, name)) for name in ("metrics", "judgments", "summaries", "title")]
     options += [("--where", condition) for condition in args.where]
     options += [("--ci", args.ci), ("--seed", args.seed), ("--out", args.out)]
-    given = [part for name, value in options if value not in (None, "") for part in (name, str(value))]
-    return shlex.join(["python", "-m", "analysis", "report", *map(str, args.scores), *given])
+    arguments = [argument for name, value in options if value not in (None, "") for argument in (name, str(value))]
+    return shlex.join(["python", "-m", "analysis", "report", *map(str, args.scores), *arguments])
 
 
 def _tables(
@@ -84,8 +84,8 @@ def _tables(
     folder = exported.folder
     files: list[Path] = args.scores
     if folder:
-        found = find_table(folder, "scores")
-        files = [found] if found else []
+        scores_file = find_table(folder, "scores")
+        files = [scores_file] if scores_file else []
     paths = {
         kind: getattr(args, kind) or (find_table(folder, kind) if folder else None)
         for kind in ("judgments", "summaries")
@@ -105,24 +105,24 @@ def _tables(
 
 def _read(args: argparse.Namespace, path: Path, kind: str) -> pd.DataFrame:
     frame = read_table(path, kind)
-    known = argparse.Namespace(**vars(args))
-    known.where = [part for part in args.where if part.split("=", 1)[0].strip("!") in frame.columns]
-    return select(known, frame, path.name)
+    narrowed = argparse.Namespace(**vars(args))
+    narrowed.where = [condition for condition in args.where if condition.split("=", 1)[0].strip("!") in frame.columns]
+    return select(narrowed, frame, path.name)
 
 
 def _with_human(scores: pd.DataFrame | None, judgments: pd.DataFrame) -> pd.DataFrame:
     """The scores with the human measures that the judgments give and the table lacks."""
     from analysis.aggregate import aggregate
 
-    made = aggregate(judgments)
+    human_scores = aggregate(judgments)
     if scores is None:
-        return made
-    new = made[~made["metric"].isin(set(scores["metric"]))]
+        return human_scores
+    new = human_scores[~human_scores["metric"].isin(set(scores["metric"]))]
     return pd.concat([scores, new], ignore_index=True) if len(new) else scores
 
 
 def _guess(scores: pd.DataFrame) -> str:
-    known = set(scores["metric"])
-    if "litepyramid_recall" in known:
+    measures = set(scores["metric"])
+    if "litepyramid_recall" in measures:
         return "litepyramid_recall"
-    raise UsageError(f"Name the human measure with --human; measures there: {', '.join(sorted(known))}.")
+    raise UsageError(f"Name the human measure with --human; measures there: {', '.join(sorted(measures))}.")

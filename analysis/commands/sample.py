@@ -26,15 +26,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> CommandResult:
     metrics = args.metrics.split(",") if args.metrics else None
     scores = load(args, args.scores, "scores")
-    found = sample_documents(scores, metrics, bins=args.bins, slices=args.slices, seed=args.seed)
-    redrawn = sum(document.redrawn for document in found.documents)
+    sample = sample_documents(scores, metrics, bins=args.bins, slices=args.slices, seed=args.seed)
+    redrawn = sum(document.redrawn for document in sample.documents)
     notes = [
-        f"{len(found.documents)} distinct documents, seed {found.seed}; {redrawn} draws were repeated because the "
-        f"document had been chosen before, {found.short} cells had no other left."
+        f"{len(sample.documents)} distinct documents, seed {sample.seed}; {redrawn} draws were repeated because the "
+        f"document had been chosen before, {sample.short} cells had no other left."
     ]
     if args.out:
-        lines = "".join(f"{document.doc_id}\n" for document in found.documents)
+        lines = "".join(f"{document.doc_id}\n" for document in sample.documents)
         write_atomically(Path(args.out), lines.encode())
         options = {"metrics": metrics, "bins": args.bins, "slices": args.slices, "where": args.where}
         write_provenance(args.out, provenance("sample", args.scores, options, args.seed))
-    return CommandResult([asdict(document) for document in found.documents], [], notes)
+    return CommandResult([asdict(document) for document in sample.documents], [], notes)

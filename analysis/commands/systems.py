@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    found = compare_systems(
+    result = compare_systems(
         load(args, args.judgments, "judgments"),
         unit=args.unit,
         test=args.test,
@@ -35,9 +35,9 @@ def run(args: argparse.Namespace) -> CommandResult:
         seed=args.seed,
         watch=lambda items, total: progress(items, total, "blocks of resamples"),
     )
-    rows = [asdict(item) for item in (found.pairs if args.pairs else found.systems)]
-    how = (
-        f"By {found.measure}; {found.test} over {found.resample}, {found.resamples} resamples, seed {found.seed}, "
-        f"{found.correction} correction. Systems in one cluster can't be told apart at {found.alpha:g}."
+    rows = [asdict(item) for item in (result.pairs if args.pairs else result.systems)]
+    method = (
+        f"By {result.measure}; {result.test} over {result.resample}, {result.resamples} resamples, seed {result.seed}, "
+        f"{result.correction} correction. Systems in one cluster can't be told apart at {result.alpha:g}."
     )
-    return CommandResult(rows, [], [how, *found.warnings])
+    return CommandResult(rows, [], [method, *result.warnings])

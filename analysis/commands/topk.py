@@ -41,13 +41,13 @@ def run(args: argparse.Namespace) -> CommandResult:
     notes = [f"Top k by mean {args.human}; with few systems a correlation is little more than chance."]
     tied = sorted({result.k for result in results if result.tied})
     if tied:
-        shown = ", ".join(map(str, tied))
-        notes.append(f"At k = {shown} the next system has the same human score: the choice is by name.")
-    return CommandResult([{name: getattr(found, name) for name in COLUMNS} for found in results], COLUMNS, notes)
+        tied_list = ", ".join(map(str, tied))
+        notes.append(f"At k = {tied_list} the next system has the same human score: the choice is by name.")
+    return CommandResult([{name: getattr(result, name) for name in COLUMNS} for result in results], COLUMNS, notes)
 
 
 def _numbers(text: str) -> list[int]:
     try:
-        return [int(part) for part in text.split(",")]
+        return [int(number) for number in text.split(",")]
     except ValueError:
         raise UsageError(f"--k takes whole numbers between commas, not {text!r}.") from None

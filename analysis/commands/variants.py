@@ -31,14 +31,14 @@ def run(args: argparse.Namespace) -> CommandResult:
     if args.table == "combinations":
         if not (args.coverage and args.quality):
             raise UsageError("Combinations of human scores need --coverage and --quality.")
-        found = compare_combinations(
+        combinations = compare_combinations(
             scores,
             coverage=args.coverage,
             quality=args.quality,
             metrics=chosen_metrics(args),
             correction=args.correction,
         )
-        return CommandResult([dict(vars(row)) for row in found], [], [_note(args)])
+        return CommandResult([dict(vars(row)) for row in combinations], [], [_note(args)])
     if not args.human:
         raise UsageError("Name the human measure with --human.")
     results, comparison = compare_variants(

@@ -112,19 +112,19 @@ class Comparison:
         tests = sum(pair.p == pair.p for pair in self.pairs) // (2 if self.alternative == "two-sided" else 1)
         if not self.resamples or not tests:
             return 0.0
-        least = 1 / (self.resamples if self.exact else self.resamples + 1)
-        return min(1.0, least * tests) if self.correction in ("holm", "bonferroni") else least
+        smallest_p = 1 / (self.resamples if self.exact else self.resamples + 1)
+        return min(1.0, smallest_p * tests) if self.correction in ("holm", "bonferroni") else smallest_p
 
     def too_coarse(self) -> str:
         """A sentence when no difference could have been found significant, however large; otherwise nothing."""
         if self.least_p < self.alpha:
             return ""
-        drawn = Sentence("%(n)s draws were made", {"n": self.resamples})
+        draws = Sentence("%(n)s draws were made", {"n": self.resamples})
         return Sentence(
             "No difference between metrics can be significant here: %(how)s, so no p falls below %(p)s after the "
             "correction. Take Williams' test, fewer metrics, or more systems.",
             {
-                "how": Sentence("only %(n)s swaps exist", {"n": self.resamples}) if self.exact else drawn,
+                "how": Sentence("only %(n)s swaps exist", {"n": self.resamples}) if self.exact else draws,
                 "p": f"{self.least_p:.2g}",
             },
         )
@@ -159,37 +159,37 @@ def compare(
     _check(plan, correction)
     cube = (scores if isinstance(scores, ScoreCube) else build_cube(scores)).scaled()
     cube.index(human)
-    chosen = [name for name in cube.metrics if name != human] if metrics is None else list(dict.fromkeys(metrics))
-    for name in chosen:
+    names = [name for name in cube.metrics if name != human] if metrics is None else list(dict.fromkeys(metrics))
+    for name in names:
         cube.index(name)
-    if len(chosen) < 2:
-        raise AnalysisError(f"A comparison needs at least two metrics, and there is {len(chosen)}.")
+    if len(names) < 2:
+        raise AnalysisError(f"A comparison needs at least two metrics, and there is {len(names)}.")
     if len(cube.systems) < 3:
         raise TooFewSystems(
             f"The scores hold {len(cube.systems)} systems; metrics can be compared on 3 systems or more."
         )
     if resamples is None:
-        plan = replace(plan, resamples=enough_resamples(len(chosen), alternative, correction, alpha))
-    flipped = tuple(negative_metrics(cube, human, chosen, plan)) if flip else ()
+        plan = replace(plan, resamples=enough_resamples(len(names), alternative, correction, alpha))
+    flipped = tuple(negative_metrics(cube, human, names, plan)) if flip else ()
     cube = flip_metrics(cube, flipped)
-    if test == "williams" and level == "system" and not np.isnan(system_vectors(cube, human, chosen, score)).any():
-        outcomes = williams_at_once(cube, human, chosen, plan)
+    if test == "williams" and level == "system" and not np.isnan(system_vectors(cube, human, names, score)).any():
+        outcomes = williams_at_once(cube, human, names, plan)
     else:
-        pairs = list(combinations(chosen, 2))
-        found = run_tests(cube, human, pairs, plan, jobs)
-        outcomes = dict(zip(pairs, progress(found, len(pairs)) if progress else found, strict=True))
+        pairs = list(combinations(names, 2))
+        results = run_tests(cube, human, pairs, plan, jobs)
+        outcomes = dict(zip(pairs, progress(results, len(pairs)) if progress else results, strict=True))
     ordered = _adjusted(_ordered(outcomes, plan.alternative), correction, plan.alternative)
-    some = max(outcomes.values(), key=lambda outcome: outcome.swaps)
+    most_swaps = max(outcomes.values(), key=lambda outcome: outcome.swaps)
     return Comparison(
         tuple(ordered),
-        tuple(_standings(chosen, outcomes, ordered, alpha)),
+        tuple(_standings(names, outcomes, ordered, alpha)),
         test,
         level,
         coefficient,
         alternative,
         correction,
-        some.swaps,
-        some.exact,
+        most_swaps.swaps,
+        most_swaps.exact,
         seed,
         alpha,
         _population(test, resample),
@@ -210,12 +210,12 @@ def _population(test: str, resample: str) -> Sentence:
 def enough_resamples(metrics: int, alternative: str, correction: str, alpha: float) -> int:
     """Draws with which the least p, 1 / (draws + 1), can be significant after the correction, twice over."""
     tests = metrics * (metrics - 1) // (2 if alternative == "two-sided" else 1)
-    needed = math.ceil(2 * tests / alpha / 1000) * 1000 if correction != "none" else 1000
-    return min(max(1000, needed), MOST_RESAMPLES)
+    n_resamples = math.ceil(2 * tests / alpha / 1000) * 1000 if correction != "none" else 1000
+    return min(max(1000, n_resamples), MOST_RESAMPLES)
 
 
 def _check(plan: Plan, correction: str) -> None:
-    for what, name, known in (
+    for option, name, choices in (
         ("test", plan.test, TESTS),
         ("level", plan.level, LEVELS),
         ("coefficient", plan.coefficient, tuple(COEFFICIENTS)),
@@ -223,19 +223,19 @@ def _check(plan: Plan, correction: str) -> None:
         ("correction", correction, CORRECTIONS),
         ("way of resampling", plan.resample, SCHEMES),
     ):
-        if name not in known:
-            raise UnknownName(what, name, known)
+        if name not in choices:
+            raise UnknownName(option, name, choices)
 
 
 def _ordered(outcomes: dict[tuple[str, str], Outcome], alternative: str) -> list[PairTest]:
     """Both orders of every pair; the hypothesis is always about the one called better."""
     turned = {"greater": "less", "less": "greater", "two-sided": "two-sided"}
     tests = []
-    for (first, second), found in outcomes.items():
-        gap = found.first - found.second
-        tests.append(PairTest(first, second, gap, found.statistic, found.p[alternative], math.nan, found.n))
-        back = found.p[turned[alternative]]
-        tests.append(PairTest(second, first, -gap, -found.statistic, back, math.nan, found.n))
+    for (first, second), outcome in outcomes.items():
+        gap = outcome.first - outcome.second
+        tests.append(PairTest(first, second, gap, outcome.statistic, outcome.p[alternative], math.nan, outcome.n))
+        reverse_p = outcome.p[turned[alternative]]
+        tests.append(PairTest(second, first, -gap, -outcome.statistic, reverse_p, math.nan, outcome.n))
     return sorted(tests, key=lambda test: (test.better, test.worse))
 
 
@@ -244,10 +244,10 @@ def _adjusted(tests: list[PairTest], correction: str, alternative: str) -> list[
     if alternative != "two-sided":
         adjusted = adjust([test.p for test in tests], correction)
         return [replace(test, p_adjusted=float(p)) for test, p in zip(tests, adjusted, strict=True)]
-    half = [test for test in tests if test.better < test.worse]
+    one_order = [test for test in tests if test.better < test.worse]
     by_pair = {
         frozenset((test.better, test.worse)): float(p)
-        for test, p in zip(half, adjust([test.p for test in half], correction), strict=True)
+        for test, p in zip(one_order, adjust([test.p for test in one_order], correction), strict=True)
     }
     return [replace(test, p_adjusted=by_pair[frozenset((test.better, test.worse))]) for test in tests]
 
@@ -256,9 +256,9 @@ def _standings(
     metrics: Sequence[str], outcomes: dict[tuple[str, str], Outcome], tests: list[PairTest], alpha: float
 ) -> list[Standing]:
     values: dict[str, float] = {}
-    for (first, second), found in outcomes.items():
-        values.setdefault(first, found.first)
-        values.setdefault(second, found.second)
+    for (first, second), outcome in outcomes.items():
+        values.setdefault(first, outcome.first)
+        values.setdefault(second, outcome.second)
     place = {name: i for i, name in enumerate(metrics)}
     beats = np.zeros((len(metrics), len(metrics)), dtype=bool)
     for test in tests:

@@ -18,12 +18,12 @@ def adjust(p: npt.ArrayLike, correction: str = "holm") -> Floats:
         raise UnknownName("correction", correction, CORRECTIONS)
     values = np.asarray(p, dtype=float)
     adjusted = np.full(values.shape, np.nan)
-    known = np.isfinite(values)
-    adjusted[known] = np.minimum(_adjust_known(values[known], correction), 1)
+    is_defined = np.isfinite(values)
+    adjusted[is_defined] = np.minimum(_adjust_defined(values[is_defined], correction), 1)
     return adjusted
 
 
-def _adjust_known(p: Floats, correction: str) -> Floats:
+def _adjust_defined(p: Floats, correction: str) -> Floats:
     m = len(p)
     if correction == "none" or m == 0:
         return p
@@ -31,13 +31,13 @@ def _adjust_known(p: Floats, correction: str) -> Floats:
         return p * m
     order = np.argsort(p, kind="stable")
     rank = np.arange(1, m + 1)
-    back = np.empty(m)
+    adjusted = np.empty(m)
     if correction == "holm":
-        back[order] = np.maximum.accumulate(p[order] * (m - rank + 1))
-        return back
+        adjusted[order] = np.maximum.accumulate(p[order] * (m - rank + 1))
+        return adjusted
     factor = m * (np.sum(1 / rank) if correction == "by" else 1.0)
-    back[order] = np.minimum.accumulate((p[order] * factor / rank)[::-1])[::-1]
-    return back
+    adjusted[order] = np.minimum.accumulate((p[order] * factor / rank)[::-1])[::-1]
+    return adjusted
 
 
 def optimal(beats: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

@@ -42,7 +42,7 @@ class Trio:
     a: Floats
     b: Floats
     human: Floats
-    whole: tuple[bool, bool, bool]
+    is_whole: tuple[bool, bool, bool]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def flip_metrics(cube: ScoreCube, names: Sequence[str]) -> ScoreCube:
     if not names:
         return cube
     sign = np.array([-1.0 if name in names else 1.0 for name in cube.metrics])
-    return replace(cube, values=cube.values * sign[:, None, None], whole=cube.whole * sign[:, None])
+    return replace(cube, values=cube.values * sign[:, None, None], whole_systems=cube.whole_systems * sign[:, None])
 
 
 def make_trio(cube: ScoreCube, human: str, first: str, second: str, plan: Plan) -> Trio:
@@ -83,19 +83,19 @@ def make_trio(cube: ScoreCube, human: str, first: str, second: str, plan: Plan) 
     names = (first, second, human)
     x, y, z = (cube.matrix(name) for name in names)
     a, b, h = (cube.system_scores(name, plan.score) for name in names)
-    whole = (cube.is_whole(first), cube.is_whole(second), cube.is_whole(human))
+    is_whole = (cube.is_whole(first), cube.is_whole(second), cube.is_whole(human))
     if plan.level == "system":
         keep = np.isfinite(a) & np.isfinite(b) & np.isfinite(h)
-        return Trio(x[keep], y[keep], z[keep], a[keep], b[keep], h[keep], whole)
-    if any(whole):
+        return Trio(x[keep], y[keep], z[keep], a[keep], b[keep], h[keep], is_whole)
+    if any(is_whole):
         raise AnalysisError(
-            f"{names[whole.index(True)]} has one score per system (doc_id *), so metrics can be compared with it at "
+            f"{names[is_whole.index(True)]} has one score per system (doc_id *), so metrics can be compared with it at "
             "the system level only."
         )
     present = np.isfinite(x) & np.isfinite(y) & np.isfinite(z)
     rows, columns = present.any(axis=1), present.any(axis=0)
     x, y, z = (np.where(present, side, np.nan)[np.ix_(rows, columns)] for side in (x, y, z))
-    return Trio(x, y, z, a[rows], b[rows], h[rows], whole)
+    return Trio(x, y, z, a[rows], b[rows], h[rows], is_whole)
 
 
 def level_value(x: Floats, z: Floats, a: Floats, human: Floats, plan: Plan) -> float:
@@ -117,13 +117,13 @@ def run_tests(
     from concurrent.futures import ProcessPoolExecutor
 
     step = max(1, -(-len(pairs) // (4 * jobs)))
-    parts = [pairs[start : start + step] for start in range(0, len(pairs), step)]
+    batches = [pairs[start : start + step] for start in range(0, len(pairs), step)]
     with ProcessPoolExecutor(jobs) as pool:
-        for outcomes in pool.map(partial(_run_part, cube, human, plan), parts):
+        for outcomes in pool.map(partial(_run_batch, cube, human, plan), batches):
             yield from outcomes
 
 
-def _run_part(cube: ScoreCube, human: str, plan: Plan, pairs: Sequence[tuple[str, str]]) -> list[Outcome]:
+def _run_batch(cube: ScoreCube, human: str, plan: Plan, pairs: Sequence[tuple[str, str]]) -> list[Outcome]:
     return [run_test(cube, human, pair, plan) for pair in pairs]
 
 
@@ -146,26 +146,26 @@ def run_test(cube: ScoreCube, human: str, pair: tuple[str, str], plan: Plan) -> 
 
 def _swap_samples(trio: Trio, plan: Plan) -> tuple[Floats, bool, float]:
     """The differences after swapping, whether these are all there are, and the difference before it."""
-    none = np.zeros((1, trio.z.shape[0], max(1, trio.z.shape[1])), dtype=bool)
+    no_swap = np.zeros((1, trio.z.shape[0], max(1, trio.z.shape[1])), dtype=bool)
     masks, exact = swap_masks(plan.test, plan.seed, plan.resamples, *trio.z.shape)
     if plan.level == "system" and plan.test == "perm-systems":
         a, b = _standard_vectors(trio, plan.score)
-        human = trio.human if trio.whole[2] else over_documents(standardise(trio.z), plan.score)
-        observed = swapped_vectors(plan.coefficient, a, b, human, none)
+        human = trio.human if trio.is_whole[2] else over_documents(standardise(trio.z), plan.score)
+        observed = swapped_vectors(plan.coefficient, a, b, human, no_swap)
         return swapped_vectors(plan.coefficient, a, b, human, masks), exact, float(observed[0])
-    if any(trio.whole):
+    if any(trio.is_whole):
         raise AnalysisError(
             f"{plan.test} swaps scores of documents, and a metric here has one score per system; use perm-systems."
         )
     x, y, z = standardise(trio.x), standardise(trio.y), standardise(trio.z)
-    before = swapped_differences(plan.coefficient, plan.level, x, y, z, none, plan.undefined)
-    after = swapped_differences(plan.coefficient, plan.level, x, y, z, masks, plan.undefined)
-    return after, exact, float(before[0])
+    before = swapped_differences(plan.coefficient, plan.level, x, y, z, no_swap, plan.undefined)
+    swapped = swapped_differences(plan.coefficient, plan.level, x, y, z, masks, plan.undefined)
+    return swapped, exact, float(before[0])
 
 
 def _standard_vectors(trio: Trio, score: str) -> tuple[Floats, Floats]:
     """System scores on one scale: that of the cells, or of the system scores where a metric has no cells."""
-    if trio.whole[0] or trio.whole[1]:
+    if trio.is_whole[0] or trio.is_whole[1]:
         return standardise(trio.a), standardise(trio.b)
     return over_documents(standardise(trio.x), score), over_documents(standardise(trio.y), score)
 
@@ -173,15 +173,15 @@ def _standard_vectors(trio: Trio, score: str) -> tuple[Floats, Floats]:
 def _bootstrap_pair(trio: Trio, first: float, second: float, plan: Plan) -> Outcome:
     rows, columns = draw(plan.seed, plan.resamples, plan.resample, *trio.z.shape)
     samples = []
-    for cells, whole, scores in ((trio.x, trio.whole[0], trio.a), (trio.y, trio.whole[1], trio.b)):
+    for cells, is_whole, scores in ((trio.x, trio.is_whole[0], trio.a), (trio.y, trio.is_whole[1], trio.b)):
         if plan.level == "system":
-            fixed = (scores if whole else None, trio.human if trio.whole[2] else None)
-            part = system_samples(plan.coefficient, cells, trio.z, rows, columns, plan.score, fixed)
+            fixed = (scores if is_whole else None, trio.human if trio.is_whole[2] else None)
+            correlations = system_samples(plan.coefficient, cells, trio.z, rows, columns, plan.score, fixed)
         elif plan.level == "summary":
-            part = summary_samples(plan.coefficient, cells, trio.z, rows, columns, plan.undefined)
+            correlations = summary_samples(plan.coefficient, cells, trio.z, rows, columns, plan.undefined)
         else:
-            part = global_samples(plan.coefficient, cells, trio.z, rows, columns)
-        samples.append(part)
+            correlations = global_samples(plan.coefficient, cells, trio.z, rows, columns)
+        samples.append(correlations)
     observed = first - second
     shifted = samples[0] - samples[1] - observed
     return Outcome(first, second, observed, p_values(shifted, observed, False), trio.z.shape[0], plan.resamples)
@@ -193,9 +193,9 @@ def _williams_pair(trio: Trio, first: float, second: float, plan: Plan) -> Outco
     sample = int(np.isfinite(trio.z).sum()) if plan.level == "global" else n
     if plan.level == "summary":
         sample = int(np.isfinite(trio.z).sum(axis=0).max(initial=0))
-    found = {name: williams(first, second, between, sample, name) for name in ALTERNATIVES}
-    p = {name: float(result.p) for name, result in found.items()}
-    return Outcome(first, second, float(found["greater"].t), p, n)
+    results = {name: williams(first, second, between, sample, name) for name in ALTERNATIVES}
+    p = {name: float(result.p) for name, result in results.items()}
+    return Outcome(first, second, float(results["greater"].t), p, n)
 
 
 def williams_at_once(cube: ScoreCube, human: str, metrics: Sequence[str], plan: Plan) -> dict[tuple[str, str], Outcome]:
@@ -205,13 +205,13 @@ def williams_at_once(cube: ScoreCube, human: str, metrics: Sequence[str], plan: 
     i, j = np.triu_indices(len(metrics), 1)
     between = _correlation_matrix(plan.coefficient, vectors[1:])[i, j]
     n = vectors.shape[1]
-    found = [williams(values[i], values[j], between, n, name) for name in ALTERNATIVES]
+    results = [williams(values[i], values[j], between, n, name) for name in ALTERNATIVES]
     return {
         (metrics[a], metrics[b]): Outcome(
             float(values[a]),
             float(values[b]),
-            float(found[0].t[k]),
-            {name: float(result.p[k]) for name, result in zip(ALTERNATIVES, found, strict=True)},
+            float(results[0].t[k]),
+            {name: float(result.p[k]) for name, result in zip(ALTERNATIVES, results, strict=True)},
             n,
         )
         for k, (a, b) in enumerate(zip(i.tolist(), j.tolist(), strict=True))

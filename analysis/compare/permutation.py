@@ -69,47 +69,47 @@ def swapped_differences(
 
 def swapped_vectors(name: str, a: Floats, b: Floats, human: Floats, masks: Masks) -> Floats:
     """The same for one score per system."""
-    stacked, twice = np.concatenate([a, b]), np.concatenate([human, human])
+    stacked, doubled = np.concatenate([a, b]), np.concatenate([human, human])
     mask = masks[:, :, 0]
-    first = weighted(name, stacked, twice, np.hstack([~mask, mask]).astype(float))
-    return first - weighted(name, stacked, twice, np.hstack([mask, ~mask]).astype(float))
+    first = weighted(name, stacked, doubled, np.hstack([~mask, mask]).astype(float))
+    return first - weighted(name, stacked, doubled, np.hstack([mask, ~mask]).astype(float))
 
 
 def _by_rows(name: str, level: str, x: Floats, y: Floats, z: Floats, masks: Masks, undefined: str) -> Floats:
     mask = masks[:, :, 0]
     weights = np.hstack([~mask, mask]).astype(float)
-    stacked, twice = np.vstack([x, y]), np.vstack([z, z])
+    stacked, doubled = np.vstack([x, y]), np.vstack([z, z])
     if level == "summary":
-        return summary_samples(name, stacked, twice, weights, None, undefined)
-    return global_samples(name, stacked, twice, weights, None)
+        return summary_samples(name, stacked, doubled, weights, None, undefined)
+    return global_samples(name, stacked, doubled, weights, None)
 
 
 def _by_columns(name: str, level: str, x: Floats, y: Floats, z: Floats, masks: Masks, undefined: str) -> Floats:
     mask = masks[:, 0, :]
     weights = np.hstack([~mask, mask]).astype(float)
-    stacked, twice = np.hstack([x, y]), np.hstack([z, z])
+    stacked, doubled = np.hstack([x, y]), np.hstack([z, z])
     if level == "summary":
-        return summary_samples(name, stacked, twice, None, weights, undefined)
+        return summary_samples(name, stacked, doubled, None, weights, undefined)
     if level == "global":
-        return global_samples(name, stacked, twice, None, weights)
+        return global_samples(name, stacked, doubled, None, weights)
     return _from_means(name, resampled_means(stacked, weights), np.nanmean(z, axis=1))
 
 
 def _by_cells(name: str, level: str, x: Floats, y: Floats, z: Floats, masks: Masks, undefined: str) -> Floats:
     step = max(1, CHUNK // x.size)
-    parts = []
+    blocks = []
     for start in range(0, len(masks), step):
         swapped = np.where(masks[start : start + step], y, x)
         if level == "system":
-            parts.append(_from_means(name, np.nanmean(swapped, axis=2), np.nanmean(z, axis=1)))
+            blocks.append(_from_means(name, np.nanmean(swapped, axis=2), np.nanmean(z, axis=1)))
         elif level == "global":
             flat = swapped.reshape(len(swapped), -1)
-            parts.append(np.array([float(coefficient(name)(row, z.ravel())) for row in flat]))
+            blocks.append(np.array([float(coefficient(name)(row, z.ravel())) for row in flat]))
         else:
             values = np.asarray(coefficient(name)(swapped.transpose(0, 2, 1), z.T))
             values = np.nan_to_num(values) if undefined == "zero" else values
-            parts.append(_mean_defined(values))
-    return np.concatenate(parts)
+            blocks.append(_mean_defined(values))
+    return np.concatenate(blocks)
 
 
 def _mean_defined(values: Floats) -> Floats:
@@ -124,14 +124,14 @@ def _from_means(name: str, means: Floats, human: Floats) -> Floats:
 
 def p_values(samples: Floats, observed: float, exact: bool) -> dict[str, float]:
     """p of each alternative: (c + 1) / (n + 1) for drawn swaps, c / n when all swaps were enumerated."""
-    known = samples[np.isfinite(samples)]
-    if not np.isfinite(observed) or not known.size:
+    defined = samples[np.isfinite(samples)]
+    if not np.isfinite(observed) or not defined.size:
         return {"greater": np.nan, "less": np.nan, "two-sided": np.nan}
     counts = {
-        "greater": int((known >= observed - SLACK).sum()),
-        "less": int((known <= observed + SLACK).sum()),
-        "two-sided": int((np.abs(known) >= abs(observed) - SLACK).sum()),
+        "greater": int((defined >= observed - SLACK).sum()),
+        "less": int((defined <= observed + SLACK).sum()),
+        "two-sided": int((np.abs(defined) >= abs(observed) - SLACK).sum()),
     }
     if exact:
-        return {name: count / known.size for name, count in counts.items()}
-    return {name: (count + 1) / (known.size + 1) for name, count in counts.items()}
+        return {name: count / defined.size for name, count in counts.items()}
+    return {name: (count + 1) / (defined.size + 1) for name, count in counts.items()}

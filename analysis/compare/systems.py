@@ -102,13 +102,13 @@ def compare_systems(
 
     Without `resamples` there are at least 1,000, and as many as the correction for all pairs needs.
     """
-    for name, known, what in (
+    for name, choices, option in (
         (test, TESTS, "test"),
         (resample, RESAMPLE, "resampling"),
         (correction, CORRECTIONS, "correction"),
     ):
-        if name not in known:
-            raise AnalysisError(f"There is no {what} {name!r}; there are {', '.join(known)}.")
+        if name not in choices:
+            raise AnalysisError(f"There is no {option} {name!r}; there are {', '.join(choices)}.")
     if test == "permutation" and resample == "both":
         raise AnalysisError("A permutation test swaps within documents or within workers; resample one of them.")
     rows, measure = _measured(latest(without_checks(judgments)), unit)
@@ -126,22 +126,17 @@ def compare_systems(
         p = np.array([_permutation_p(scores, a, b, resample, resamples, seed) for a, b in pairs])
     adjusted = adjust(p, correction)
     plain = adjust(np.array([_plain_p(scores, a, b) for a, b in pairs]), correction)
-    found = [
+    comparisons = [
         _pair(scores, observed, samples, pair, numbers)
         for pair, numbers in zip(pairs, zip(p, adjusted, plain, strict=True), strict=True)
     ]
     cluster = _clusters(order, pairs, adjusted, alpha)
     systems = [_mean(scores, observed, samples, int(s), cluster[int(s)]) for s in order]
-    least = _least_p(resamples, len(pairs), correction)
-    warnings = _too_few(resamples, len(pairs), least) if least >= alpha else _warnings(adjusted, plain, alpha)
+    smallest_p = _least_p(resamples, len(pairs), correction)
+    warnings = _too_few(resamples, len(pairs), smallest_p) if smallest_p >= alpha else _warnings(adjusted, plain, alpha)
     return SystemComparison(
-        tuple(systems), tuple(found), measure, test, resample, resamples, seed, alpha, correction, warnings
+        tuple(systems), tuple(comparisons), measure, test, resample, resamples, seed, alpha, correction, warnings
     )
-
-
-def _known(name: str, known: tuple[str, ...], what: str) -> None:
-    if name not in known:
-        raise AnalysisError(f"There is no {what} {name!r}; there are {', '.join(known)}.")
 
 
 def _enough(systems: int, alpha: float) -> int:
@@ -155,9 +150,9 @@ def _measured(rows: pd.DataFrame, unit: str | None) -> tuple[pd.DataFrame, str]:
         raise AnalysisError("There are no judgments to compare systems by.")
     dimensions = sorted(rows.loc[measure_kinds(rows) == SCALE, "unit"].unique())
     if unit is not None:
-        known = sorted(rows["unit"].unique())
-        if unit not in known:
-            raise AnalysisError(f"There is no dimension {unit!r}; there are {', '.join(known[:20])}.")
+        units = sorted(rows["unit"].unique())
+        if unit not in units:
+            raise AnalysisError(f"There is no dimension {unit!r}; there are {', '.join(units[:20])}.")
         return rows[rows["unit"] == unit], unit
     kinds = measure_kinds(rows)
     if (kinds == YES_NO).all():
@@ -187,8 +182,8 @@ def _means(scores: _Scores, documents: Floats, workers: Floats) -> Floats:
     summed = np.asarray((weight * scores.value) @ cells).reshape(total.shape)
     value = np.divide(summed, total, out=np.zeros_like(summed), where=total > 0)
     with np.errstate(invalid="ignore"):
-        found = np.einsum("rd,rds->rs", documents, value) / np.einsum("rd,rds->rs", documents, (total > 0) * 1.0)
-    return np.asarray(found, dtype=np.float64)
+        means = np.einsum("rd,rds->rs", documents, value) / np.einsum("rd,rds->rs", documents, (total > 0) * 1.0)
+    return np.asarray(means, dtype=np.float64)
 
 
 def _bootstrap(scores: _Scores, resample: str, resamples: int, seed: int, watch: Watch) -> Floats:
@@ -203,9 +198,9 @@ def _bootstrap(scores: _Scores, resample: str, resamples: int, seed: int, watch:
     return np.concatenate(samples)
 
 
-def _draw(rng: np.random.Generator, draws: int, size: int, drawn: bool) -> Floats:
+def _draw(rng: np.random.Generator, draws: int, size: int, is_drawn: bool) -> Floats:
     """How often each of `size` clusters is in each resample; once everywhere when they are not resampled."""
-    if not drawn:
+    if not is_drawn:
         return np.ones((draws, size))
     picks = rng.integers(0, size, (draws, size)) + size * np.arange(draws)[:, None]
     return np.bincount(picks.ravel(), minlength=draws * size).reshape(draws, size).astype(np.float64)
@@ -251,15 +246,15 @@ def _pair(
 
 
 def _mean(scores: _Scores, observed: Floats, samples: Floats, system: int, cluster: int) -> SystemMean:
-    own = scores.system == system
+    is_system = scores.system == system
     low, high = percentile_interval(samples[:, system])
     return SystemMean(
         scores.systems[system],
         float(observed[system]),
         low,
         high,
-        len(np.unique(scores.document[own])),
-        len(np.unique(scores.worker[own])),
+        len(np.unique(scores.document[is_system])),
+        len(np.unique(scores.worker[is_system])),
         cluster,
     )
 
@@ -274,23 +269,23 @@ def _clusters(order: Ints, pairs: list[tuple[int, int]], adjusted: Floats, alpha
 
 def _least_p(resamples: int, pairs: int, correction: str) -> float:
     """The least adjusted p that so many resamples can give."""
-    least = 1 / (resamples + 1)
-    return min(1.0, least * pairs) if correction in ("holm", "bonferroni") else least
+    smallest_p = 1 / (resamples + 1)
+    return min(1.0, smallest_p * pairs) if correction in ("holm", "bonferroni") else smallest_p
 
 
-def _too_few(resamples: int, pairs: int, least: float) -> tuple[str, ...]:
+def _too_few(resamples: int, pairs: int, smallest_p: float) -> tuple[str, ...]:
     return (
         f"No two systems can be told apart here: {resamples} resamples are too few for {pairs} pairs, as no p falls "
-        f"below {least:.2g} after the correction. Take more with --resamples.",
+        f"below {smallest_p:.2g} after the correction. Take more with --resamples.",
     )
 
 
 def _warnings(adjusted: Floats, plain: Floats, alpha: float) -> tuple[str, ...]:
-    more = int(((plain < alpha) & (adjusted >= alpha)).sum())
-    if not more:
+    n_plain_only = int(((plain < alpha) & (adjusted >= alpha)).sum())
+    if not n_plain_only:
         return ()
-    kept = int((adjusted < alpha).sum())
+    n_different = int((adjusted < alpha).sum())
     return (
-        f"A plain t-test that takes every judgment as independent would call {more} more pairs different "
-        f"than the {kept} found here; judgments of one document or worker belong together.",
+        f"A plain t-test that takes every judgment as independent would call {n_plain_only} more pairs different "
+        f"than the {n_different} found here; judgments of one document or worker belong together.",
     )

@@ -38,7 +38,7 @@ def williams(
     """
     if alternative not in ALTERNATIVES:
         raise UnknownName("alternative", alternative, ALTERNATIVES)
-    a, b, c, m = np.broadcast_arrays(*(np.asarray(part, dtype=float) for part in (r12, r13, r23, n)))
+    a, b, c, m = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (r12, r13, r23, n)))
     k = np.maximum(1 - a**2 - b**2 - c**2 + 2 * a * b * c, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = 2 * k * (m - 1) / (m - 3) + ((a + b) ** 2 / 4) * (1 - c) ** 3

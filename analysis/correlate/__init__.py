@@ -37,7 +37,7 @@ from analysis.correlate.resample import (
     weights_of,
 )
 from analysis.correlate.score_cube import ScoreCube, build_cube, over_documents
-from analysis.sentence import Sentence, joined, some_of
+from analysis.sentence import Sentence, join_sentences, some_of
 from analysis.tables import AnalysisError
 
 __all__ = [
@@ -142,7 +142,7 @@ def correlate(
     """
     cube = (scores if isinstance(scores, ScoreCube) else build_cube(scores)).scaled()
     cube.index(human)
-    chosen = [name for name in cube.metrics if name != human] if metrics is None else list(metrics)
+    names = [name for name in cube.metrics if name != human] if metrics is None else list(metrics)
     options = Options(level, coefficient, ci, resample, seed, undefined, score, interval, confidence)
     _check_options(options)
     if level != "global" and len(cube.systems) < 2:
@@ -150,33 +150,33 @@ def correlate(
             f"The scores hold {len(cube.systems)} system, and a correlation over systems needs at least "
             f"{FEW_SYSTEMS}; add systems, or correlate at the global level."
         )
-    return [_correlate_one(cube, human, metric, options) for metric in chosen]
+    return [_correlate_one(cube, human, metric, options) for metric in names]
 
 
 def _check_options(options: Options) -> None:
-    for what, name, known in (
+    for option, name, choices in (
         ("level", options.level, LEVELS),
         ("coefficient", options.coefficient, tuple(COEFFICIENTS)),
         ("policy for undefined values", options.undefined, UNDEFINED),
         ("kind of interval", options.interval, INTERVALS),
     ):
-        if name not in known:
-            raise UnknownName(what, name, known)
+        if name not in choices:
+            raise UnknownName(option, name, choices)
 
 
 def _correlate_one(cube: ScoreCube, human: str, metric: str, options: Options) -> CorrelationResult:
     x, z = cube.matrix(metric), cube.matrix(human)
     sides = cube.system_scores(metric, options.score), cube.system_scores(human, options.score)
-    whole = tuple(side if cube.is_whole(name) else None for side, name in zip(sides, (metric, human), strict=True))
+    fixed = tuple(side if cube.is_whole(name) else None for side, name in zip(sides, (metric, human), strict=True))
     if options.level == "system":
         keep = np.asarray(np.isfinite(sides[0]) & np.isfinite(sides[1]))
     else:
-        _refuse_whole(whole, (metric, human), options.level)
+        _refuse_whole(fixed, (metric, human), options.level)
         keep = np.asarray((np.isfinite(x) & np.isfinite(z)).any(axis=1))
     x, z = x[keep], z[keep]
-    kept = tuple(side[keep] if side is not None else None for side in whole)
+    kept_fixed = tuple(side[keep] if side is not None else None for side in fixed)
     point = point_estimate(x, z, options, (sides[0][keep], sides[1][keep]))
-    low_high = _interval(x, z, point, options, (kept[0], kept[1]))
+    low_high = _interval(x, z, point, options, (kept_fixed[0], kept_fixed[1]))
     return CorrelationResult(
         metric,
         options.level,
@@ -196,8 +196,8 @@ def _correlate_one(cube: ScoreCube, human: str, metric: str, options: Options) -
     )
 
 
-def _refuse_whole(whole: tuple[Floats | None, ...], names: tuple[str, str], level: str) -> None:
-    for side, name in zip(whole, names, strict=True):
+def _refuse_whole(fixed: tuple[Floats | None, ...], names: tuple[str, str], level: str) -> None:
+    for side, name in zip(fixed, names, strict=True):
         if side is not None:
             raise AnalysisError(
                 f"{name} has one score per system (doc_id *), so it has no {level}-level correlation; use "
@@ -248,7 +248,7 @@ def _interval(
     z: Floats,
     point: Point,
     options: Options,
-    whole: tuple[Floats | None, Floats | None],
+    fixed: tuple[Floats | None, Floats | None],
 ) -> Interval:
     if options.interval == "fisher":
         n = point.n_used
@@ -258,13 +258,13 @@ def _interval(
     if not options.ci or not math.isfinite(point.value):
         return NO_INTERVAL
     if options.level != "system":
-        used = (np.isfinite(x) & np.isfinite(z)).any(axis=0)
-        x, z = x[:, used], z[:, used]
+        has_both = (np.isfinite(x) & np.isfinite(z)).any(axis=0)
+        x, z = x[:, has_both], z[:, has_both]
     redrawn = x.shape[1] if options.resample == "inputs" else x.shape[0]
     if redrawn < 2:  # every resample of one item is that item
         return NO_INTERVAL
-    drawn = draw(options.seed, options.ci, options.resample, x.shape[0], x.shape[1])
-    samples = bootstrap_samples(x, z, options, drawn, whole)
+    weights = draw(options.seed, options.ci, options.resample, x.shape[0], x.shape[1])
+    samples = bootstrap_samples(x, z, options, weights, fixed)
     return percentile_interval(samples, options.confidence, redrawn if options.interval == "bootstrap" else None)
 
 
@@ -272,15 +272,15 @@ def bootstrap_samples(
     x: Floats,
     z: Floats,
     options: Options,
-    drawn: tuple[Floats | None, Floats | None],
-    whole: tuple[Floats | None, Floats | None] = (None, None),
+    weights: tuple[Floats | None, Floats | None],
+    fixed: tuple[Floats | None, Floats | None] = (None, None),
 ) -> Floats:
-    """The correlation of every resample; `drawn` are the weights of systems and of documents."""
+    """The correlation of every resample; `weights` are those of systems and of documents."""
     if options.level == "system":
-        return system_samples(options.coefficient, x, z, *drawn, options.score, whole)
+        return system_samples(options.coefficient, x, z, *weights, options.score, fixed)
     if options.level == "summary":
-        return summary_samples(options.coefficient, x, z, *drawn, options.undefined)
-    return global_samples(options.coefficient, x, z, *drawn)
+        return summary_samples(options.coefficient, x, z, *weights, options.undefined)
+    return global_samples(options.coefficient, x, z, *weights)
 
 
 def _note(
@@ -325,7 +325,7 @@ def _note(
                 {"metric": metric, "n": point.n_undefined, "became": became},
             )
         )
-    return joined(notes)
+    return join_sentences(notes)
 
 
 def _reason(human: str, metric: str, n: int, options: Options, sides: tuple[Floats, Floats]) -> Sentence:
@@ -333,11 +333,11 @@ def _reason(human: str, metric: str, n: int, options: Options, sides: tuple[Floa
         return Sentence("fewer than two systems have both scores")
     if options.level != "system":
         return Sentence("one side is constant wherever both are given")
-    both = np.isfinite(sides[0]) & np.isfinite(sides[1])
-    same = metric if np.ptp(snap(sides[0][both])) == 0 else human
-    if both.all():
-        return Sentence("the scores of %(name)s are the same for all systems", {"name": same})
-    return Sentence("the scores of %(name)s are the same for all systems that have both", {"name": same})
+    has_both = np.isfinite(sides[0]) & np.isfinite(sides[1])
+    constant = metric if np.ptp(snap(sides[0][has_both])) == 0 else human
+    if has_both.all():
+        return Sentence("the scores of %(name)s are the same for all systems", {"name": constant})
+    return Sentence("the scores of %(name)s are the same for all systems that have both", {"name": constant})
 
 
 def system_means(
@@ -348,11 +348,11 @@ def system_means(
     matrix, values = cube.matrix(metric), cube.system_scores(metric)
     low, high = np.full((2, len(values)), np.nan)
     if ci and cube.documents and not cube.is_whole(metric):
-        used = np.isfinite(matrix).any(axis=0)
-        means = resampled_means(matrix[:, used], draw_weights(seed, ci, int(used.sum()), 1))
-        tail = 100 * tail_share(confidence, int(used.sum()))
-        known = np.isfinite(matrix).any(axis=1)
-        low[known], high[known] = np.nanpercentile(means[:, known], [tail, 100 - tail], axis=0)
+        has_scores = np.isfinite(matrix).any(axis=0)
+        means = resampled_means(matrix[:, has_scores], draw_weights(seed, ci, int(has_scores.sum()), 1))
+        tail = 100 * tail_share(confidence, int(has_scores.sum()))
+        is_scored = np.isfinite(matrix).any(axis=1)
+        low[is_scored], high[is_scored] = np.nanpercentile(means[:, is_scored], [tail, 100 - tail], axis=0)
     frame = pd.DataFrame(
         {
             "system": list(cube.systems),

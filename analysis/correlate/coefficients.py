@@ -27,8 +27,8 @@ PAIR_BUDGET = 8_000_000
 class UnknownName(AnalysisError):
     """A name that isn't known here. The sentence lists the known ones."""
 
-    def __init__(self, what: str, name: str, known: tuple[str, ...]) -> None:
-        super().__init__(f"Unknown {what} {name!r}. Known: {', '.join(known)}.")
+    def __init__(self, kind: str, name: str, choices: tuple[str, ...]) -> None:
+        super().__init__(f"Unknown {kind} {name!r}. Known: {', '.join(choices)}.")
 
 
 def complete(x: npt.ArrayLike, z: npt.ArrayLike) -> tuple[Floats, Floats]:
@@ -54,12 +54,12 @@ def midranks(x: Floats) -> Floats:
     order = np.argsort(x, axis=-1, kind="stable")
     ordered = np.take_along_axis(x, order, axis=-1)
     places = np.broadcast_to(np.arange(x.shape[-1]), x.shape)
-    fresh = np.ones(x.shape, dtype=bool)
-    fresh[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    last = np.ones(x.shape, dtype=bool)
-    last[..., :-1] = fresh[..., 1:]
-    first_place = np.maximum.accumulate(np.where(fresh, places, 0), axis=-1)
-    last_place = np.minimum.accumulate(np.where(last, places, x.shape[-1])[..., ::-1], axis=-1)[..., ::-1]
+    is_first = np.ones(x.shape, dtype=bool)
+    is_first[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    is_last = np.ones(x.shape, dtype=bool)
+    is_last[..., :-1] = is_first[..., 1:]
+    first_place = np.maximum.accumulate(np.where(is_first, places, 0), axis=-1)
+    last_place = np.minimum.accumulate(np.where(is_last, places, x.shape[-1])[..., ::-1], axis=-1)[..., ::-1]
     ranks = np.empty(x.shape)
     np.put_along_axis(ranks, order, (first_place + last_place) / 2 + 1, axis=-1)
     return np.where(np.isnan(x), np.nan, ranks)
@@ -121,8 +121,8 @@ def _count_block(a: Floats, b: Floats, epsilon: float) -> Floats:
     uneven_a, uneven_b = (sa != 0).sum(axis=axes), (sb != 0).sum(axis=axes)
     untied = concordant + discordant
     tied_x, tied_z = uneven_b - untied, uneven_a - untied
-    both = present * (present - 1) - untied - tied_x - tied_z
-    counts = np.stack([concordant, discordant, tied_x, tied_z, both]).astype(float) / 2
+    tied_both = present * (present - 1) - untied - tied_x - tied_z
+    counts = np.stack([concordant, discordant, tied_x, tied_z, tied_both]).astype(float) / 2
     return np.concatenate([counts, present[None].astype(float)])
 
 
@@ -137,8 +137,8 @@ def pair_counts(x: npt.ArrayLike, z: npt.ArrayLike, epsilon: float = 0.0) -> Pai
         blocks = [_count_long(a[i], b[i], epsilon)[:, None] for i in range(len(a))]
     else:
         blocks = [_count_block(a[i : i + step], b[i : i + step], epsilon) for i in range(0, len(a), step)]
-    joined = np.concatenate(blocks, axis=1) if blocks else np.zeros((6, 0))
-    return PairCounts(*(part.reshape(lead) for part in joined))
+    counts = np.concatenate(blocks, axis=1) if blocks else np.zeros((6, 0))
+    return PairCounts(*(count.reshape(lead) for count in counts))
 
 
 def _count_long(a: Floats, b: Floats, epsilon: float) -> Floats:
@@ -186,8 +186,8 @@ def tau_b(counts: PairCounts) -> Floats:
 
 def _distinct(x: Floats) -> Floats:
     ordered = np.sort(x, axis=-1)
-    fresh = (ordered[..., 1:] != ordered[..., :-1]) & ~np.isnan(ordered[..., 1:])
-    return np.asarray(fresh.sum(axis=-1) + (~np.isnan(x)).any(axis=-1), dtype=float)
+    is_new = (ordered[..., 1:] != ordered[..., :-1]) & ~np.isnan(ordered[..., 1:])
+    return np.asarray(is_new.sum(axis=-1) + (~np.isnan(x)).any(axis=-1), dtype=float)
 
 
 def kendall_c(x: npt.ArrayLike, z: npt.ArrayLike) -> Floats:

@@ -45,9 +45,9 @@ def draw_weights(seed: int, resamples: int, size: int, stream: int = 0) -> Float
 
 def weights_of(indices: npt.ArrayLike, size: int) -> Floats:
     """The weights of resamples that are given as drawn positions."""
-    drawn = np.asarray(indices, dtype=int)
-    weights = np.zeros((len(drawn), size))
-    np.add.at(weights, (np.arange(len(drawn))[:, None], drawn), 1)
+    positions = np.asarray(indices, dtype=int)
+    weights = np.zeros((len(positions), size))
+    np.add.at(weights, (np.arange(len(positions))[:, None], positions), 1)
     return weights
 
 
@@ -94,8 +94,8 @@ def percentile_interval(samples: Floats, confidence: float = 0.95, n: int | None
 def resampled_means(matrix: Floats, columns: Floats, score: str = "mean") -> Floats:
     """resamples × systems: the systems' scores over the drawn documents."""
     if score == "median":
-        drawn = columns.astype(int)
-        places = [np.repeat(np.arange(matrix.shape[1]), row) for row in drawn]
+        repeats = columns.astype(int)
+        places = [np.repeat(np.arange(matrix.shape[1]), row) for row in repeats]
         return np.stack([over_documents(matrix[:, place], "median") for place in places])
     present = ~np.isnan(matrix)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -114,9 +114,9 @@ def system_samples(
 ) -> Floats:
     """Resampled system-level correlations. `fixed` holds whole-system scores, which stay as they are."""
     sides = []
-    for matrix, whole in zip((x, z), fixed, strict=True):
-        if whole is not None:
-            sides.append(whole)
+    for matrix, system_scores in zip((x, z), fixed, strict=True):
+        if system_scores is not None:
+            sides.append(system_scores)
         elif columns is None:
             sides.append(over_documents(matrix, score))
         else:

@@ -32,8 +32,8 @@ def global_samples(name: str, x: Floats, z: Floats, rows: Floats | None, columns
 
 def _cell_weights(x: Floats, rows: Floats | None, columns: Floats | None) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """resamples × cells, of the cells that are there, and which these are."""
-    some = rows if rows is not None else columns
-    count = len(some) if some is not None else 1
+    weights = rows if rows is not None else columns
+    count = len(weights) if weights is not None else 1
     w_rows = np.ones((count, x.shape[0])) if rows is None else rows
     w_columns = np.ones((count, x.shape[1])) if columns is None else columns
     keep = ~np.isnan(x).ravel()
@@ -43,22 +43,22 @@ def _cell_weights(x: Floats, rows: Floats | None, columns: Floats | None) -> tup
 def _pearson(x: Floats, z: Floats, rows: Floats | None, columns: Floats | None) -> Floats:
     present = ~np.isnan(x)
     if not present.any():
-        some = rows if rows is not None else columns
-        return np.full(len(some) if some is not None else 1, np.nan)
+        weights = rows if rows is not None else columns
+        return np.full(len(weights) if weights is not None else 1, np.nan)
     a = np.where(present, x - x[present].mean(), 0)
     b = np.where(present, z - z[present].mean(), 0)
 
-    def total(part: Floats) -> Floats:
-        across = part.sum(axis=0)[None, :] if rows is None else rows @ part
+    def total(cells: Floats) -> Floats:
+        across = cells.sum(axis=0)[None, :] if rows is None else rows @ cells
         return np.asarray((across if columns is None else across * columns).sum(axis=1))
 
-    parts = [total(part) for part in (present.astype(float), a, b, a * a, b * b, a * b)]
-    values, doubtful = from_moments(parts[0], parts[1], parts[2], parts[3], parts[4], parts[5])
+    moments = [total(cells) for cells in (present.astype(float), a, b, a * a, b * b, a * b)]
+    values, doubtful = from_moments(moments[0], moments[1], moments[2], moments[3], moments[4], moments[5])
     if doubtful.any():
-        again = np.flatnonzero(doubtful)
-        part_rows = None if rows is None else rows[again]
-        cells, keep = _cell_weights(x, part_rows, None if columns is None else columns[again])
-        values[again] = weighted("pearson", x.ravel()[keep], z.ravel()[keep], cells)
+        doubtful_rows = np.flatnonzero(doubtful)
+        row_weights = None if rows is None else rows[doubtful_rows]
+        cells, keep = _cell_weights(x, row_weights, None if columns is None else columns[doubtful_rows])
+        values[doubtful_rows] = weighted("pearson", x.ravel()[keep], z.ravel()[keep], cells)
     return values
 
 
@@ -79,8 +79,8 @@ def _centred_ranks(x: Floats, cells: Floats) -> Floats:
 
 def _spearman(a: Floats, b: Floats, cells: Floats) -> Floats:
     ra, rb = _centred_ranks(a, cells), _centred_ranks(b, cells)
-    parts = [np.einsum("rn,rn,rn->r", cells, left, right) for left, right in ((ra, rb), (ra, ra), (rb, rb))]
-    return ratio(parts[0], parts[1], parts[2])
+    sums = [np.einsum("rn,rn,rn->r", cells, first, second) for first, second in ((ra, rb), (ra, ra), (rb, rb))]
+    return ratio(sums[0], sums[1], sums[2])
 
 
 def _kendall(a: Floats, b: Floats, cells: Floats) -> Floats:
@@ -92,11 +92,11 @@ def _kendall(a: Floats, b: Floats, cells: Floats) -> Floats:
     top = np.zeros(len(cells))
     step = max(1, min(512, CELL_BUDGET // a.size))
     for start in range(0, a.size, step):
-        part, rest = slice(start, start + step), slice(start, None)
-        product = np.sign(a[part, None] - a[None, rest]) * np.sign(b[part, None] - b[None, rest])
+        strip, onward = slice(start, start + step), slice(start, None)
+        product = np.sign(a[strip, None] - a[None, onward]) * np.sign(b[strip, None] - b[None, onward])
         # Pairs with later strips count twice, for they stand for both halves of the matrix.
         product[:, step:] *= 2
-        top += (cells[:, part] * (light[:, rest] @ product.T.astype(np.float32))).sum(axis=1)
+        top += (cells[:, strip] * (light[:, onward] @ product.T.astype(np.float32))).sum(axis=1)
     n = cells.sum(axis=1) ** 2
     free = [n - (_groups(side, cells)[0] ** 2).sum(axis=1) for side in (a, b)]
     return ratio(top, free[0], free[1])
@@ -112,5 +112,5 @@ def _kendall_blocks(x: Floats, z: Floats, weights: Floats) -> Floats:
         sz = np.sign(np.nan_to_num(z[row][:, None] - flat_z[None, :])).astype(np.int8)
         for number, signs in enumerate((sx * sz, np.abs(sx), np.abs(sz))):
             tables[number, row] = signs.sum(axis=0, dtype=np.int32).reshape(size, -1).sum(axis=1)
-    parts = [(weights * (weights @ part)).sum(axis=1) for part in tables]
-    return ratio(parts[0], parts[1], parts[2])
+    sums = [(weights * (weights @ table)).sum(axis=1) for table in tables]
+    return ratio(sums[0], sums[1], sums[2])

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.correlate.coefficients import Floats, UnknownName
-from analysis.sentence import Sentence, joined, some_of
+from analysis.sentence import Sentence, join_sentences, some_of
 from analysis.tables import AnalysisError
 
 WHOLE = "*"
@@ -39,7 +39,7 @@ class Coverage:
     """Systems that have some documents but not all."""
     missing_documents: int
     """Documents with no score of this metric at all."""
-    whole: bool
+    has_whole: bool
     """Whether scores of whole systems (`doc_id` `*`) are there."""
 
     @property
@@ -48,7 +48,7 @@ class Coverage:
 
     def sentence(self) -> Sentence:
         """What is missing, for a person."""
-        if self.whole and not self.n_scores:
+        if self.has_whole and not self.n_scores:
             return Sentence("%(metric)s has one score per system and none per document.", {"metric": self.metric})
         if self.complete:
             return Sentence("%(metric)s is complete: %(n)s scores.", {"metric": self.metric, "n": self.n_scores})
@@ -58,7 +58,7 @@ class Coverage:
                 "metric": self.metric,
                 "n": self.n_scores,
                 "expected": self.n_expected,
-                "gaps": joined(self._gaps(), "; "),
+                "gaps": join_sentences(self._gaps(), "; "),
             },
         )
 
@@ -84,14 +84,14 @@ class ScoreCube:
     """The group of each system, empty where none is given."""
     values: Floats
     """metric × system × document."""
-    whole: Floats
+    whole_systems: Floats
     """metric × system: scores given for whole systems."""
 
     def index(self, metric: str) -> int:
         """Where a metric stands; an unknown one is answered with the known ones."""
         if metric not in self.metrics:
-            known = ", ".join(self.metrics) or "none"
-            raise MissingMeasure(f"The scores hold no measure {metric!r}. Measures there: {known}.")
+            measures = ", ".join(self.metrics) or "none"
+            raise MissingMeasure(f"The scores hold no measure {metric!r}. Measures there: {measures}.")
         return self.metrics.index(metric)
 
     def matrix(self, metric: str) -> Floats:
@@ -100,13 +100,13 @@ class ScoreCube:
 
     def system_scores(self, metric: str, score: str = "mean") -> Floats:
         """One score per system: the given whole-system score where there is one, else the mean or median."""
-        index = self.index(metric)
-        return np.where(np.isnan(self.whole[index]), over_documents(self.values[index], score), self.whole[index])
+        whole_scores = self.whole_systems[self.index(metric)]
+        return np.where(np.isnan(whole_scores), over_documents(self.matrix(metric), score), whole_scores)
 
     def is_whole(self, metric: str) -> bool:
         """Whether the metric scores whole systems only, so that documents can't be resampled."""
         index = self.index(metric)
-        return bool(np.isnan(self.values[index]).all() and not np.isnan(self.whole[index]).all())
+        return bool(np.isnan(self.values[index]).all() and not np.isnan(self.whole_systems[index]).all())
 
     def keep_systems(self, keep: Sequence[int] | np.ndarray) -> ScoreCube:
         """The cube of some systems, by position, in the given order."""
@@ -117,7 +117,7 @@ class ScoreCube:
             self.documents,
             tuple(self.groups[i] for i in places),
             self.values[:, places],
-            self.whole[:, places],
+            self.whole_systems[:, places],
         )
 
     def scaled(self) -> ScoreCube:
@@ -125,14 +125,14 @@ class ScoreCube:
 
         Each metric has one factor, a power of two: no correlation changes, and no digit is lost.
         """
-        cells = np.concatenate([self.values.reshape(len(self.metrics), -1), self.whole], axis=1)
+        cells = np.concatenate([self.values.reshape(len(self.metrics), -1), self.whole_systems], axis=1)
         largest = np.nan_to_num(np.abs(cells)).max(axis=1, initial=0.0)
         wild = (largest > WILD) | ((largest > 0) & (largest < 1 / WILD))
         if not wild.any():
             return self
         shift = np.where(wild, -np.frexp(largest)[1], 0)
-        values, whole = np.ldexp(self.values, shift[:, None, None]), np.ldexp(self.whole, shift[:, None])
-        return replace(self, values=values, whole=whole)
+        values = np.ldexp(self.values, shift[:, None, None])
+        return replace(self, values=values, whole_systems=np.ldexp(self.whole_systems, shift[:, None]))
 
     def coverage(self) -> list[Coverage]:
         """What each metric has, and what it lacks."""
@@ -140,19 +140,19 @@ class ScoreCube:
 
     def _coverage(self, index: int) -> Coverage:
         present = ~np.isnan(self.values[index])
-        whole = ~np.isnan(self.whole[index])
+        has_whole = ~np.isnan(self.whole_systems[index])
         per_system = present.sum(axis=1)
         full = len(self.documents)
-        nothing = (per_system == 0) & ~whole
-        some = (per_system > 0) & (per_system < full)
+        nothing = (per_system == 0) & ~has_whole
+        is_partial = (per_system > 0) & (per_system < full)
         return Coverage(
             self.metrics[index],
             int(present.sum()),
             present.size,
             tuple(self.systems[i] for i in np.flatnonzero(nothing)),
-            tuple(self.systems[i] for i in np.flatnonzero(some)),
+            tuple(self.systems[i] for i in np.flatnonzero(is_partial)),
             int((~present.any(axis=0)).sum()),
-            bool(whole.any()),
+            bool(has_whole.any()),
         )
 
 
@@ -174,26 +174,26 @@ def over_documents(matrix: Floats, score: str = "mean") -> Floats:
 def build_cube(scores: pd.DataFrame, metrics: Sequence[str] | None = None) -> ScoreCube:
     """The cube of a scores table; `metrics` keeps only those, in that order."""
     if metrics is not None:
-        known = sorted(set(scores["metric"]))
+        measures = sorted(set(scores["metric"]))
         for metric in metrics:
-            if metric not in known:
-                there = ", ".join(known) or "none"
-                raise MissingMeasure(f"The scores hold no measure {metric!r}. Measures there: {there}.")
+            if metric not in measures:
+                listing = ", ".join(measures) or "none"
+                raise MissingMeasure(f"The scores hold no measure {metric!r}. Measures there: {listing}.")
         scores = scores[scores["metric"].isin(list(metrics))]
-    names, groups, labels = _system_labels(scores)
-    chosen = tuple(metrics) if metrics is not None else tuple(sorted(set(scores["metric"])))
+    systems, groups, labels = _system_labels(scores)
+    metric_names = tuple(metrics) if metrics is not None else tuple(sorted(set(scores["metric"])))
     documents = tuple(sorted(set(scores["doc_id"]) - {WHOLE}, key=_natural))
-    shape = (len(chosen), len(names), len(documents))
-    values, whole = np.full(shape, np.nan), np.full(shape[:2], np.nan)
-    m = pd.Index(chosen).get_indexer(pd.Index(scores["metric"]))
-    s = pd.Index(names).get_indexer(pd.Index(labels))
+    shape = (len(metric_names), len(systems), len(documents))
+    values, whole_systems = np.full(shape, np.nan), np.full(shape[:2], np.nan)
+    m = pd.Index(metric_names).get_indexer(pd.Index(scores["metric"]))
+    s = pd.Index(systems).get_indexer(pd.Index(labels))
     d = pd.Index(documents).get_indexer(pd.Index(scores["doc_id"])) if documents else np.full(len(scores), -1)
     v = scores["value"].to_numpy(dtype=float)
     _refuse_duplicates(scores, m, s, d)
     cells = d >= 0
     values[m[cells], s[cells], d[cells]] = v[cells]
-    whole[m[~cells], s[~cells]] = v[~cells]
-    return ScoreCube(chosen, names, documents, groups, values, whole)
+    whole_systems[m[~cells], s[~cells]] = v[~cells]
+    return ScoreCube(metric_names, systems, documents, groups, values, whole_systems)
 
 
 def _natural(text: str) -> tuple[int, int, str]:
@@ -201,9 +201,9 @@ def _natural(text: str) -> tuple[int, int, str]:
 
 
 def _refuse_duplicates(scores: pd.DataFrame, m: np.ndarray, s: np.ndarray, d: np.ndarray) -> None:
-    twice = pd.DataFrame({"m": m, "s": s, "d": d}).duplicated().to_numpy()
-    if twice.any():
-        row = scores.iloc[int(np.flatnonzero(twice)[0])]
+    is_duplicate = pd.DataFrame({"m": m, "s": s, "d": d}).duplicated().to_numpy()
+    if is_duplicate.any():
+        row = scores.iloc[int(np.flatnonzero(is_duplicate)[0])]
         raise AnalysisError(
             f"Two scores are given for metric {row['metric']!r}, system {row['system']!r} and document "
             f"{row['doc_id']!r}, and one is expected; remove one or tell the systems apart by `group`."
@@ -215,8 +215,8 @@ def fill_groups(scores: pd.DataFrame) -> pd.DataFrame:
     if "group" not in scores.columns:
         return scores
     group, system = scores["group"].fillna("").astype(str), scores["system"].astype(str)
-    known = pd.DataFrame({"system": system, "group": group})[group != ""].drop_duplicates()
-    only = known.drop_duplicates("system", keep=False).set_index("system")["group"]
+    named_groups = pd.DataFrame({"system": system, "group": group})[group != ""].drop_duplicates()
+    only = named_groups.drop_duplicates("system", keep=False).set_index("system")["group"]
     return scores.assign(group=group.where(group != "", system.map(only).fillna("")))
 
 
@@ -228,13 +228,13 @@ def _system_labels(scores: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ..
         return names, ("",) * len(names), system
     group = scores["group"].fillna("").astype(str)
     pairs = pd.DataFrame({"system": system, "group": group}).drop_duplicates()
-    named = pairs[pairs["group"] != ""]
-    several = set(named["system"][named["system"].duplicated()])
-    only = dict(zip(named["system"], named["group"], strict=True))
-    lost = several & set(pairs["system"][pairs["group"] == ""])
-    if lost:
+    with_group = pairs[pairs["group"] != ""]
+    several = set(with_group["system"][with_group["system"].duplicated()])
+    only = dict(zip(with_group["system"], with_group["group"], strict=True))
+    ambiguous = several & set(pairs["system"][pairs["group"] == ""])
+    if ambiguous:
         raise AnalysisError(
-            f"System {min(lost)!r} stands under several groups and also without a group, so its scores can't "
+            f"System {min(ambiguous)!r} stands under several groups and also without a group, so its scores can't "
             "be assigned; give the group in every row of it."
         )
     group = group.where(group != "", system.map(only).fillna(""))

@@ -29,10 +29,10 @@ def _apply(signs: Floats, weights: Floats) -> Floats:
     return np.asarray(np.einsum("rij,rj->ri", signs, weights))
 
 
-def ratio(top: Floats, left: Floats, right: Floats) -> Floats:
-    """top / sqrt(left · right), NaN where that is undefined."""
+def ratio(top: Floats, first: Floats, second: Floats) -> Floats:
+    """top / sqrt(first · second), NaN where that is undefined."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        value = top / (np.sqrt(left) * np.sqrt(right))
+        value = top / (np.sqrt(first) * np.sqrt(second))
     return np.where(np.isfinite(value), np.clip(value, -1, 1), np.nan)
 
 
@@ -47,8 +47,8 @@ def _pearson(x: Floats, z: Floats, w: Floats) -> Floats:
 
 
 def _constant(x: Floats, w: Floats) -> npt.NDArray[np.bool_]:
-    drawn = w > 0
-    return np.asarray(np.where(drawn, x, np.inf).min(axis=1) >= np.where(drawn, x, -np.inf).max(axis=1))
+    is_drawn = w > 0
+    return np.asarray(np.where(is_drawn, x, np.inf).min(axis=1) >= np.where(is_drawn, x, -np.inf).max(axis=1))
 
 
 def _spearman(x: Floats, z: Floats, w: Floats) -> Floats:
@@ -58,15 +58,15 @@ def _spearman(x: Floats, z: Floats, w: Floats) -> Floats:
 
 def _kendall(x: Floats, z: Floats, w: Floats) -> Floats:
     sx, sz = _signs(x), _signs(z)
-    parts = [(w * _apply(matrix, w)).sum(axis=1) for matrix in (sx * sz, np.abs(sx), np.abs(sz))]
-    return ratio(parts[0], parts[1], parts[2])
+    sums = [(w * _apply(matrix, w)).sum(axis=1) for matrix in (sx * sz, np.abs(sx), np.abs(sz))]
+    return ratio(sums[0], sums[1], sums[2])
 
 
 def _distinct(signs: Floats, w: Floats) -> Floats:
     """How many different values are drawn: those with no equal before them."""
-    drawn = (w > 0).astype(float)
+    is_drawn = (w > 0).astype(float)
     before = np.tril(signs == 0, -1).astype(float)
-    return np.asarray((drawn * (_apply(before, drawn) == 0)).sum(axis=1))
+    return np.asarray((is_drawn * (_apply(before, is_drawn) == 0)).sum(axis=1))
 
 
 def _kendall_c(x: Floats, z: Floats, w: Floats) -> Floats:
@@ -80,10 +80,10 @@ def _kendall_c(x: Floats, z: Floats, w: Floats) -> Floats:
 
 def _accuracy(x: Floats, z: Floats, w: Floats) -> Floats:
     # An item drawn twice makes a pair with itself, on which every metric is right: such pairs don't count.
-    same = (_signs(x) == _signs(z)).astype(float) * (1 - np.eye(x.shape[-1]))
+    same_order = (_signs(x) == _signs(z)).astype(float) * (1 - np.eye(x.shape[-1]))
     pairs = w.sum(axis=1) ** 2 - (w * w).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((w * _apply(same, w)).sum(axis=1) / pairs)
+        return np.asarray((w * _apply(same_order, w)).sum(axis=1) / pairs)
 
 
 _WEIGHTED = {
@@ -131,11 +131,11 @@ def pearson_columns(x: Floats, z: Floats, rows: Floats) -> Floats:
     count = np.maximum(present.sum(axis=0), 1)
     a = np.where(present, x - np.where(present, x, 0).sum(axis=0) / count, 0)
     b = np.where(present, z - np.where(present, z, 0).sum(axis=0) / count, 0)
-    n, sa, sb, saa, sbb, sab = (rows @ part for part in (present.astype(float), a, b, a * a, b * b, a * b))
+    n, sa, sb, saa, sbb, sab = (rows @ column for column in (present.astype(float), a, b, a * a, b * b, a * b))
     values, doubtful = from_moments(n, sa, sb, saa, sbb, sab)
     for column in np.flatnonzero(doubtful.any(axis=0)):
-        again = doubtful[:, column]
-        values[again, column] = weighted("pearson", x[:, column], z[:, column], rows[again])
+        is_doubtful = doubtful[:, column]
+        values[is_doubtful, column] = weighted("pearson", x[:, column], z[:, column], rows[is_doubtful])
     return values
 
 

@@ -55,26 +55,26 @@ def disagreement(
 
     A pair that either metric ties is left out: it has no order to disagree about.
     """
-    names, parts = topics(scores, metrics)
+    names, topic_list = topics(scores, metrics)
     rng = np.random.default_rng(seed)
     sides: list[Floats] = []
-    for topic in parts:
+    for topic in topic_list:
         values = normalised(topic)
         i, j = rng.integers(0, len(values), (2, pairs_per_topic))
         keep = i != j
         sides.append(np.stack([values[i[keep]], values[j[keep]]]))
-    joined = np.concatenate(sides, axis=1)
+    drawn_pairs = np.concatenate(sides, axis=1)
     results = []
     for a, b in combinations(range(len(names)), 2):
-        gap = joined[0] - joined[1]
+        gap = drawn_pairs[0] - drawn_pairs[1]
         order = gap[:, a] * gap[:, b]
-        level = joined[:, :, [a, b]].mean(axis=(0, 2))
+        level = drawn_pairs[:, :, [a, b]].mean(axis=(0, 2))
         place = np.minimum((level * bins).astype(int), bins - 1)
         for cell in range(bins):
-            here = (place == cell) & (order != 0)
-            if here.any():
-                share = float((order[here] < 0).mean())
-                results.append(Disagreement(names[a], names[b], (cell + 0.5) / bins, share, int(here.sum())))
+            in_bin = (place == cell) & (order != 0)
+            if in_bin.any():
+                share = float((order[in_bin] < 0).mean())
+                results.append(Disagreement(names[a], names[b], (cell + 0.5) / bins, share, int(in_bin.sum())))
     return results
 
 
@@ -82,19 +82,19 @@ def consistency(
     scores: pd.DataFrame, *, metrics: Sequence[str] | None = None, samples: int = 5000, seed: int = 0
 ) -> list[Consistency]:
     """F/N of randomly drawn summaries; a summary that nothing betters has no ratio and is left out."""
-    _, parts = topics(scores, metrics)
+    _, topic_list = topics(scores, metrics)
     rng = np.random.default_rng(seed)
-    sizes = np.array([len(topic.systems) for topic in parts])
-    drawn = np.sort(rng.choice(int(sizes.sum()), min(samples, int(sizes.sum())), replace=False))
+    sizes = np.array([len(topic.systems) for topic in topic_list])
+    draws = np.sort(rng.choice(int(sizes.sum()), min(samples, int(sizes.sum())), replace=False))
     starts = np.concatenate([[0], np.cumsum(sizes)])
     results = []
-    for number, topic in enumerate(parts):
+    for number, topic in enumerate(topic_list):
         values = normalised(topic)
-        inside = drawn[(drawn >= starts[number]) & (drawn < starts[number + 1])] - starts[number]
+        inside = draws[(draws >= starts[number]) & (draws < starts[number + 1])] - starts[number]
         for place in inside:
             better = topic.values > topic.values[place]
-            one, every = int(better.any(axis=1).sum()), int(better.all(axis=1).sum())
-            if one:
+            n_any, n_all = int(better.any(axis=1).sum()), int(better.all(axis=1).sum())
+            if n_any:
                 mean = float(values[place].mean())
-                results.append(Consistency(topic.doc_id, topic.systems[place], mean, every / one, one))
+                results.append(Consistency(topic.doc_id, topic.systems[place], mean, n_all / n_any, n_any))
     return results

@@ -50,10 +50,10 @@ class MetricPair:
 def _best(values: Sequence[float], count: int, lowest: bool = False) -> list[bool]:
     """Which values are among the best; all that tie with the last of them are."""
     signed = np.asarray([-v if lowest else v for v in values], dtype=float)
-    known = np.sort(snap(signed[np.isfinite(signed)]))[::-1]
-    if not known.size:
+    defined = np.sort(snap(signed[np.isfinite(signed)]))[::-1]
+    if not defined.size:
         return [False] * len(signed)
-    bar = known[min(count, known.size) - 1]
+    bar = defined[min(count, defined.size) - 1]
     return [bool(math.isfinite(v) and v >= bar) for v in snap(signed)]
 
 
@@ -69,14 +69,14 @@ def metrics_by_dimension(
     cube = scores if isinstance(scores, ScoreCube) else build_cube(scores)
     for name in dimensions:
         cube.index(name)
-    chosen = [m for m in cube.metrics if m not in dimensions] if metrics is None else list(metrics)
+    names = [m for m in cube.metrics if m not in dimensions] if metrics is None else list(metrics)
     rows = []
     for dimension in dimensions:
-        found = correlate(cube, human=dimension, metrics=chosen, coefficient=coefficient)
-        marks = _best([result.value for result in found], best)
+        results = correlate(cube, human=dimension, metrics=names, coefficient=coefficient)
+        marks = _best([result.value for result in results], best)
         rows += [
             DimensionCorrelation(result.metric, dimension, result.value, result.n_used, mark)
-            for result, mark in zip(found, marks, strict=True)
+            for result, mark in zip(results, marks, strict=True)
         ]
     return rows
 
@@ -106,6 +106,6 @@ def metrics_by_metric(
 ) -> list[MetricPair]:
     """Correlation of every metric with every other over the systems (Figure 2)."""
     cube = (scores if isinstance(scores, ScoreCube) else build_cube(scores)).scaled()
-    chosen = list(cube.metrics) if metrics is None else list(metrics)
-    vectors = {name: cube.system_scores(name) for name in chosen}
-    return [MetricPair(a, b, system_value(coefficient, vectors[a], vectors[b])) for a in chosen for b in chosen]
+    names = list(cube.metrics) if metrics is None else list(metrics)
+    vectors = {name: cube.system_scores(name) for name in names}
+    return [MetricPair(a, b, system_value(coefficient, vectors[a], vectors[b])) for a in names for b in names]

@@ -67,7 +67,7 @@ def breed(document: Sequence[str], fitness: Fitness, search: Search) -> list[Bre
 
     people = [score(_fill((), lengths, search.words, rng), 0) for _ in range(search.population)]
     for generation in range(1, search.generations + 1):
-        people = sorted(people, key=lambda one: (-one.fitness, one.sentences))[: max(2, search.population // 2)]
+        people = sorted(people, key=lambda bred: (-bred.fitness, bred.sentences))[: max(2, search.population // 2)]
         children = [_child(people, lengths, search, rng) for _ in range(search.population - len(people))]
         people += [score(child, generation) for child in children]
     return _spread(list(archive.values()), search.keep)
@@ -75,30 +75,30 @@ def breed(document: Sequence[str], fitness: Fitness, search: Search) -> list[Bre
 
 def _fill(start: tuple[int, ...], lengths: np.ndarray, words: int, rng: np.random.Generator) -> tuple[int, ...]:
     """Random sentences added until none fits any more."""
-    chosen = set(start)
-    room = words - int(lengths[list(chosen)].sum()) if chosen else words
+    selection = set(start)
+    room = words - int(lengths[list(selection)].sum()) if selection else words
     for place in rng.permutation(len(lengths)).tolist():
-        if place not in chosen and lengths[place] <= room:
-            chosen.add(place)
+        if place not in selection and lengths[place] <= room:
+            selection.add(place)
             room -= int(lengths[place])
-    return tuple(sorted(chosen))
+    return tuple(sorted(selection))
 
 
 def _child(people: Sequence[Bred], lengths: np.ndarray, search: Search, rng: np.random.Generator) -> tuple[int, ...]:
     """Sentences of two parents, some of them lost, filled up."""
     mother, father = (people[int(rng.integers(len(people)))] for _ in range(2))
     pool = sorted({*mother.sentences, *father.sentences})
-    kept: list[int] = []
+    inherited: list[int] = []
     room = search.words
     for place in rng.permutation(pool).tolist():
         if lengths[place] <= room and rng.random() >= search.mutation:
-            kept.append(place)
+            inherited.append(place)
             room -= int(lengths[place])
-    return _fill(tuple(kept), lengths, search.words, rng)
+    return _fill(tuple(inherited), lengths, search.words, rng)
 
 
-def _spread(found: list[Bred], keep: int) -> list[Bred]:
-    ranked = sorted(found, key=lambda one: (-one.fitness, one.sentences))
+def _spread(candidates: list[Bred], keep: int) -> list[Bred]:
+    ranked = sorted(candidates, key=lambda candidate: (-candidate.fitness, candidate.sentences))
     if len(ranked) <= keep:
         return ranked
     places = np.unique(np.linspace(0, len(ranked) - 1, keep).round().astype(int))
@@ -108,14 +108,14 @@ def _spread(found: list[Bred], keep: int) -> list[Bred]:
 def lexrank(document: Sequence[str], words: int = 100, threshold: float = 0.1, damping: float = 0.85) -> list[int]:
     """The baseline of Erkan and Radev (2004): central sentences of the graph of similar sentences, up to a length."""
     scores = _centrality(_similarity(document), threshold, damping)
-    chosen: list[int] = []
+    selection: list[int] = []
     room = words
     for place in sorted(range(len(document)), key=lambda i: (-round(float(scores[i]), 12), i)):
         length = len(document[place].split())
         if length <= room:
-            chosen.append(place)
+            selection.append(place)
             room -= length
-    return sorted(chosen)
+    return sorted(selection)
 
 
 def _similarity(document: Sequence[str]) -> Floats:
@@ -140,10 +140,10 @@ def _centrality(similarity: Floats, threshold: float, damping: float) -> Floats:
     step = graph / graph.sum(axis=1, keepdims=True)
     rank = np.full(len(graph), 1 / len(graph))
     for _ in range(100):
-        fresh = (1 - damping) / len(graph) + damping * (step.T @ rank)
-        if np.abs(fresh - rank).max() < 1e-10:
+        new_rank = (1 - damping) / len(graph) + damping * (step.T @ rank)
+        if np.abs(new_rank - rank).max() < 1e-10:
             break
-        rank = fresh
+        rank = new_rank
     return np.asarray(rank)
 
 
@@ -160,16 +160,16 @@ class Job:
 
 def run_job(job: Job) -> dict[str, object]:
     """The summaries of one job as plain data, the baseline among them."""
-    found = breed(job.sentences, job.fitness, job.search)
+    candidates = breed(job.sentences, job.fitness, job.search)
     base = lexrank(job.sentences, job.search.words)
     rows = [
         {
             "system": f"{job.metric}-{place:04d}",
-            "summary": [job.sentences[i] for i in one.sentences],
-            "fitness": one.fitness if math.isfinite(one.fitness) else None,
-            "generation": one.generation,
+            "summary": [job.sentences[i] for i in candidate.sentences],
+            "fitness": candidate.fitness if math.isfinite(candidate.fitness) else None,
+            "generation": candidate.generation,
         }
-        for place, one in enumerate(found)
+        for place, candidate in enumerate(candidates)
     ]
     rows.append({"system": BASELINE, "summary": [job.sentences[i] for i in base], "fitness": None, "generation": -1})
     return {"doc_id": job.doc_id, "metric": job.metric, "rows": rows}
@@ -202,12 +202,12 @@ def _on_ray(jobs: list[Job], workers: int) -> Iterator[dict[str, object]]:
 
     paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
     variables = {"PYTHONPATH": os.pathsep.join(path for path in paths if path)}
-    alone: dict[str, Any] = (
+    local_options: dict[str, Any] = (
         {} if address else {"num_cpus": workers, "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
     )
     started = not ray.is_initialized()
     if started:
-        ray.init(address=address, log_to_driver=False, runtime_env={"env_vars": variables}, **alone)
+        ray.init(address=address, log_to_driver=False, runtime_env={"env_vars": variables}, **local_options)
     try:
         task = ray.remote(num_cpus=1, max_retries=10)(run_job)
         yield from (ray.get(handle) for handle in [task.remote(job) for job in jobs])
@@ -230,12 +230,12 @@ def _results(jobs: list[Job], workers: int, engine: str) -> Iterator[dict[str, o
 
 def collect(folder: str | Path) -> list[dict[str, object]]:
     """All generated summaries as rows of a summaries table; equal texts of a document are kept once."""
-    rows, seen = [], set()
+    rows, seen_keys = [], set()
     for path in sorted(Path(folder).glob("*.json")):
-        part = json.loads(path.read_text())
-        for row in part["rows"]:
-            key = (part["doc_id"], tuple(row["summary"]))
-            if key not in seen or (row["system"] == BASELINE and (part["doc_id"], BASELINE) not in seen):
-                rows.append({"doc_id": part["doc_id"], **row})
-            seen |= {key, (part["doc_id"], row["system"])}
+        result = json.loads(path.read_text())
+        for row in result["rows"]:
+            key = (result["doc_id"], tuple(row["summary"]))
+            if key not in seen_keys or (row["system"] == BASELINE and (result["doc_id"], BASELINE) not in seen_keys):
+                rows.append({"doc_id": result["doc_id"], **row})
+            seen_keys |= {key, (result["doc_id"], row["system"])}
     return rows

@@ -49,13 +49,13 @@ def verdicts(matrix: Floats, weights: Floats, confidence: float = 0.95) -> Label
     return np.where(wins >= confidence, 1, np.where(wins <= 1 - confidence, 2, 0))
 
 
-def weighted_f1(truth: Labels, found: Labels) -> float:
+def weighted_f1(truth: Labels, predicted: Labels) -> float:
     """F1 per verdict, averaged with the number of true cases as weight."""
     total = 0.0
     for label in np.unique(truth):
-        right = int(((truth == label) & (found == label)).sum())
-        either = int((truth == label).sum() + (found == label).sum())
-        total += 2 * right / either * int((truth == label).sum())
+        n_right = int(((truth == label) & (predicted == label)).sum())
+        either = int((truth == label).sum() + (predicted == label).sum())
+        total += 2 * n_right / either * int((truth == label).sum())
     return total / len(truth)
 
 
@@ -70,28 +70,28 @@ def pairwise_f1(
 ) -> list[PairwiseF1]:
     """F1 of every metric, and of the human measure against itself as the ceiling."""
     cube = (scores if isinstance(scores, ScoreCube) else build_cube(scores)).scaled()
-    judged = cube.matrix(human)
-    systems = np.isfinite(judged).any(axis=1)
-    documents = np.isfinite(judged).any(axis=0)
+    human_scores = cube.matrix(human)
+    systems = np.isfinite(human_scores).any(axis=1)
+    documents = np.isfinite(human_scores).any(axis=0)
     if systems.sum() < 2 or documents.sum() < 2:
         raise TooFewSystems(
             f"{int(systems.sum())} systems and {int(documents.sum())} documents have a score of {human}; comparing "
             "systems pair by pair needs two of each."
         )
-    part = np.ix_(systems, documents)
+    scored_cells = np.ix_(systems, documents)
     first = draw_weights(seed, resamples, int(documents.sum()), 3)
     second = draw_weights(seed, resamples, int(documents.sum()), 4)
-    truth = verdicts(judged[part], first, confidence)
-    chosen = [name for name in cube.metrics if name != human] if metrics is None else list(metrics)
+    truth = verdicts(human_scores[scored_cells], first, confidence)
+    names = [name for name in cube.metrics if name != human] if metrics is None else list(metrics)
     results = []
-    for name in [*(name for name in chosen if not cube.is_whole(name)), human]:
-        matrix = cube.matrix(name)[part]
+    for name in [*(name for name in names if not cube.is_whole(name)), human]:
+        matrix = cube.matrix(name)[scored_cells]
         if not np.isfinite(matrix).any(axis=1).all():
             raise AnalysisError(
                 f"{name} has no scores for some systems that {human} has; leave it out with --metrics or score them."
             )
-        found = verdicts(matrix, second, confidence)
-        first_better, second_better, neither = (int((found == label).sum()) for label in (1, 2, 0))
-        f1 = weighted_f1(truth, found)
-        results.append(PairwiseF1(name, f1, first_better, second_better, neither, len(found), name == human))
+        predicted = verdicts(matrix, second, confidence)
+        first_better, second_better, neither = (int((predicted == label).sum()) for label in (1, 2, 0))
+        f1 = weighted_f1(truth, predicted)
+        results.append(PairwiseF1(name, f1, first_better, second_better, neither, len(predicted), name == human))
     return results

@@ -28,7 +28,7 @@ class Topic:
     doc_id: str
     systems: tuple[str, ...]
     values: Floats
-    judged: np.ndarray
+    is_judged: np.ndarray
     """Which of them people judged."""
 
 
@@ -60,31 +60,31 @@ def topics(
 
     With `texts` (a summaries table) equal texts within a topic count once; of those, the baseline's is kept.
     """
-    known = list(dict.fromkeys(scores["metric"]))
+    measures = list(dict.fromkeys(scores["metric"]))
     for name in [*(metrics or []), *([human] if human else [])]:
-        if name not in known:
-            raise MissingMeasure(f"The scores hold no measure {name!r}. Measures there: {', '.join(known)}.")
-    chosen = tuple(metrics) if metrics is not None else tuple(name for name in known if name != human)
-    if len(chosen) < 2:
-        raise AnalysisError(f"Agreement between metrics needs two of them, and there is {len(chosen)}.")
-    rows = scores[(scores["doc_id"] != WHOLE) & scores["metric"].isin([*chosen, human or chosen[0]])]
+        if name not in measures:
+            raise MissingMeasure(f"The scores hold no measure {name!r}. Measures there: {', '.join(measures)}.")
+    names = tuple(metrics) if metrics is not None else tuple(name for name in measures if name != human)
+    if len(names) < 2:
+        raise AnalysisError(f"Agreement between metrics needs two of them, and there is {len(names)}.")
+    rows = scores[(scores["doc_id"] != WHOLE) & scores["metric"].isin([*names, human or names[0]])]
     rows = rows.assign(system=_with_group(rows))
     wide = rows.set_index(["doc_id", "system", "metric"])["value"].unstack("metric")
     if texts is not None:
         wide = _drop_equal_texts(wide, texts, baseline)
     order = list(dict.fromkeys(rows["doc_id"]))
     groups = dict(tuple(wide.groupby(level="doc_id", sort=False)))
-    made = []
+    by_topic = []
     for doc_id in order:
         if doc_id not in groups:
             continue
-        part = groups[doc_id]
-        values = part[list(chosen)].to_numpy(dtype=float)
+        group = groups[doc_id]
+        values = group[list(names)].to_numpy(dtype=float)
         complete = np.isfinite(values).all(axis=1)
-        judged = part[human].notna().to_numpy() if human else np.zeros(len(part), dtype=bool)
-        names = part.index.get_level_values("system").astype(str)
-        made.append(Topic(str(doc_id), tuple(names[complete]), values[complete], np.asarray(judged)[complete]))
-    return chosen, [topic for topic in made if len(topic.systems)]
+        is_judged = group[human].notna().to_numpy() if human else np.zeros(len(group), dtype=bool)
+        systems = group.index.get_level_values("system").astype(str)
+        by_topic.append(Topic(str(doc_id), tuple(systems[complete]), values[complete], np.asarray(is_judged)[complete]))
+    return names, [topic for topic in by_topic if len(topic.systems)]
 
 
 def _with_group(rows: pd.DataFrame) -> pd.Series:
@@ -99,8 +99,8 @@ def _with_group(rows: pd.DataFrame) -> pd.Series:
 
 def _drop_equal_texts(wide: pd.DataFrame, texts: pd.DataFrame, baseline: str | None) -> pd.DataFrame:
     texts = texts.sort_values("system", key=lambda names: names != baseline, kind="stable")
-    joined = texts["summary"].map(lambda text: text if isinstance(text, str) else "\n".join(text))
-    keyed = texts.assign(text=joined).drop_duplicates(["doc_id", "text"])
+    plain_texts = texts["summary"].map(lambda text: text if isinstance(text, str) else "\n".join(text))
+    keyed = texts.assign(text=plain_texts).drop_duplicates(["doc_id", "text"])
     keep = pd.MultiIndex.from_frame(keyed[["doc_id", "system"]])
     everything = pd.MultiIndex.from_frame(texts[["doc_id", "system"]])
     result: pd.DataFrame = wide[wide.index.isin(keep) | ~wide.index.isin(everything)]
@@ -138,28 +138,28 @@ def range_correlations(
     """Tau-b of every pair of metrics on the whole range, the average range (with `human`) and the top."""
     if top == "baseline" and not baseline:
         raise AnalysisError("The top above a baseline needs the name of the baseline system.")
-    names, parts = topics(scores, metrics, human, texts, baseline)
+    names, topic_list = topics(scores, metrics, human, texts, baseline)
     pairs: Iterator[tuple[int, int]] = combinations(range(len(names)), 2)
     if progress:
         pairs = progress(pairs, len(names) * (len(names) - 1) // 2)
     results = []
     for pair in pairs:
-        rows = {"whole": [np.arange(len(topic.systems)) for topic in parts]}
+        rows = {"whole": [np.arange(len(topic.systems)) for topic in topic_list]}
         if human:
-            rows["average"] = [np.flatnonzero(topic.judged) for topic in parts]
-        rows["top"] = [top_rows(topic, pair, top, k, baseline) for topic in parts]
-        for name, chosen in rows.items():
-            results.append(_range(names, pair, name, parts, chosen))
+            rows["average"] = [np.flatnonzero(topic.is_judged) for topic in topic_list]
+        rows["top"] = [top_rows(topic, pair, top, k, baseline) for topic in topic_list]
+        for name, rows_by_topic in rows.items():
+            results.append(_range(names, pair, name, topic_list, rows_by_topic))
     return results
 
 
 def _range(
-    names: tuple[str, ...], pair: tuple[int, int], name: str, parts: list[Topic], rows: list[np.ndarray]
+    names: tuple[str, ...], pair: tuple[int, int], name: str, topic_list: list[Topic], rows: list[np.ndarray]
 ) -> RangeTau:
     values = []
-    for topic, chosen in zip(parts, rows, strict=True):
-        part = topic.values[chosen]
-        values.append(float(kendall(part[:, pair[0]], part[:, pair[1]])) if len(part) > 1 else math.nan)
+    for topic, topic_rows in zip(topic_list, rows, strict=True):
+        cells = topic.values[topic_rows]
+        values.append(float(kendall(cells[:, pair[0]], cells[:, pair[1]])) if len(cells) > 1 else math.nan)
     defined = [value for value in values if math.isfinite(value)]
     return RangeTau(
         names[pair[0]],
@@ -168,5 +168,5 @@ def _range(
         float(np.mean(defined)) if defined else math.nan,
         len(defined),
         len(values) - len(defined),
-        float(np.mean([len(chosen) for chosen in rows])) if rows else 0.0,
+        float(np.mean([len(topic_rows) for topic_rows in rows])) if rows else 0.0,
     )

@@ -66,20 +66,20 @@ def rank_systems(
         raise UnknownName("test", test, TESTS)
     cube = scores if isinstance(scores, ScoreCube) else build_cube(scores)
     matrix, values = cube.scaled().matrix(metric), cube.system_scores(metric, score)
-    known = np.flatnonzero(np.isfinite(matrix).sum(axis=1) >= 3)
-    if len(known) < 2:
+    tested = np.flatnonzero(np.isfinite(matrix).sum(axis=1) >= 3)
+    if len(tested) < 2:
         raise AnalysisError(f"Fewer than two systems have {metric} on three documents; there is nothing to compare.")
-    odd = tuple(cube.systems[i] for i in known[adjust([_normal_p(matrix[i]) for i in known], "holm") < 0.05])
-    chosen, why = _choose(test, score, odd)
-    order = known[np.argsort(-values[known], kind="stable")]
-    found = [_test_pair(matrix[i], matrix[j], chosen, resamples, seed) for i, j in combinations(order.tolist(), 2)]
-    adjusted = adjust([p for p, _ in found], correction)
+    not_normal = tuple(cube.systems[i] for i in tested[adjust([_normal_p(matrix[i]) for i in tested], "holm") < 0.05])
+    used_test, why = _choose(test, score, len(not_normal))
+    order = tested[np.argsort(-values[tested], kind="stable")]
+    results = [_test_pair(matrix[i], matrix[j], used_test, resamples, seed) for i, j in combinations(order.tolist(), 2)]
+    adjusted = adjust([p for p, _ in results], correction)
     tests = tuple(
         SystemTest(cube.systems[i], cube.systems[j], float(values[i] - values[j]), p, float(q), n)
-        for (i, j), (p, n), q in zip(combinations(order.tolist(), 2), found, adjusted, strict=True)
+        for (i, j), (p, n), q in zip(combinations(order.tolist(), 2), results, adjusted, strict=True)
     )
     names = tuple(cube.systems[i] for i in order)
-    return Ranking(names, tuple(float(values[i]) for i in order), tests, chosen, why, odd)
+    return Ranking(names, tuple(float(values[i]) for i in order), tests, used_test, why, not_normal)
 
 
 def _normal_p(row: Floats) -> float:
@@ -87,24 +87,24 @@ def _normal_p(row: Floats) -> float:
     return float(stats.shapiro(values).pvalue) if np.ptp(values) > 0 else 0.0
 
 
-def _choose(test: str, score: str, odd: tuple[str, ...]) -> tuple[str, str]:
+def _choose(test: str, score: str, n_abnormal: int) -> tuple[str, str]:
     if test != "auto":
         return test, "as asked"
     if score == "median":
         return "wilcoxon", "systems are ranked by medians"
-    if odd:
-        return "randomisation", f"{len(odd)} systems have scores that are not normal (Shapiro–Wilk, adjusted p < .05)"
+    if n_abnormal:
+        return "randomisation", f"{n_abnormal} systems have scores that are not normal (Shapiro–Wilk, adjusted p < .05)"
     return "t", "no system's scores differ from normal (Shapiro–Wilk)"
 
 
 def _test_pair(a: Floats, b: Floats, test: str, resamples: int, seed: int) -> tuple[float, int]:
     """One-sided p of a being better than b, and the number of shared documents."""
-    both = np.isfinite(a) & np.isfinite(b)
-    gaps = a[both] - b[both]
+    has_both = np.isfinite(a) & np.isfinite(b)
+    gaps = a[has_both] - b[has_both]
     n = len(gaps)
     if n < 2:
         return float("nan"), n
-    gaps[np.abs(gaps) <= SLACK * max(np.abs(a[both]).max(), np.abs(b[both]).max())] = 0
+    gaps[np.abs(gaps) <= SLACK * max(np.abs(a[has_both]).max(), np.abs(b[has_both]).max())] = 0
     if not gaps.any():
         return 1.0, n
     if test == "t":

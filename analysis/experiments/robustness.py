@@ -39,19 +39,19 @@ class OptionPoint:
 
 def split_option(name: str, option: str) -> tuple[str, str] | None:
     """The metric without the option, and its setting; None when the name doesn't hold the option."""
-    found = _BRACKETS.match(name)
-    if not found:
+    match = _BRACKETS.match(name)
+    if not match:
         return None
-    rest, setting = [], None
-    for part in found[2].split(","):
-        key, _, value = part.strip().partition("=")
+    other_options, setting = [], None
+    for text in match[2].split(","):
+        key, _, value = text.strip().partition("=")
         if key == option:
             setting = value
-        elif part.strip():
-            rest.append(part.strip())
+        elif text.strip():
+            other_options.append(text.strip())
     if setting is None:
         return None
-    base = f"{found[1]}[{','.join(rest)}]" if rest else found[1]
+    base = f"{match[1]}[{','.join(other_options)}]" if other_options else match[1]
     return base, setting
 
 
@@ -66,17 +66,17 @@ def by_option(
     """Correlations by setting of an option, for every metric that has it in its name."""
     cube = scores if isinstance(scores, ScoreCube) else build_cube(scores)
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
-    named = {name: found for name in cube.metrics if name != human and (found := split_option(name, option))}
-    lists = any("+" in setting for _, setting in named.values())
-    for name, (metric, setting) in named.items():
+    splits = {name: split for name in cube.metrics if name != human and (split := split_option(name, option))}
+    lists = any("+" in setting for _, setting in splits.values())
+    for name, (metric, setting) in splits.items():
         groups[metric, str(len(setting.split("+"))) if lists else setting].append(name)
     if not groups:
         raise AnalysisError(f"No metric of the table has the option {option!r} in its name, as in metric[{option}=1].")
     points = []
     for (metric, setting), names in sorted(groups.items(), key=lambda item: (item[0][0], _order(item[0][1]))):
         for coefficient in coefficients:
-            found_values = correlate(cube, human=human, metrics=names, level=level, coefficient=coefficient)
-            values = np.array([result.value for result in found_values])
+            results = correlate(cube, human=human, metrics=names, level=level, coefficient=coefficient)
+            values = np.array([result.value for result in results])
             mean = float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
             spread = float(np.nanstd(values)) if np.isfinite(values).any() else float("nan")
             points.append(OptionPoint(metric, option, setting, coefficient, mean, len(names), spread))

@@ -25,19 +25,19 @@ def calibrate_ties(metric: Floats, human: Floats) -> TieCalibration:
     x, z = complete(np.atleast_2d(metric), np.atleast_2d(human))
     i, j = np.triu_indices(x.shape[1], 1)
     gaps, truth = x[:, i] - x[:, j], np.sign(z[:, i] - z[:, j])
-    known = np.isfinite(gaps)
-    size, agrees = np.abs(gaps[known]), np.sign(gaps[known]) == truth[known]
-    tied = truth[known] == 0
+    is_defined = np.isfinite(gaps)
+    size, agrees = np.abs(gaps[is_defined]), np.sign(gaps[is_defined]) == truth[is_defined]
+    tied = truth[is_defined] == 0
     order = np.argsort(size, kind="stable")
     # With the threshold at the k-th gap the first k pairs are ties (right when people tie), the rest keep their order.
-    right = np.concatenate([[0], np.cumsum(tied[order])]) + np.concatenate([np.cumsum(agrees[order][::-1])[::-1], [0]])
+    hits = np.concatenate([[0], np.cumsum(tied[order])]) + np.concatenate([np.cumsum(agrees[order][::-1])[::-1], [0]])
     steps = np.concatenate([[0.0], size[order]])
     last = np.append(steps[1:] != steps[:-1], True)
     start = int(np.searchsorted(steps, 0.0, side="right")) - 1
     candidates = np.flatnonzero(last)
-    best = candidates[int(np.argmax(right[candidates]))]
+    best = candidates[int(np.argmax(hits[candidates]))]
     total = len(size)
-    return TieCalibration(float(steps[best]), float(right[best] / total), float(right[start] / total))
+    return TieCalibration(float(steps[best]), float(hits[best] / total), float(hits[start] / total))
 
 
 def pairwise_difference_pearson(metric: Floats, human: Floats) -> float:
@@ -54,9 +54,9 @@ def kendall_like(metric: Floats, human: Floats, threshold: float = 0.0) -> float
     x, z = complete(metric, human)
     i, j = np.triu_indices(len(x), 1)
     gap = z[i] - z[j]
-    kept = np.abs(gap) >= threshold if threshold else gap != 0
-    product = np.sign(x[i] - x[j])[kept] * np.sign(gap)[kept]
-    return float(np.mean(np.where(product > 0, 1, -1))) if kept.any() else float("nan")
+    is_separated = np.abs(gap) >= threshold if threshold else gap != 0
+    product = np.sign(x[i] - x[j])[is_separated] * np.sign(gap)[is_separated]
+    return float(np.mean(np.where(product > 0, 1, -1))) if is_separated.any() else float("nan")
 
 
 def soft_pairwise_accuracy(metric: Floats, human: Floats, permutations: int = 1000, seed: int = 0) -> float:

@@ -45,15 +45,15 @@ def top_k(
     order = order[np.isfinite(human_scores[order])]
     if len(order) < 3:
         raise TooFewSystems(f"{len(order)} systems have a score of {human}; top-k needs at least 3.")
-    wanted = list(ks) if ks is not None else list(range(len(order), min(smallest, len(order)) - 1, -1))
-    for k in wanted:
+    sizes = list(ks) if ks is not None else list(range(len(order), min(smallest, len(order)) - 1, -1))
+    for k in sizes:
         if not 2 <= k <= len(order):
             raise AnalysisError(f"k = {k} is not possible with {len(order)} systems; take 2 to {len(order)}.")
     ranked = snap(human_scores)[order]
     results = []
-    for k in wanted:
+    for k in sizes:
         tied = k < len(order) and ranked[k - 1] == ranked[k]
-        part = cube.keep_systems(order[:k])
-        for found in correlate(part, human=human, metrics=metrics, coefficient=coefficient):
-            results.append(TopK(k, found.metric, coefficient, found.value, bool(tied)))
+        top_systems = cube.keep_systems(order[:k])
+        for result in correlate(top_systems, human=human, metrics=metrics, coefficient=coefficient):
+            results.append(TopK(k, result.metric, coefficient, result.value, bool(tied)))
     return results

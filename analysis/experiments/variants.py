@@ -58,9 +58,9 @@ class OptionShare:
 
 def parse_variant(metric: str, score: str) -> Variant:
     """The options that stand in a metric's name, as in `rouge-2-p[stem,stop]`."""
-    found = _NAME.match(metric)
-    base, options = (found["base"], found["options"] or "") if found else (metric, "")
-    flags = {part.split("=")[0].strip() for part in options.split(",")}
+    match = _NAME.match(metric)
+    base, options = (match["base"], match["options"] or "") if match else (metric, "")
+    flags = {option.split("=")[0].strip() for option in options.split(",")}
     cut = _PART.match(base)
     family, part = (cut["family"], cut["part"][0]) if cut else (base, "")
     return Variant(f"{metric} {score}", family, part, "stem" in flags, "stop" in flags, score)
@@ -91,11 +91,11 @@ def compare_variants(
     The paper corrects for nothing; with 193 variants that makes some 18,000 chances, so consider a correction.
     """
     cube = (scores if isinstance(scores, ScoreCube) else build_cube(scores)).scaled()
-    chosen = [name for name in cube.metrics if name != human] if metrics is None else list(metrics)
-    vectors, variants = variant_cube(cube, human, chosen)
-    found = compare(vectors, human=human, test="williams", coefficient=coefficient, correction=correction)
+    names = [name for name in cube.metrics if name != human] if metrics is None else list(metrics)
+    vectors, variants = variant_cube(cube, human, names)
+    comparison = compare(vectors, human=human, test="williams", coefficient=coefficient, correction=correction)
     by_name = {variant.name: variant for variant in variants}
-    return [VariantResult(by_name[s.metric], s.value, s.optimal) for s in found.standings], found
+    return [VariantResult(by_name[s.metric], s.value, s.optimal) for s in comparison.standings], comparison
 
 
 def option_shares(results: Sequence[VariantResult]) -> list[OptionShare]:
@@ -144,9 +144,9 @@ def combine_human(scores: pd.DataFrame, coverage: str, quality: str) -> pd.DataF
         raise AnalysisError("Geometric and harmonic means need scores of 0 or more.")
     with np.errstate(invalid="ignore", divide="ignore"):
         harmonic = np.where(a + b > 0, 2 * a * b / (a + b), np.where(np.isnan(a + b), np.nan, 0))
-    parts = {"human:mean": (a + b) / 2, "human:geometric": np.sqrt(a * b), "human:harmonic": harmonic}
-    made = [wide.index.to_frame(index=False).assign(metric=name, value=value) for name, value in parts.items()]
-    return pd.concat([scores, *made], ignore_index=True)
+    combinations = {"human:mean": (a + b) / 2, "human:geometric": np.sqrt(a * b), "human:harmonic": harmonic}
+    frames = [wide.index.to_frame(index=False).assign(metric=name, value=value) for name, value in combinations.items()]
+    return pd.concat([scores, *frames], ignore_index=True)
 
 
 @dataclass(frozen=True)
@@ -169,12 +169,12 @@ def compare_combinations(
     correction: str = "none",
 ) -> list[CombinationResult]:
     """The best variants of each combination under all combinations, optimal ones marked (Table 4)."""
-    joined = combine_human(scores, coverage, quality)
+    with_combinations = combine_human(scores, coverage, quality)
     names = {c: f"human:{c}" for c in COMBINATIONS[:3]} | {"coverage": coverage, "quality": quality}
-    chosen = metrics or [m for m in dict.fromkeys(scores["metric"]) if m not in (coverage, quality)]
-    cube = build_cube(joined)
+    metric_names = metrics or [m for m in dict.fromkeys(scores["metric"]) if m not in (coverage, quality)]
+    cube = build_cube(with_combinations)
     tables = {
-        combination: compare_variants(cube, human=human, metrics=chosen, correction=correction)[0]
+        combination: compare_variants(cube, human=human, metrics=metric_names, correction=correction)[0]
         for combination, human in names.items()
     }
     top = dict.fromkeys(result.variant.name for table in tables.values() for result in table[:best])

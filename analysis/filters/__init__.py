@@ -75,25 +75,25 @@ def apply_rules(
         raise AnalysisError(f"There is no policy for ties {ties!r}; there are {', '.join(TIES)}.")
     if judgments.empty:
         raise AnalysisError("There are no judgments to filter.")
-    chosen = [rule for given in rules for rule in (parse_rules(given) if isinstance(given, str) else [given])]
-    kept = judgments.reset_index(drop=True)
+    parsed = [rule for spec in rules for rule in (parse_rules(spec) if isinstance(spec, str) else [spec])]
+    remaining = judgments.reset_index(drop=True)
     rng = np.random.default_rng(seed)
     decisions: list[Decision] = []
     dropped = []
-    for rule in chosen:
-        made, gone = _apply(kept, rule, ties, rng, include_checks)
-        decisions += made
-        dropped.append(gone)
-        kept = kept.drop(index=gone.index)
+    for rule in parsed:
+        new_decisions, dropped_rows = _apply(remaining, rule, ties, rng, include_checks)
+        decisions += new_decisions
+        dropped.append(dropped_rows)
+        remaining = remaining.drop(index=dropped_rows.index)
     settings = {
-        "rules": [{"name": rule.name, "settings": settings_of(rule)} for rule in chosen],
+        "rules": [{"name": rule.name, "settings": settings_of(rule)} for rule in parsed],
         "ties": ties,
         "seed": seed,
         "include_checks": include_checks,
     }
     everything = pd.concat(dropped) if dropped else judgments.iloc[:0]
     return FilterResult(
-        kept.reset_index(drop=True), everything.sort_index().reset_index(drop=True), tuple(decisions), settings
+        remaining.reset_index(drop=True), everything.sort_index().reset_index(drop=True), tuple(decisions), settings
     )
 
 
@@ -105,34 +105,34 @@ def _apply(
     checks = rows[rows["is_check"].astype(bool)] if "is_check" in rows.columns else rows.iloc[:0]
     if ordinary.empty:
         raise AnalysisError("There are no judgments but check items to filter.")
-    made = RULES[rule.name].function(Evidence(ordinary, checks.reset_index(drop=True), ties, rng), settings)
-    marks = _marks(rows, made)
+    decisions = RULES[rule.name].function(Evidence(ordinary, checks.reset_index(drop=True), ties, rng), settings)
+    marks = _marks(rows, decisions)
     sizes = marks.value_counts()
-    made = [replace(decision, n_rows=int(sizes.get(number, 0))) for number, decision in enumerate(made)]
-    left = marks[~rows["is_check"].astype(bool)] if "is_check" in rows.columns and not include_checks else marks
-    if len(made) and (left >= 0).all():
+    decisions = [replace(decision, n_rows=int(sizes.get(number, 0))) for number, decision in enumerate(decisions)]
+    real_marks = marks[~rows["is_check"].astype(bool)] if "is_check" in rows.columns and not include_checks else marks
+    if len(decisions) and (real_marks >= 0).all():
         workers = rows["worker_id"].nunique()
         raise AnalysisError(
             f"The rule {rule} would drop everybody ({workers} workers); loosen its settings or leave it out."
         )
-    gone = rows[marks >= 0].copy()
-    which = [made[number] for number in marks[marks >= 0]]
-    gone["rule"] = pd.Series([decision.rule for decision in which], index=gone.index, dtype="str")
-    gone["reason"] = pd.Series([decision.reason for decision in which], index=gone.index, dtype="str")
-    gone["evidence"] = pd.Series([as_json(d.evidence) for d in which], index=gone.index, dtype="str")
-    gone["settings"] = pd.Series([as_json(d.settings) for d in which], index=gone.index, dtype="str")
-    return made, gone
+    dropped = rows[marks >= 0].copy()
+    reasons = [decisions[number] for number in marks[marks >= 0]]
+    dropped["rule"] = pd.Series([decision.rule for decision in reasons], index=dropped.index, dtype="str")
+    dropped["reason"] = pd.Series([decision.reason for decision in reasons], index=dropped.index, dtype="str")
+    dropped["evidence"] = pd.Series([as_json(d.evidence) for d in reasons], index=dropped.index, dtype="str")
+    dropped["settings"] = pd.Series([as_json(d.settings) for d in reasons], index=dropped.index, dtype="str")
+    return decisions, dropped
 
 
-def _marks(rows: pd.DataFrame, made: Sequence[Decision]) -> pd.Series:
+def _marks(rows: pd.DataFrame, decisions: Sequence[Decision]) -> pd.Series:
     """For each row the number of the decision that drops it, or -1."""
-    if not made:
+    if not decisions:
         return pd.Series(-1, index=rows.index)
-    columns = ["worker_id", *made[0].item]
-    keys = [(decision.worker_id, *decision.item.values()) for decision in made]
-    number = pd.Series(range(len(made)), index=pd.MultiIndex.from_tuples(keys, names=columns))
-    wanted = pd.MultiIndex.from_arrays([rows[column].astype("str") for column in columns], names=columns)
-    return pd.Series(number.reindex(wanted, fill_value=-1).to_numpy(), index=rows.index)
+    columns = ["worker_id", *decisions[0].item]
+    keys = [(decision.worker_id, *decision.item.values()) for decision in decisions]
+    number = pd.Series(range(len(decisions)), index=pd.MultiIndex.from_tuples(keys, names=columns))
+    row_keys = pd.MultiIndex.from_arrays([rows[column].astype("str") for column in columns], names=columns)
+    return pd.Series(number.reindex(row_keys, fill_value=-1).to_numpy(), index=rows.index)
 
 
 def preview(
@@ -151,19 +151,19 @@ def preview(
     A task is one summary. Without a quota each task needs as many workers as it has now.
     """
     result = apply_rules(judgments, rules, seed, ties, include_checks)
-    before, after = judgments, result.kept
+    before, remaining = judgments, result.kept
     if not include_checks:
-        before, after = without_checks(before), without_checks(after)
-    had = before.groupby(["doc_id", "system"])["worker_id"].nunique()
-    has = after.groupby(["doc_id", "system"])["worker_id"].nunique().reindex(had.index, fill_value=0)
-    missing = (had if quota is None else had.clip(lower=quota, upper=quota)) - has
+        before, remaining = without_checks(before), without_checks(remaining)
+    n_before = before.groupby(["doc_id", "system"])["worker_id"].nunique()
+    n_after = remaining.groupby(["doc_id", "system"])["worker_id"].nunique().reindex(n_before.index, fill_value=0)
+    missing = (n_before if quota is None else n_before.clip(lower=quota, upper=quota)) - n_after
     missing = missing.clip(lower=0)
     return FilterPreview(
         result=result,
-        workers_dropped=before["worker_id"].nunique() - after["worker_id"].nunique(),
-        rows_dropped=len(before) - len(after),
+        workers_dropped=before["worker_id"].nunique() - remaining["worker_id"].nunique(),
+        rows_dropped=len(before) - len(remaining),
         agreement_before=_alpha(before, level, include_checks),
-        agreement_after=_alpha(after, level, include_checks),
+        agreement_after=_alpha(remaining, level, include_checks),
         tasks_below=int((missing > 0).sum()),
         assignments_missing=int(missing.sum()),
         cost=float(missing.sum() * price),

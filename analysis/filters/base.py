@@ -106,17 +106,17 @@ def rule(name: str, **defaults: Setting) -> Callable[[RuleFunction], RuleFunctio
     return register
 
 
-def settings_of(chosen: Rule) -> dict[str, Setting]:
+def settings_of(rule: Rule) -> dict[str, Setting]:
     """A rule's settings, defaults filled in and each in the type of its default."""
-    if chosen.name not in RULES:
-        raise AnalysisError(f"There is no rule {chosen.name!r}; there are {', '.join(RULES)}.")
-    defaults = RULES[chosen.name].defaults
+    if rule.name not in RULES:
+        raise AnalysisError(f"There is no rule {rule.name!r}; there are {', '.join(RULES)}.")
+    defaults = RULES[rule.name].defaults
     settings = dict(defaults)
-    for name, value in chosen.options.items():
+    for name, value in rule.options.items():
         if name not in defaults:
-            known = ", ".join(defaults) or "none"
-            raise AnalysisError(f"The rule {chosen.name} has no setting {name!r}; its settings are {known}.")
-        settings[name] = _typed(chosen.name, name, value, defaults[name])
+            listing = ", ".join(defaults) or "none"
+            raise AnalysisError(f"The rule {rule.name} has no setting {name!r}; its settings are {listing}.")
+        settings[name] = _typed(rule.name, name, value, defaults[name])
     return settings
 
 
@@ -138,17 +138,17 @@ def _typed(rule_name: str, name: str, value: Setting, default: Setting) -> Setti
 
 def parse_rules(text: str) -> list[Rule]:
     """Rules from `name[setting=value,…]`, several separated by commas outside brackets."""
-    rules, rest = [], text
-    while rest:
-        name, bracket, behind = _until(rest)
+    rules, remaining = [], text
+    while remaining:
+        name, bracket, behind = _until(remaining)
         options: dict[str, Setting] = {}
         if bracket:
             inside, closed, behind = behind.partition("]")
             if not closed:
                 raise AnalysisError(f"The rule {text!r} has no closing bracket; write name[setting=value,…].")
-            options = dict(_option(part, text) for part in inside.split(",") if part.strip())
+            options = dict(_option(setting, text) for setting in inside.split(",") if setting.strip())
         rules.append(Rule(name.strip(), options))
-        rest = behind.lstrip().removeprefix(",").strip()
+        remaining = behind.lstrip().removeprefix(",").strip()
     return rules
 
 
@@ -160,10 +160,10 @@ def _until(text: str) -> tuple[str, bool, str]:
     return (text, False, "") if comma < 0 else (text[:comma], False, text[comma:])
 
 
-def _option(part: str, text: str) -> tuple[str, Setting]:
-    name, equals, value = part.partition("=")
+def _option(setting: str, text: str) -> tuple[str, Setting]:
+    name, equals, value = setting.partition("=")
     if not equals:
-        raise AnalysisError(f"The setting {part.strip()!r} in {text!r} has no value; write setting=value.")
+        raise AnalysisError(f"The setting {setting.strip()!r} in {text!r} has no value; write setting=value.")
     return name.strip(), value.strip()
 
 

@@ -28,13 +28,13 @@ def checks(evidence: Evidence, settings: dict[str, Setting]) -> list[Decision]:
     failed = rows["value"].to_numpy() != expected_answers(rows, str(settings["expected"]))
     table = pd.DataFrame({"worker_id": rows["worker_id"], "failed": failed}).groupby("worker_id")["failed"]
     decisions = []
-    for worker, wrong, size in zip(table.sum().index, table.sum(), table.size(), strict=True):
-        if size >= int(settings["minimum"]) and wrong / size > float(settings["max_failed"]):
+    for worker, n_failed, size in zip(table.sum().index, table.sum(), table.size(), strict=True):
+        if size >= int(settings["minimum"]) and n_failed / size > float(settings["max_failed"]):
             reason = Sentence(
                 "Failed %(wrong)s of %(size)s check items, more than %(share)s%%.",
-                {"wrong": wrong, "size": size, "share": f"{100 * float(settings['max_failed']):.0f}"},
+                {"wrong": n_failed, "size": size, "share": f"{100 * float(settings['max_failed']):.0f}"},
             )
-            decisions.append(Decision("checks", str(worker), reason, {"failed": wrong, "checks": size}, settings))
+            decisions.append(Decision("checks", str(worker), reason, {"failed": n_failed, "checks": size}, settings))
     return decisions
 
 
@@ -56,8 +56,8 @@ def numbers(rows: pd.DataFrame, column: str) -> Floats:
     """An extra column as numbers (in CSV files extra columns are text)."""
     if column not in rows.columns:
         raise AnalysisError(f"The judgments have no column {column!r}; they have {', '.join(rows.columns)}.")
-    found = pd.to_numeric(rows[column].replace("", np.nan), errors="coerce")
-    return found.to_numpy(dtype=np.float64, na_value=np.nan)
+    values = pd.to_numeric(rows[column].replace("", np.nan), errors="coerce")
+    return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 @rule("time", z=3.5, floor=0.0, minimum=3)
@@ -109,18 +109,18 @@ def straightlining(evidence: Evidence, settings: dict[str, Setting]) -> list[Dec
     counts = count(rows)
     order = _reading_order(rows)
     worker, names = pd.factorize(rows["worker_id"], sort=True)
-    others = counts.table[counts.unit_of]
-    others[np.arange(len(others)), counts.value_of] -= 1
+    other_answers = counts.table[counts.unit_of]
+    other_answers[np.arange(len(other_answers)), counts.value_of] -= 1
     # One imagined answer spread over the values in the study's proportions keeps unanimous units from proving much.
     share = counts.table.sum(axis=0) / counts.table.sum()
-    expected = (others + share) / (others.sum(axis=1, keepdims=True) + 1)
+    expected = (other_answers + share) / (other_answers.sum(axis=1, keepdims=True) + 1)
     decisions = []
     for code, name in enumerate(names):
-        mine = order[worker[order] == code]
-        if len(mine) >= int(settings["minimum"]):
-            found = _straight(counts.value_of[mine], expected[mine], counts.values, settings)
-            if found is not None:
-                decisions.append(Decision("straightlining", str(name), found[0], found[1], settings))
+        worker_rows = order[worker[order] == code]
+        if len(worker_rows) >= int(settings["minimum"]):
+            pattern = _straight(counts.value_of[worker_rows], expected[worker_rows], counts.values, settings)
+            if pattern is not None:
+                decisions.append(Decision("straightlining", str(name), pattern[0], pattern[1], settings))
     return decisions
 
 
@@ -131,30 +131,30 @@ def _reading_order(rows: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.int
 
 
 def _straight(
-    own: np.ndarray[tuple[int], np.dtype[np.int64]], expected: Floats, values: Floats, settings: dict[str, Setting]
+    codes: np.ndarray[tuple[int], np.dtype[np.int64]], expected: Floats, values: Floats, settings: dict[str, Setting]
 ) -> tuple[str, dict[str, object]] | None:
-    size, alpha = len(own), float(settings["alpha"])
-    answers = np.bincount(own, minlength=len(values))
-    most = int(answers.argmax())
-    mean, variance = expected[:, most].sum(), (expected[:, most] * (1 - expected[:, most])).sum()
-    if answers[most] / size >= float(settings["share"]) and variance > 0:
-        p = float(stats.norm.sf((answers[most] - 0.5 - mean) / np.sqrt(variance)))
+    size, alpha = len(codes), float(settings["alpha"])
+    answers = np.bincount(codes, minlength=len(values))
+    commonest = int(answers.argmax())
+    mean, variance = expected[:, commonest].sum(), (expected[:, commonest] * (1 - expected[:, commonest])).sum()
+    if answers[commonest] / size >= float(settings["share"]) and variance > 0:
+        p = float(stats.norm.sf((answers[commonest] - 0.5 - mean) / np.sqrt(variance)))
         if p < alpha:
             reason = Sentence(
                 "Answered %(value)s to %(same)s of %(size)s units (p = %(p)s given the others).",
-                {"value": f"{values[most]:g}", "same": int(answers[most]), "size": size, "p": f"{p:.1g}"},
+                {"value": f"{values[commonest]:g}", "same": int(answers[commonest]), "size": size, "p": f"{p:.1g}"},
             )
-            return reason, {"value": float(values[most]), "same": int(answers[most]), "answers": size, "p": p}
+            return reason, {"value": float(values[commonest]), "same": int(answers[commonest]), "answers": size, "p": p}
     chance = float(((answers / size) ** 2).sum())
     for lag in range(2, int(settings["period"]) + 1):
-        same = int((own[lag:] == own[:-lag]).sum())
-        p = float(stats.binom.sf(same - 1, size - lag, chance)) * (int(settings["period"]) - 1)
-        if same / (size - lag) >= float(settings["share"]) and p < alpha and answers[most] / size < 0.9:
+        n_same = int((codes[lag:] == codes[:-lag]).sum())
+        p = float(stats.binom.sf(n_same - 1, size - lag, chance)) * (int(settings["period"]) - 1)
+        if n_same / (size - lag) >= float(settings["share"]) and p < alpha and answers[commonest] / size < 0.9:
             reason = Sentence(
                 "Answers repeat every %(lag)s units in %(same)s of %(size)s places (p = %(p)s by chance).",
-                {"lag": lag, "same": same, "size": size - lag, "p": f"{p:.1g}"},
+                {"lag": lag, "same": n_same, "size": size - lag, "p": f"{p:.1g}"},
             )
-            return reason, {"period": lag, "same": same, "answers": size, "p": p}
+            return reason, {"period": lag, "same": n_same, "answers": size, "p": p}
     return None
 
 

@@ -17,10 +17,10 @@ def caught_by(decisions: Iterable[Decision], judgments: pd.DataFrame) -> dict[st
 
     A rule such as majority-dissent drops somebody from nearly every task: once or twice says nothing about a person.
     """
-    judged = judgments[["worker_id", "doc_id", "system"]].drop_duplicates().groupby("worker_id").size()
+    n_summaries = judgments[["worker_id", "doc_id", "system"]].drop_duplicates().groupby("worker_id").size()
     shares: dict[tuple[str, str], float] = {}
     for decision in decisions:
-        share = 1 / int(judged.get(decision.worker_id, 1)) if decision.item else 1.0
+        share = 1 / int(n_summaries.get(decision.worker_id, 1)) if decision.item else 1.0
         key = (decision.worker_id, decision.rule)
         shares[key] = shares.get(key, 0.0) + share
     rules: dict[str, list[str]] = {}
@@ -57,17 +57,17 @@ def examine_filter(judgments: pd.DataFrame, rules: Sequence[str], *, seed: int =
     answers = {str(worker): float(share) for worker, share in shares.items()}
     if judgments.empty or not rules:
         return Examined((), {}, answers, None, None, before, before, 0)
-    seen = preview(judgments, rules, seed=seed, level=level)
-    kept = seen.result.kept
+    effect = preview(judgments, rules, seed=seed, level=level)
+    remaining = effect.result.kept
     return Examined(
         rules=tuple(rules),
-        caught={worker: tuple(names) for worker, names in caught_by(seen.result.decisions, judgments).items()},
+        caught={worker: tuple(names) for worker, names in caught_by(effect.result.decisions, judgments).items()},
         answers=answers,
-        agreement_before=seen.agreement_before,
-        agreement_after=seen.agreement_after,
+        agreement_before=effect.agreement_before,
+        agreement_after=effect.agreement_after,
         right_before=before,
-        right_after=share_right(kept),
-        lost=len(set(judgments["assignment_id"]) - set(kept["assignment_id"])),
+        right_after=share_right(remaining),
+        lost=len(set(judgments["assignment_id"]) - set(remaining["assignment_id"])),
     )
 
 

@@ -33,10 +33,10 @@ def majority_dissent(evidence: Evidence, settings: dict[str, Setting]) -> list[D
         .reset_index()
     )
     worst = table.groupby("item")["dissent"].transform("max")
-    named = rows.assign(item=item).drop_duplicates("item").set_index("item")[columns]
+    items = rows.assign(item=item).drop_duplicates("item").set_index("item")[columns]
     decisions = []
     for code, tied in table[(table["dissent"] == worst) & (worst > 0)].groupby("item", sort=True):
-        place = {name: str(named[name].loc[code]) for name in columns}
+        place = {name: str(items[name].loc[code]) for name in columns}
         for position in _choose(len(tied), evidence):
             decisions.append(_dissenter(tied.iloc[position], len(tied), place, evidence.ties, settings))
     return decisions
@@ -60,15 +60,15 @@ def _choose(tied: int, evidence: Evidence) -> list[int]:
 
 def _dissenter(row: pd.Series, tied: int, place: dict[str, str], ties: str, settings: dict[str, Setting]) -> Decision:
     dissent, units = int(row["dissent"]), int(row["units"])
-    where = ", ".join(f"{name} {value}" for name, value in place.items())
+    item = ", ".join(f"{name} {value}" for name, value in place.items())
     reason = Sentence(
         "Outvoted on %(dissent)s of %(units)s units of %(where)s, more than anybody else there.",
-        {"dissent": dissent, "units": units, "where": where},
+        {"dissent": dissent, "units": units, "where": item},
     )
     if tied > 1:
         reason = Sentence(
             "Outvoted on %(dissent)s of %(units)s units of %(where)s, like %(others)s other(s) (ties: %(ties)s).",
-            {"dissent": dissent, "units": units, "where": where, "others": tied - 1, "ties": ties},
+            {"dissent": dissent, "units": units, "where": item, "others": tied - 1, "ties": ties},
         )
     numbers = {"dissent": dissent, "units": units, "tied": tied}
     return Decision("majority-dissent", str(row["worker_id"]), reason, numbers, {**settings, "ties": ties}, place)
@@ -84,9 +84,9 @@ def worker_agreement(evidence: Evidence, settings: dict[str, Setting]) -> list[D
     measure = str(settings["measure"])
     if measure not in ("alpha", "raw"):
         raise AnalysisError(f"worker-agreement knows no measure {measure!r}; there are alpha and raw.")
-    found = agreement(evidence.rows, coefficient=measure, level=str(settings["level"]), by="worker_id")
+    results = agreement(evidence.rows, coefficient=measure, level=str(settings["level"]), by="worker_id")
     decisions = []
-    for result in found:
+    for result in results:
         # An undefined agreement (everybody gave one value only) is below nothing.
         if result.n_units >= int(settings["minimum"]) and result.value < float(settings["threshold"]):
             reason = Sentence(

@@ -29,24 +29,25 @@ def bad_reference(evidence: Evidence, settings: dict[str, Setting]) -> list[Deci
         .reset_index()
     )
     decisions = []
-    for worker, own in scores.groupby("worker_id", sort=True):
-        bad, good = own.loc[own["planted"], "value"], own.loc[~own["planted"], "value"]
-        if min(len(bad), len(good)) < int(settings["minimum"]):
+    for worker, ratings in scores.groupby("worker_id", sort=True):
+        bad_scores, other_scores = ratings.loc[ratings["planted"], "value"], ratings.loc[~ratings["planted"], "value"]
+        if min(len(bad_scores), len(other_scores)) < int(settings["minimum"]):
             continue
-        p = float(stats.mannwhitneyu(good, bad, alternative="greater").pvalue)
+        bad_mean, other_mean = float(bad_scores.mean()), float(other_scores.mean())
+        p = float(stats.mannwhitneyu(other_scores, bad_scores, alternative="greater").pvalue)
         if p > float(settings["alpha"]):
             reason = Sentence(
                 "Scores %(n_bad)s planted bad summaries %(bad)s and %(n_good)s others %(good)s on average: not clearly "
                 "lower (Mann–Whitney p = %(p)s).",
                 {
-                    "n_bad": len(bad),
-                    "bad": f"{bad.mean():.2f}",
-                    "n_good": len(good),
-                    "good": f"{good.mean():.2f}",
+                    "n_bad": len(bad_scores),
+                    "bad": f"{bad_mean:.2f}",
+                    "n_good": len(other_scores),
+                    "good": f"{other_mean:.2f}",
                     "p": f"{p:.2g}",
                 },
             )
-            numbers = {"bad": float(bad.mean()), "others": float(good.mean()), "n_bad": len(bad), "p": p}
+            numbers = {"bad": bad_mean, "others": other_mean, "n_bad": len(bad_scores), "p": p}
             decisions.append(Decision("bad-reference", str(worker), reason, numbers, settings))
     return decisions
 

@@ -39,14 +39,14 @@ def worker_figures(judgments: pd.DataFrame, level: str = "nominal") -> pd.DataFr
 
 def standing_out(figures: pd.DataFrame) -> pd.DataFrame:
     """The figures with two flags: `is_fast` (beside the median worker) and `fails_checks`."""
-    usual = figures["seconds"].median()
+    median_seconds = figures["seconds"].median()
     return figures.assign(
-        is_fast=figures["seconds"] < FAST * usual, fails_checks=figures["failed"] > FAILED * figures["checks"]
+        is_fast=figures["seconds"] < FAST * median_seconds, fails_checks=figures["failed"] > FAILED * figures["checks"]
     )
 
 
 def beside_others(judgments: pd.DataFrame, worker: str) -> pd.DataFrame:
     """One worker's judgments, each with `mean` and `count` of what the others answered there."""
-    own = judgments["worker_id"] == worker
-    others = judgments[~own].groupby(list(UNIT))["value"].agg(["mean", "count"]).reset_index()
-    return judgments[own].merge(others, how="left", on=list(UNIT))
+    is_worker = judgments["worker_id"] == worker
+    other_answers = judgments[~is_worker].groupby(list(UNIT))["value"].agg(["mean", "count"]).reset_index()
+    return judgments[is_worker].merge(other_answers, how="left", on=list(UNIT))

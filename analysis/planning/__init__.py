@@ -73,16 +73,16 @@ def pilot_variances(judgments: pd.DataFrame) -> Variances:
     means, sizes = cells["mean"].unstack("system"), cells["size"].unstack("system")
     if means.shape[1] < 2 or len(means) < 3:
         raise AnalysisError("A pilot needs at least two systems on three documents.")
-    found = []
+    estimates = []
     for first in range(means.shape[1]):
         for second in range(first + 1, means.shape[1]):
             difference = (means.iloc[:, first] - means.iloc[:, second]).dropna()
             noise = (worker / sizes.iloc[:, first] + worker / sizes.iloc[:, second]).reindex(difference.index).mean()
             if len(difference) >= 3:
-                found.append((float(difference.var()) - float(noise)) / 2)
-    if not found:
+                estimates.append((float(difference.var()) - float(noise)) / 2)
+    if not estimates:
         raise AnalysisError("No two systems of the pilot share three documents.")
-    return Variances(max(float(np.mean(found)), 0.0), worker, "pilot")
+    return Variances(max(float(np.mean(estimates)), 0.0), worker, "pilot")
 
 
 def system_power(difference: float, variances: Variances, documents: int, workers: int, alpha: float = 0.05) -> float:
@@ -94,9 +94,9 @@ def system_power(difference: float, variances: Variances, documents: int, worker
         return 1.0 if difference else alpha
     shift = abs(difference) / np.sqrt(variance / documents)
     edge = stats.t.ppf(1 - alpha / 2, documents - 1)
-    found = stats.nct.sf(edge, documents - 1, shift) + stats.nct.cdf(-edge, documents - 1, shift)
+    power = stats.nct.sf(edge, documents - 1, shift) + stats.nct.cdf(-edge, documents - 1, shift)
     # Far out the noncentral t is not representable; the normal distribution is exact enough there.
-    return float(found) if np.isfinite(found) else float(stats.norm.sf(edge - shift))
+    return float(power) if np.isfinite(power) else float(stats.norm.sf(edge - shift))
 
 
 def documents_needed(
@@ -143,12 +143,12 @@ def plan(
         if count < 1:
             raise AnalysisError(f"{count} workers can't judge a summary; give whole numbers from 1.")
         documents = documents_needed(difference, variances, count, power, alpha)
-        judged = (documents or 0) * systems
-        assignments = judged * count
+        tasks = (documents or 0) * systems
+        assignments = tasks * count
         reached = system_power(difference, variances, documents, count, alpha) if documents else float("nan")
         plans.append(
             Plan(
-                count, documents, reached, checks, judged, assignments, assignments * with_fee(price, count, crowd, fee)
+                count, documents, reached, checks, tasks, assignments, assignments * with_fee(price, count, crowd, fee)
             )
         )
     return plans
@@ -180,10 +180,10 @@ def checks_needed(
 ) -> CheckPlan:
     """The fewest check items with which careless workers (who fail this share) are found and careful ones pass."""
     for size in range(1, 201):
-        allowed = int(np.floor(max_failed * size + 1e-9))
-        found, wrong = (float(stats.binom.sf(allowed, size, share)) for share in (careless, careful))
-        if found >= detected and wrong <= false_alarms:
-            return CheckPlan(size, found, wrong)
+        max_failures = int(np.floor(max_failed * size + 1e-9))
+        detection, false_alarm = (float(stats.binom.sf(max_failures, size, share)) for share in (careless, careful))
+        if detection >= detected and false_alarm <= false_alarms:
+            return CheckPlan(size, detection, false_alarm)
     raise AnalysisError("No number of check items up to 200 tells these workers apart; they fail too alike.")
 
 
@@ -217,7 +217,7 @@ def metric_power(
         raise AnalysisError("Two metrics that correlate by 1 score alike; no number of systems tells them apart.")
     rng = np.random.default_rng(seed)
     root = np.linalg.cholesky(matrix + 1e-12 * np.eye(3))
-    found = []
+    points = []
     for n in systems:
         if n < 4:
             raise AnalysisError(f"Williams' test needs at least 4 systems, not {n}.")
@@ -225,5 +225,5 @@ def metric_power(
         scores -= scores.mean(axis=1, keepdims=True)
         scores /= np.sqrt((scores**2).sum(axis=1, keepdims=True))
         r = np.einsum("sni,snj->sij", scores, scores)
-        found.append(MetricPower(n, float((williams(r[:, 0, 1], r[:, 0, 2], r[:, 1, 2], n).p < alpha).mean())))
-    return found
+        points.append(MetricPower(n, float((williams(r[:, 0, 1], r[:, 0, 2], r[:, 1, 2], n).p < alpha).mean())))
+    return points

@@ -45,33 +45,33 @@ def sample_documents(
     nothing left gives none.
     """
     scores = scores[scores["doc_id"] != "*"]  # scores of whole systems say nothing about documents
-    known = sorted(scores["metric"].unique())
-    if not known:
+    measures = sorted(scores["metric"].unique())
+    if not measures:
         raise AnalysisError("The scores are of whole systems only; choosing documents needs scores of summaries.")
-    metrics = list(metrics or known)
+    metrics = list(metrics or measures)
     for metric in metrics:
-        if metric not in known:
-            raise AnalysisError(f"The scores have no metric {metric!r}; they have {', '.join(known)}.")
+        if metric not in measures:
+            raise AnalysisError(f"The scores have no metric {metric!r}; they have {', '.join(measures)}.")
     rng = np.random.default_rng(seed)
-    chosen: dict[str, Sampled] = {}
+    sampled: dict[str, Sampled] = {}
     short = 0
     for metric in metrics:
         for bin_, slice_, cell in _cells(scores[scores["metric"] == metric], bins, slices):
             order = rng.permutation(len(cell))
-            free = [place for place in order.tolist() if str(cell.index[place]) not in chosen]
+            free = [place for place in order.tolist() if str(cell.index[place]) not in sampled]
             if not free:
                 short += 1
                 continue
             row = cell.iloc[free[0]]
             name = str(cell.index[free[0]])
             redrawn = free[0] != int(order[0])
-            chosen[name] = Sampled(name, metric, bin_, slice_, float(row["mean"]), float(row["deviation"]), redrawn)
-    return DocumentSample(tuple(chosen.values()), short, seed)
+            sampled[name] = Sampled(name, metric, bin_, slice_, float(row["mean"]), float(row["deviation"]), redrawn)
+    return DocumentSample(tuple(sampled.values()), short, seed)
 
 
 def _cells(scores: pd.DataFrame, bins: int, slices: int) -> list[tuple[int, int, pd.DataFrame]]:
-    grouped = scores.groupby("doc_id")["value"]
-    table = pd.DataFrame({"mean": grouped.mean(), "deviation": grouped.std(ddof=0)}).dropna()
+    values_by_document = scores.groupby("doc_id")["value"]
+    table = pd.DataFrame({"mean": values_by_document.mean(), "deviation": values_by_document.std(ddof=0)}).dropna()
     if len(table) < bins * slices:
         raise AnalysisError(
             f"{len(table)} documents can't fill {bins} bins of {slices} slices; choose fewer, or score more documents."
@@ -80,6 +80,6 @@ def _cells(scores: pd.DataFrame, bins: int, slices: int) -> list[tuple[int, int,
     ordered = table.sort_values(["mean", "deviation"], kind="stable")
     for bin_, places in enumerate(np.array_split(np.arange(len(ordered)), bins), start=1):
         inside = ordered.iloc[places].sort_values(["deviation", "mean"], kind="stable")
-        for slice_, part in enumerate(np.array_split(np.arange(len(inside)), slices), start=1):
-            cells.append((bin_, slice_, inside.iloc[part]))
+        for slice_, rows in enumerate(np.array_split(np.arange(len(inside)), slices), start=1):
+            cells.append((bin_, slice_, inside.iloc[rows]))
     return cells

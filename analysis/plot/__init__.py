@@ -112,10 +112,10 @@ def _with_room(svg: str, title: Any) -> str:
     """The drawing, wide enough for its title in the reader's face, which may be wider than ours (see names_axis)."""
     if not isinstance(title, dict):
         title = {"text": title or ""}
-    small = title.get("subtitle") or ""
-    lines = [(8.6, title["text"]), *((7.0, line) for line in ([small] if isinstance(small, str) else small))]
-    wanted = 2 * PADDING + math.ceil(max(size * len(line) for size, line in lines))
-    return WIDTHS.sub(lambda found: found[0].replace(found[1], str(max(int(found[1]), wanted))), svg, count=1)
+    subtitle = title.get("subtitle") or ""
+    lines = [(8.6, title["text"]), *((7.0, line) for line in ([subtitle] if isinstance(subtitle, str) else subtitle))]
+    width = 2 * PADDING + math.ceil(max(size * len(line) for size, line in lines))
+    return WIDTHS.sub(lambda match: match[0].replace(match[1], str(max(int(match[1]), width))), svg, count=1)
 
 
 def to_pdf(chart: Any) -> bytes:
@@ -231,9 +231,9 @@ def system_scatter(
     for side, align, dx, dy in (("right", "left", 6, 0), ("left", "right", -6, 0), ("up", "center", 0, -9)):
         if side not in set(frame["side"]):
             continue
-        part = base.transform_filter(alt.datum.side == side)
+        labels = base.transform_filter(alt.datum.side == side)
         layers.append(
-            part.mark_text(align=align, dx=dx, dy=dy, fontSize=9, color=INK, font=FONT, baseline="middle").encode(
+            labels.mark_text(align=align, dx=dx, dy=dy, fontSize=9, color=INK, font=FONT, baseline="middle").encode(
                 text="system:N"
             )
         )
@@ -245,7 +245,7 @@ def place_labels(x: pd.Series, y: pd.Series, names: pd.Series, width: int, heigh
     """On which side of its point each label goes; a label that would cover another is left to the tooltip."""
     px = (x - x.min()) / ((x.max() - x.min()) or 1) * width * 0.92 + width * 0.04
     py = height * 0.96 - (y - y.min()) / ((y.max() - y.min()) or 1) * height * 0.92
-    taken = [(float(a) - 4, float(b) - 4, float(a) + 4, float(b) + 4) for a, b in zip(px, py, strict=True)]
+    occupied = [(float(a) - 4, float(b) - 4, float(a) + 4, float(b) + 4) for a, b in zip(px, py, strict=True)]
     sides = []
     for i, (a, b, name) in enumerate(zip(px, py, names, strict=True)):
         long = 4.9 * len(str(name))
@@ -259,12 +259,12 @@ def place_labels(x: pd.Series, y: pd.Series, names: pd.Series, width: int, heigh
             for side, box in boxes.items()
             if box[0] >= -8
             and box[2] <= width + 12
-            and not any(_overlap(box, other) for j, other in enumerate(taken) if j != i)
+            and not any(_overlap(box, placed) for j, placed in enumerate(occupied) if j != i)
         )
         side = next(free, "none")
         sides.append(side)
         if side != "none":
-            taken.append(boxes[side])
+            occupied.append(boxes[side])
     return {"side": sides}
 
 
@@ -277,7 +277,7 @@ def score_bars(human_scores: pd.DataFrame, title: str = "Human score per system"
     alt = altair()
     frame = human_scores.sort_values("value", ascending=False)
     groups = sorted(frame["group"].fillna("").unique()) if "group" in frame.columns else []
-    grouped = len(groups) > 1
+    has_groups = len(groups) > 1
     legend = alt.Legend(title=None, orient="top")
     colour = (
         alt.Color(
@@ -285,7 +285,7 @@ def score_bars(human_scores: pd.DataFrame, title: str = "Human score per system"
             scale=alt.Scale(domain=sorted(frame["group"].unique()), range=list(PALETTE[: frame["group"].nunique()])),
             legend=legend,
         )
-        if grouped
+        if has_groups
         else alt.value(ACCENT)
     )
     base = alt.Chart(frame).encode(
@@ -297,7 +297,7 @@ def score_bars(human_scores: pd.DataFrame, title: str = "Human score per system"
     tooltip = [alt.Tooltip(name) for name in frame.columns if name in ("system", "group", "value", "low", "high", "n")]
     shape = (
         {"shape": alt.Shape("group:N", scale=alt.Scale(domain=groups, range=list(SHAPES)), legend=legend)}
-        if grouped
+        if has_groups
         else {}
     )
     dots = base.mark_point(filled=True, size=60, opacity=1).encode(x="value:Q", tooltip=tooltip, **shape)

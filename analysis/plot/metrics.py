@@ -39,13 +39,13 @@ def frame_of(results: Sequence[Any]) -> pd.DataFrame:
 
 
 def _subtitle(results: Sequence[CorrelationResult]) -> list[str]:
-    some = results[0]
-    unit = {"system": "systems", "summary": "documents", "global": "summaries"}[some.level]
-    used = sorted({result.n_used for result in results})
-    n = str(used[0]) if len(used) == 1 else f"{used[0]}–{used[-1]}"
-    lines = [f"{some.level} level, {some.coefficient}, n = {n} {unit}"]
-    if some.resample:
-        lines.append(f"95 % interval, {some.resamples} resamples of {some.resample}")
+    first = results[0]
+    unit = {"system": "systems", "summary": "documents", "global": "summaries"}[first.level]
+    counts = sorted({result.n_used for result in results})
+    n = str(counts[0]) if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
+    lines = [f"{first.level} level, {first.coefficient}, n = {n} {unit}"]
+    if first.resample:
+        lines.append(f"95 % interval, {first.resamples} resamples of {first.resample}")
     return lines
 
 
@@ -70,18 +70,18 @@ def correlation_bars(results: Sequence[CorrelationResult], human: str) -> Any:
     return themed(alt.layer(*layers).properties(width=240, height=alt.Step(18), title=title))
 
 
-def significance_matrix(found: Comparison) -> Any:
+def significance_matrix(comparison: Comparison) -> Any:
     """p of every ordered pair: is the metric of the row better than that of the column? (Exp-I, Figure 1)"""
     alt = altair()
-    order = [item.metric for item in found.standings]
-    frame = frame_of(found.pairs)
+    order = [item.metric for item in comparison.standings]
+    frame = frame_of(comparison.pairs)
     frame["shown"] = [
         number(p, 2) if difference > 0 else "·"
         for p, difference in zip(frame["p_adjusted"], frame["difference"], strict=True)
     ]
-    frame["significant"] = (frame["p_adjusted"] < found.alpha) & (frame["difference"] > 0)
-    few = len(order) <= 16
-    size = max(24, AXIS // len(order)) if few else max(LINE, 400 // len(order))
+    frame["significant"] = (frame["p_adjusted"] < comparison.alpha) & (frame["difference"] > 0)
+    has_numbers = len(order) <= 16
+    size = max(24, AXIS // len(order)) if has_numbers else max(LINE, 400 // len(order))
     base = alt.Chart(frame).encode(
         x=alt.X("worse:N", sort=order, title="than this metric", axis=slanted_axis(order)),
         y=alt.Y("better:N", sort=order, title="is this metric better", axis=names_axis(order)),
@@ -91,15 +91,15 @@ def significance_matrix(found: Comparison) -> Any:
         tooltip=["better", "worse", "difference", "statistic", "p", "p_adjusted"],
     )
     layers = [cells]
-    if few:
+    if has_numbers:
         ink = alt.condition("datum.significant", alt.value("#ffffff"), alt.value(INK))
         layers.append(base.mark_text(fontSize=8.5).encode(text="shown:N", color=ink))
-    correction = "" if found.correction == "none" else f", {found.correction}"
+    correction = "" if comparison.correction == "none" else f", {comparison.correction}"
     title = alt.Title(
         "Which metric is significantly better?",
         subtitle=[
-            f"{found.test}, {found.level} level, {found.coefficient}{correction}",
-            f"filled: p < {found.alpha:g}; dot: not better",
+            f"{comparison.test}, {comparison.level} level, {comparison.coefficient}{correction}",
+            f"filled: p < {comparison.alpha:g}; dot: not better",
         ],
     )
     return themed(alt.layer(*layers).properties(width=size * len(order), height=size * len(order), title=title))
@@ -193,17 +193,17 @@ def level_difference(system: Sequence[CorrelationResult], summary: Sequence[Corr
 
 
 def value_matrix(
-    frame: pd.DataFrame, row: str, column: str, value: str, title: str, subtitle: str = "", marked: str | None = None
+    frame: pd.DataFrame, row: str, column: str, value: str, title: str, subtitle: str = "", marks: str | None = None
 ) -> Any:
-    """A heat map of values between −1 and 1 with the numbers in it; `marked` names a column of booleans."""
+    """A heat map of values between −1 and 1 with the numbers in it; `marks` names a column of booleans."""
     alt = altair()
     rows, columns = list(dict.fromkeys(frame[row])), list(dict.fromkeys(frame[column]))
-    shown = [number(float(v), 2) for v in frame[value]]
-    if marked:
-        shown = [f"{text}•" if flag else text for text, flag in zip(shown, frame[marked], strict=True)]
-    few = len(rows) <= 20 and len(columns) <= 20
-    size = 30 if few else max(LINE, 420 // max(len(rows), len(columns)))
-    data = frame.assign(shown=shown, dark=[bool(math.isfinite(v) and abs(v) > 0.6) for v in frame[value]])
+    cell_texts = [number(float(v), 2) for v in frame[value]]
+    if marks:
+        cell_texts = [f"{text}•" if flag else text for text, flag in zip(cell_texts, frame[marks], strict=True)]
+    has_numbers = len(rows) <= 20 and len(columns) <= 20
+    size = 30 if has_numbers else max(LINE, 420 // max(len(rows), len(columns)))
+    data = frame.assign(shown=cell_texts, dark=[bool(math.isfinite(v) and abs(v) > 0.6) for v in frame[value]])
     base = alt.Chart(data).encode(
         x=alt.X(f"{column}:N", sort=columns, title=None, axis=slanted_axis(columns)),
         y=alt.Y(f"{row}:N", sort=rows, title=None, axis=names_axis(rows)),
@@ -213,7 +213,7 @@ def value_matrix(
         color=alt.Color(f"{value}:Q", scale=scale, legend=None), tooltip=[row, column, value]
     )
     layers = [cells]
-    if few:
+    if has_numbers:
         ink = alt.condition("datum.dark", alt.value("#ffffff"), alt.value("#1c1f24"))
         layers.append(base.mark_text(fontSize=9).encode(text="shown:N", color=ink))
     heading = alt.Title(title, subtitle=subtitle)
@@ -245,23 +245,22 @@ def option_lines(points: Sequence[OptionPoint], human: str) -> Any:
     return themed(chart.properties(width=300, height=220, title=title))
 
 
-def system_matrix(found: Ranking, metric: str, alpha: float = 0.05) -> Any:
+def system_matrix(ranking: Ranking, metric: str, alpha: float = 0.05) -> Any:
     """Which system is significantly better by a metric (Graham 2015, Figure 4)."""
     alt = altair()
-    frame = frame_of(found.tests)
+    frame = frame_of(ranking.tests)
     frame["significant"] = frame["p_adjusted"] < alpha
-    size = max(18, AXIS // len(found.systems)) if len(found.systems) <= 30 else LINE
+    systems = list(ranking.systems)
+    size = max(18, AXIS // len(systems)) if len(systems) <= 30 else LINE
     chart = (
         alt.Chart(frame)
         .mark_rect(stroke=FAINT, strokeOpacity=0.25)
         .encode(
-            x=alt.X("worse:N", sort=list(found.systems), title="than this system", axis=slanted_axis(found.systems)),
-            y=alt.Y(
-                "better:N", sort=list(found.systems), title="is this system better", axis=names_axis(found.systems)
-            ),
+            x=alt.X("worse:N", sort=systems, title="than this system", axis=slanted_axis(systems)),
+            y=alt.Y("better:N", sort=systems, title="is this system better", axis=names_axis(systems)),
             color=alt.condition("datum.significant", alt.value(ACCENT), alt.value("transparent")),
             tooltip=["better", "worse", "difference", "p", "p_adjusted", "n"],
         )
     )
-    title = alt.Title(f"Systems by {metric}", subtitle=f"{found.test} test; filled: adjusted p < {alpha:g}")
-    return themed(chart.properties(width=size * len(found.systems), height=size * len(found.systems), title=title))
+    title = alt.Title(f"Systems by {metric}", subtitle=f"{ranking.test} test; filled: adjusted p < {alpha:g}")
+    return themed(chart.properties(width=size * len(systems), height=size * len(systems), title=title))

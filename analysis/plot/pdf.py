@@ -30,21 +30,21 @@ def steady(pdf: bytes) -> bytes:
     return body + lines + end + b"startxref\n%d\n%%%%EOF" % len(body)
 
 
-def _by_name(part: bytes) -> bytes:
-    head, stream, data = part.partition(b"stream\n")
+def _by_name(pdf_object: bytes) -> bytes:
+    head, stream, data = pdf_object.partition(b"stream\n")
     return _NAMED.sub(lambda run: b"".join(sorted(run[0].splitlines(keepends=True))), head) + stream + data
 
 
 def _reached(trailer: bytes, objects: dict[int, bytes]) -> list[int]:
     """Every object that is used, in the order in which a reader comes to it."""
-    found: list[int] = []
+    numbers: list[int] = []
     ahead = _links(trailer)
     while ahead:
         number = ahead.pop(0)
-        if number in objects and number not in found:
-            found.append(number)
+        if number in objects and number not in numbers:
+            numbers.append(number)
             ahead = _links(objects[number].partition(b"stream\n")[0]) + ahead
-    return found
+    return numbers
 
 
 def _links(text: bytes) -> list[int]:
@@ -55,7 +55,7 @@ def _linked(text: bytes, new: dict[int, int]) -> bytes:
     return _LINK.sub(lambda link: b"%d 0 R" % new.get(int(link[1]), 0), text)
 
 
-def _renumbered(part: bytes, new: dict[int, int]) -> bytes:
-    head, stream, data = part.partition(b"stream\n")
+def _renumbered(pdf_object: bytes, new: dict[int, int]) -> bytes:
+    head, stream, data = pdf_object.partition(b"stream\n")
     head = re.sub(rb"^\d+", lambda number: b"%d" % new[int(number[0])], _linked(head, new))
     return head + stream + data

@@ -47,7 +47,7 @@ def worker_scatter(workers: Sequence[Mapping[str, object]], link: str = "") -> A
     return themed(chart)
 
 
-def agreement_bars(rows: Sequence[Mapping[str, object]], what: str) -> Any:
+def agreement_bars(rows: Sequence[Mapping[str, object]], group: str) -> Any:
     """Alpha of each part (a system, a dimension), highest on top."""
     alt = altair()
     frame = pd.DataFrame([{"part": row["group"], "alpha": row["value"]} for row in rows])
@@ -60,7 +60,7 @@ def agreement_bars(rows: Sequence[Mapping[str, object]], what: str) -> Any:
             y=alt.Y("part:N", sort=frame["part"].tolist(), title=None, axis=names_axis(frame["part"])),
             tooltip=["part", "alpha"],
         )
-        .properties(width=300, height=alt.Step(17), title=f"Agreement per {what}")
+        .properties(width=300, height=alt.Step(17), title=f"Agreement per {group}")
     )
     return themed(chart)
 

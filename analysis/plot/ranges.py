@@ -52,8 +52,8 @@ def disagreement_lines(points: Sequence[Disagreement]) -> Any:
 
 def _rises(frame: pd.DataFrame) -> bool:
     """The title claims a rise only when the upper half disagrees more for most pairs of metrics."""
-    half = frame.groupby(["pair", frame["score"] > 0.5])["share"].mean().unstack()
-    return bool(half.shape[1] == 2 and (half[True] > half[False]).mean() > 0.5)
+    share_by_half = frame.groupby(["pair", frame["score"] > 0.5])["share"].mean().unstack()
+    return bool(share_by_half.shape[1] == 2 and (share_by_half[True] > share_by_half[False]).mean() > 0.5)
 
 
 def consistency_points(points: Sequence[Consistency]) -> Any:
@@ -76,8 +76,8 @@ def consistency_points(points: Sequence[Consistency]) -> Any:
 
 
 def _sampled(scores: pd.DataFrame, metrics: Sequence[str] | None, seed: int, size: int) -> pd.DataFrame:
-    names, parts = topics(scores, metrics)
-    values = np.concatenate([normalised(topic) for topic in parts])
+    names, topic_list = topics(scores, metrics)
+    values = np.concatenate([normalised(topic) for topic in topic_list])
     frame = pd.DataFrame(values, columns=list(names))
     return frame.sample(min(size, len(frame)), random_state=seed)
 
@@ -122,13 +122,13 @@ def distributions(scores: pd.DataFrame, metrics: Sequence[str] | None = None, se
     alt = altair()
     frame = _sampled(scores, metrics, seed, size)
     names = list(frame.columns)
-    counted = []
+    histograms = []
     for name in names:
         share, edges = np.histogram(frame[name], bins=25, range=(0, 1), density=True)
         middles = (edges[:-1] + edges[1:]) / 2
-        counted.append(pd.DataFrame({"metric": name, "score": middles, "density": share}))
+        histograms.append(pd.DataFrame({"metric": name, "score": middles, "density": share}))
     chart = (
-        alt.Chart(pd.concat(counted))
+        alt.Chart(pd.concat(histograms))
         .mark_line(strokeWidth=2)
         .encode(
             x=alt.X("score:Q", title="normalised score"),

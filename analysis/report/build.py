@@ -42,13 +42,13 @@ def build_report(
     cube.index(human)
     for name in metrics or ():
         cube.index(name)
-    chosen = tuple(metrics) if metrics is not None else tuple(name for name in cube.metrics if name != human)
+    names = tuple(metrics) if metrics is not None else tuple(name for name in cube.metrics if name != human)
     files = (source,) if isinstance(source, str) else tuple(source)
     study = Study(
         scores,
         cube,
         human,
-        chosen,
+        names,
         judgments,
         summaries,
         seed,
@@ -58,13 +58,13 @@ def build_report(
         judgments_source,
         filtered,
     )
-    found = draw.work_out(study)
+    findings = draw.work_out(study)
     return Report(
         title or f"Which metric to trust: {human}",
-        verdict(study, found),
-        tuple(warnings(study, found)),
-        tuple(section for section in _sections(study, found) if section.figures),
-        methods(study, found),
+        verdict(study, findings),
+        tuple(warnings(study, findings)),
+        tuple(section for section in _sections(study, findings) if section.figures),
+        methods(study, findings),
         command or draw.command(study, "report", "--out", "report"),
         provenance or {},
     )
@@ -79,7 +79,7 @@ def judgments_behind(judgments: pd.DataFrame, human: str) -> pd.DataFrame:
     return units if len(units) else judgments
 
 
-def _sections(study: Study, found: draw.Findings) -> list[Section]:
+def _sections(study: Study, findings: draw.Findings) -> list[Section]:
     return [
         Section(
             "judges",
@@ -91,7 +91,7 @@ def _sections(study: Study, found: draw.Findings) -> list[Section]:
             "systems",
             Sentence("How good are the systems?"),
             Sentence("What people said, with its doubt."),
-            (draw.human_figure(study, found),),
+            (draw.human_figure(study, findings),),
         ),
         Section(
             "metrics",
@@ -99,7 +99,7 @@ def _sections(study: Study, found: draw.Findings) -> list[Section]:
             Sentence(
                 "A metric deserves trust when it orders the systems as people do, and more so than other metrics."
             ),
-            _metric_figures(study, found),
+            _metric_figures(study, findings),
         ),
         Section(
             "limits",
@@ -108,7 +108,7 @@ def _sections(study: Study, found: draw.Findings) -> list[Section]:
                 "A metric that ranks all systems well may fail on single summaries, among the best systems, or within "
                 "one kind of system."
             ),
-            _limit_figures(study, found),
+            _limit_figures(study, findings),
         ),
     ]
 
@@ -117,22 +117,22 @@ def _present(*figures: Figure | None) -> tuple[Figure, ...]:
     return tuple(figure for figure in figures if figure is not None)
 
 
-def _metric_figures(study: Study, found: draw.Findings) -> tuple[Figure, ...]:
-    best = best_metric(found)
+def _metric_figures(study: Study, findings: draw.Findings) -> tuple[Figure, ...]:
+    best = best_metric(findings)
     return _present(
-        draw.correlation_figure(study, found) if best else None,
+        draw.correlation_figure(study, findings) if best else None,
         draw.scatter_figure(study, best.metric) if best else None,
-        draw.significance_figure(study, found.comparison) if found.comparison and best else None,
-        draw.pairwise_figure(study, found) if len(found.pairs) > 1 else None,
+        draw.significance_figure(study, findings.comparison) if findings.comparison and best else None,
+        draw.pairwise_figure(study, findings) if len(findings.pairs) > 1 else None,
     )
 
 
-def _limit_figures(study: Study, found: draw.Findings) -> tuple[Figure, ...]:
-    if best_metric(found) is None:
+def _limit_figures(study: Study, findings: draw.Findings) -> tuple[Figure, ...]:
+    if best_metric(findings) is None:
         return ()
     return _present(
-        draw.level_figure(study, found) if found.summary else None,
-        draw.topk_figure(study, found) if found.top else None,
+        draw.level_figure(study, findings) if findings.summary else None,
+        draw.topk_figure(study, findings) if findings.top else None,
         draw.group_figure(study),
         draw.agreement_of_metrics_figure(study) if len(study.metrics) > 1 else None,
     )

@@ -48,35 +48,35 @@ class Findings:
 def work_out(study: Study) -> Findings:
     """All numbers of the report."""
     human, metrics = study.human, list(study.metrics)
-    judged = not study.cube.is_whole(human)
-    cellwise = [name for name in metrics if judged and not study.cube.is_whole(name)]
+    has_documents = not study.cube.is_whole(human)
+    cellwise = [name for name in metrics if has_documents and not study.cube.is_whole(name)]
     options: dict[str, Any] = {"human": human, "ci": study.resamples, "seed": study.seed}
-    many = len(study.cube.systems) >= 3
+    is_enough = len(study.cube.systems) >= 3
     complete = [name for name in cellwise if _covers(study.cube, human, name)]
     return Findings(
         system_means(study.cube, human, study.resamples, study.seed),
-        correlate(study.cube, metrics=metrics, **options) if metrics and many else [],
+        correlate(study.cube, metrics=metrics, **options) if metrics and is_enough else [],
         correlate(study.cube, metrics=cellwise, level="summary", resample="inputs", **options)
-        if cellwise and many
+        if cellwise and is_enough
         else [],
-        compare(study.cube, human=human, metrics=metrics, seed=study.seed) if len(metrics) > 1 and many else None,
+        compare(study.cube, human=human, metrics=metrics, seed=study.seed) if len(metrics) > 1 and is_enough else None,
         pairwise_f1(study.cube, human=human, metrics=complete, seed=study.seed)
-        if many and complete and len(study.cube.documents) > 1
+        if is_enough and complete and len(study.cube.documents) > 1
         else [],
         top_k(study.cube, human=human, metrics=metrics) if metrics and len(study.cube.systems) > 4 else [],
     )
 
 
 def _covers(cube: ScoreCube, human: str, metric: str) -> bool:
-    judged = np.isfinite(cube.matrix(human)).any(axis=1)
-    return bool(np.isfinite(cube.matrix(metric)[judged]).any(axis=1).all())
+    is_judged = np.isfinite(cube.matrix(human)).any(axis=1)
+    return bool(np.isfinite(cube.matrix(metric)[is_judged]).any(axis=1).all())
 
 
 def command(study: Study, name: str, *options: str) -> str:
     """A command line on the scores of the study."""
-    where = [part for condition in study.where for part in ("--where", condition)]
-    parts = ["python", "-m", "analysis", name, *study.source, "--human", study.human, *options, *where]
-    return shlex.join([*parts, "--seed", str(study.seed)])
+    conditions = [argument for condition in study.where for argument in ("--where", condition)]
+    arguments = ["python", "-m", "analysis", name, *study.source, "--human", study.human, *options, *conditions]
+    return shlex.join([*arguments, "--seed", str(study.seed)])
 
 
 def of_metrics(study: Study) -> list[str]:
@@ -103,10 +103,10 @@ def agreement_figure(study: Study) -> Figure | None:
         readings.append(("AC1, all units pooled", {"coefficient": "ac1"}))
     for name, options in readings:
         try:
-            found = agreement(study.judgments, level=level, ci=300, cluster="doc_id", seed=study.seed, **options)[0]
+            result = agreement(study.judgments, level=level, ci=300, cluster="doc_id", seed=study.seed, **options)[0]
         except AnalysisError:
             continue
-        rows.append({"reading": name, **{key: getattr(found, key) for key in _AGREEMENT}})
+        rows.append({"reading": name, **{key: getattr(result, key) for key in _AGREEMENT}})
     if not rows:
         return None
     table = pd.DataFrame(rows)
@@ -138,7 +138,7 @@ def agreement_figure(study: Study) -> Figure | None:
 _AGREEMENT = ("value", "low", "high", "level", "n_units", "n_undefined")
 
 
-def human_figure(study: Study, found: Findings) -> Figure:
+def human_figure(study: Study, findings: Findings) -> Figure:
     """The systems by human score."""
     return Figure(
         "human-scores",
@@ -147,20 +147,20 @@ def human_figure(study: Study, found: Findings) -> Figure:
             "Mean %(human)s over documents. Overlapping intervals: don't read the order as a ranking.",
             {"human": study.human},
         ),
-        score_bars(found.means, f"{study.human} per system"),
-        found.means,
+        score_bars(findings.means, f"{study.human} per system"),
+        findings.means,
         command(study, "report", "--figure", "human-scores", "--out", "report"),
     )
 
 
-def correlation_figure(study: Study, found: Findings) -> Figure:
+def correlation_figure(study: Study, findings: Findings) -> Figure:
     """Which metric ranks the systems as people do (Exp-I)."""
-    table = frame_of(found.system)[SHOWN].sort_values("value", ascending=False)
+    table = frame_of(findings.system)[SHOWN].sort_values("value", ascending=False)
     return Figure(
         "system-correlation",
         Sentence("Which metric ranks the systems as people do?"),
         Sentence("Correlation of the systems' mean scores with their human scores."),
-        correlation_bars(found.system, study.human),
+        correlation_bars(findings.system, study.human),
         table,
         command(
             study, "correlate", *of_metrics(study), "--ci", str(study.resamples), "--plot", "system-correlation.svg"
@@ -201,17 +201,17 @@ def scatter_figure(study: Study, metric: str) -> Figure:
     )
 
 
-def level_figure(study: Study, found: Findings) -> Figure:
+def level_figure(study: Study, findings: Findings) -> Figure:
     """System and summary level (Exp-IV)."""
     wide = pd.DataFrame(
         {
-            "metric": [result.metric for result in found.summary],
-            "system": [_value(found.system, result.metric) for result in found.summary],
-            "summary": [result.value for result in found.summary],
-            "summary_low": [result.low for result in found.summary],
-            "summary_high": [result.high for result in found.summary],
-            "documents": [result.n_used for result in found.summary],
-            "undefined": [result.n_undefined for result in found.summary],
+            "metric": [result.metric for result in findings.summary],
+            "system": [_value(findings.system, result.metric) for result in findings.summary],
+            "summary": [result.value for result in findings.summary],
+            "summary_low": [result.low for result in findings.summary],
+            "summary_high": [result.high for result in findings.summary],
+            "documents": [result.n_used for result in findings.summary],
+            "undefined": [result.n_undefined for result in findings.summary],
         }
     )
     wide["difference"] = wide["system"] - wide["summary"]
@@ -221,7 +221,7 @@ def level_figure(study: Study, found: Findings) -> Figure:
         Sentence(
             "The same metrics at both levels. A metric may be trusted with systems and not with single summaries."
         ),
-        level_difference(found.system, found.summary, study.human),
+        level_difference(findings.system, findings.summary, study.human),
         wide.sort_values("summary", ascending=False),
         command(
             study, "correlate", *of_metrics(study), "--level", "summary", "--figure", "levels", "--plot", "levels.svg"
@@ -233,7 +233,7 @@ def _value(results: list[CorrelationResult], metric: str) -> float:
     return next(result.value for result in results if result.metric == metric)
 
 
-def pairwise_figure(study: Study, found: Findings) -> Figure:
+def pairwise_figure(study: Study, findings: Findings) -> Figure:
     """Verdicts on pairs of systems (Exp-III)."""
     return Figure(
         "pairwise",
@@ -242,26 +242,26 @@ def pairwise_figure(study: Study, found: Findings) -> Figure:
             "Weighted F1 of the metric's verdicts against the human ones; the dashed line is what the human measure "
             "reaches against itself."
         ),
-        f1_bars(found.pairs, study.human),
-        frame_of(found.pairs).drop(columns="is_ceiling"),
+        f1_bars(findings.pairs, study.human),
+        frame_of(findings.pairs).drop(columns="is_ceiling"),
         command(study, "pairwise", *of_metrics(study), "--plot", "pairwise.svg"),
     )
 
 
-def topk_figure(study: Study, found: Findings) -> Figure:
+def topk_figure(study: Study, findings: Findings) -> Figure:
     """The best systems only (Exp-II)."""
-    best = sorted(found.system, key=lambda r: -r.value if r.value == r.value else 9)[:MOST_IN_LINES]
-    shown = {result.metric for result in best}
+    best = sorted(findings.system, key=lambda r: -r.value if r.value == r.value else 9)[:MOST_IN_LINES]
+    drawn_metrics = {result.metric for result in best}
     return Figure(
         "top-k",
         Sentence("Does it hold among the best systems?"),
         Sentence(
             "Correlation among the k systems with the highest human score; the %(n)s best metrics are drawn, the "
             "table has all.",
-            {"n": len(shown)},
+            {"n": len(drawn_metrics)},
         ),
-        topk_lines([result for result in found.top if result.metric in shown], study.human),
-        frame_of(found.top).drop(columns="tied"),
+        topk_lines([result for result in findings.top if result.metric in drawn_metrics], study.human),
+        frame_of(findings.top).drop(columns="tied"),
         command(study, "topk", *of_metrics(study), "--plot", "top-k.svg"),
     )
 
@@ -269,15 +269,15 @@ def topk_figure(study: Study, found: Findings) -> Figure:
 def group_figure(study: Study) -> Figure | None:
     """The same correlation within every group of systems."""
     groups = sorted({group for group in study.cube.groups if group})
-    parts = {group: [i for i, name in enumerate(study.cube.groups) if name == group] for group in groups}
-    parts = {group: places for group, places in parts.items() if len(places) >= 4}
-    if len(parts) < 2:
+    group_places = {group: [i for i, name in enumerate(study.cube.groups) if name == group] for group in groups}
+    group_places = {group: places for group, places in group_places.items() if len(places) >= 4}
+    if len(group_places) < 2:
         return None
     rows = []
-    for group, places in {**parts, "all": list(range(len(study.cube.systems)))}.items():
+    for group, places in {**group_places, "all": list(range(len(study.cube.systems)))}.items():
         cube = study.cube.keep_systems(places)
-        for found in correlate(cube, human=study.human, metrics=list(study.metrics)):
-            rows.append({"metric": found.metric, "group": group, "value": found.value, "n": found.n_used})
+        for result in correlate(cube, human=study.human, metrics=list(study.metrics)):
+            rows.append({"metric": result.metric, "group": group, "value": result.value, "n": result.n_used})
     table = pd.DataFrame(rows)
     order = table[table["group"] == "all"].sort_values("value", ascending=False)["metric"].tolist()
     table = table.sort_values("metric", key=lambda names: names.map(order.index), kind="stable")

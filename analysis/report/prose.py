@@ -14,7 +14,7 @@ from analysis.experiments.pairwise import verdicts
 from analysis.plot import number
 from analysis.report.figures import Findings
 from analysis.report.parts import Study
-from analysis.sentence import Grouped, Sentence, Value, joined, some_of
+from analysis.sentence import Grouped, Sentence, Value, join_sentences, some_of
 from analysis.tables.provenance import versions
 
 FEW = 10
@@ -46,8 +46,8 @@ def verdict(study: Study, findings: Findings) -> Sentence:
     best = best_metric(findings)
     data: dict[str, Value] = {"systems": systems_of(study), "documents": documents_of(study), "human": study.human}
     if best is None:
-        judged = Sentence("%(systems)s were judged on %(documents)s by %(human)s.", data)
-        return joined([judged, _nothing_yet(study)])
+        scope = Sentence("%(systems)s were judged on %(documents)s by %(human)s.", data)
+        return join_sentences([scope, _nothing_yet(study)])
     data |= {"metric": best.metric, "value": number(best.value), "low": number(best.low), "high": number(best.high)}
     if _useless(best):
         closest = Sentence(
@@ -55,8 +55,8 @@ def verdict(study: Study, findings: Findings) -> Sentence:
             "(r = %(value)s, 95 %% interval %(low)s to %(high)s).",
             data,
         )
-        return joined([closest, Sentence("None of these metrics can stand in for human judgment here.")])
-    return joined([_best(findings.comparison, best.metric, data), _advice(findings, best)])
+        return join_sentences([closest, Sentence("None of these metrics can stand in for human judgment here.")])
+    return join_sentences([_best(findings.comparison, best.metric, data), _advice(findings, best)])
 
 
 def _useless(best: CorrelationResult) -> bool:
@@ -144,10 +144,10 @@ def _few(study: Study) -> list[Sentence]:
 
 def _duplicates(study: Study) -> list[Sentence]:
     """Systems that are one system under two names: equal scores throughout, or equal texts."""
-    filled = np.nan_to_num(study.cube.values, nan=-1e300).transpose(1, 0, 2).reshape(len(study.cube.systems), -1)
+    score_rows = np.nan_to_num(study.cube.values, nan=-1e300).transpose(1, 0, 2).reshape(len(study.cube.systems), -1)
     notes = []
-    if filled.size:
-        _, first, inverse = np.unique(filled, axis=0, return_index=True, return_inverse=True)
+    if score_rows.size:
+        _, first, inverse = np.unique(score_rows, axis=0, return_index=True, return_inverse=True)
         for i, group in enumerate(np.asarray(inverse).ravel()):
             if first[group] != i:
                 notes.append(
@@ -169,27 +169,27 @@ def _equal_texts(summaries: pd.DataFrame) -> list[Sentence]:
     wide = pd.DataFrame({"d": summaries["doc_id"], "s": keys.str.removeprefix("/"), "t": text}).pivot_table(
         index="s", columns="d", values="t", aggfunc="first"
     )
-    seen: dict[tuple[str, ...], str] = {}
+    names_by_text: dict[tuple[str, ...], str] = {}
     notes = []
     for name, row in wide.iterrows():
-        whole = tuple(row.fillna("").tolist())
-        if whole in seen:
+        texts = tuple(row.fillna("").tolist())
+        if texts in names_by_text:
             notes.append(
                 Sentence(
                     "%(a)s and %(b)s have the same text for every document: one system under two names.",
-                    {"a": seen[whole], "b": str(name)},
+                    {"a": names_by_text[texts], "b": str(name)},
                 )
             )
-        seen.setdefault(whole, str(name))
+        names_by_text.setdefault(texts, str(name))
     return notes
 
 
 def _missing(study: Study, findings: Findings) -> list[str]:
-    used = {study.human, *study.metrics}
+    measures = {study.human, *study.metrics}
     notes: list[str] = [
         coverage.sentence()
         for coverage in study.cube.coverage()
-        if coverage.metric in used and not coverage.complete and coverage.n_scores
+        if coverage.metric in measures and not coverage.complete and coverage.n_scores
     ]
     notes += [result.note for result in findings.system if result.note]
     undefined = max((result.n_undefined for result in findings.summary), default=0)
@@ -254,28 +254,28 @@ def methods(study: Study, findings: Findings) -> Sentence:
         "%(systems)s were scored on %(documents)s; the human measure is %(human)s.",
         {"systems": systems_of(study), "documents": documents_of(study), "human": study.human},
     )
-    parts = [scored, *_data(study), study.filtered, *_estimates(study, findings), _made_with(study)]
-    return joined(part for part in parts if part)
+    notes = [scored, *_data(study), study.filtered, *_estimates(study, findings), _made_with(study)]
+    return join_sentences(note for note in notes if note)
 
 
 def _data(study: Study) -> list[Sentence]:
     """Which rows the scores rest on."""
-    parts = []
+    notes = []
     if study.where:
-        parts.append(Sentence("Only rows with %(conditions)s were used.", {"conditions": " and ".join(study.where)}))
+        notes.append(Sentence("Only rows with %(conditions)s were used.", {"conditions": " and ".join(study.where)}))
     if study.judgments is not None and len(study.judgments):
-        parts.append(
+        notes.append(
             Sentence(
                 "It rests on %(n)s judgments by %(workers)s workers.",
                 {"n": Grouped(len(study.judgments)), "workers": study.judgments["worker_id"].nunique()},
             )
         )
-    return parts
+    return notes
 
 
 def _estimates(study: Study, findings: Findings) -> list[Sentence]:
     """How correlations, intervals and tests were worked out."""
-    parts = [
+    notes = [
         Sentence(
             "A system's score is the mean over its documents. System level: correlation of those means (Pearson unless "
             "said otherwise). Summary level: correlation over systems per document, averaged over documents; documents "
@@ -289,15 +289,15 @@ def _estimates(study: Study, findings: Findings) -> list[Sentence]:
         ),
     ]
     if findings.comparison is not None:
-        parts.append(_compared(findings.comparison))
+        notes.append(_compared(findings.comparison))
     if findings.pairs:
-        parts.append(
+        notes.append(
             Sentence(
                 "Pairs of systems were compared by a paired bootstrap over documents (1,000 resamples, equal means "
                 "counted half for each side); a verdict needs 95 %%."
             )
         )
-    return parts
+    return notes
 
 
 def _compared(comparison: Comparison) -> Sentence:

@@ -148,11 +148,11 @@ def write_table(frame: pd.DataFrame, path: str | Path, kind: str) -> None:
 def find_table(folder: str | Path, kind: str) -> Path | None:
     """The file of a table in a folder (`documents.csv`, `documents.jsonl.gz`, …), or None."""
     folder, name = Path(folder), table_spec(kind).name
-    found = [folder / f"{name}{suffix}" for suffix in SUFFIXES if (folder / f"{name}{suffix}").is_file()]
-    if len(found) > 1:
-        names = " and ".join(path.name for path in found)
+    paths = [folder / f"{name}{suffix}" for suffix in SUFFIXES if (folder / f"{name}{suffix}").is_file()]
+    if len(paths) > 1:
+        names = " and ".join(path.name for path in paths)
         raise TableError([Problem(str(folder), None, None, names, f"one file with the {name} table")])
-    return found[0] if found else None
+    return paths[0] if paths else None
 
 
 def _checked(frame: pd.DataFrame, spec: TableSpec, problems: Problems, codes: dict[str, Codes]) -> pd.DataFrame:
@@ -170,6 +170,6 @@ def _checked(frame: pd.DataFrame, spec: TableSpec, problems: Problems, codes: di
 
 def _wrap_reference(frame: pd.DataFrame) -> pd.DataFrame:
     """A lone `reference` (a string or a list of sentences) is a list of one reference."""
-    wrapped = pd.Series([[reference] for reference in frame["reference"]], index=frame.index, dtype=object)
+    references = pd.Series([[reference] for reference in frame["reference"]], index=frame.index, dtype=object)
     names = ["references" if name == "reference" else name for name in frame.columns]
-    return frame.assign(reference=wrapped).set_axis(names, axis=1)
+    return frame.assign(reference=references).set_axis(names, axis=1)

@@ -29,8 +29,8 @@ BOMB_RATIO = 300
 def suffix_of(path: Path) -> str | None:
     """The longest known suffix of the name, or None."""
     name = path.name.lower()
-    found = [suffix for suffix in SUFFIXES if name.endswith(suffix)]
-    return max(found, key=len) if found else None
+    matches = [suffix for suffix in SUFFIXES if name.endswith(suffix)]
+    return max(matches, key=len) if matches else None
 
 
 def read_bytes(path: Path, problems: Problems) -> bytearray:
@@ -67,12 +67,12 @@ class _Stream(io.RawIOBase):
 
 
 def _guarded(path: Path, problems: Problems) -> Iterator[bytes]:
-    guard, packed = _Guard(problems), path.name.lower().endswith(".gz")
+    guard, is_gzip = _Guard(problems), path.name.lower().endswith(".gz")
     with path.open("rb") as raw:
-        stream: BinaryIO = gzip.GzipFile(fileobj=raw) if packed else raw  # type: ignore[assignment]
+        stream: BinaryIO = gzip.GzipFile(fileobj=raw) if is_gzip else raw  # type: ignore[assignment]
         for chunk in _chunks(stream, problems):
             guard.check(chunk)
-            if packed and guard.position > BOMB_SIZE and guard.position > BOMB_RATIO * path.stat().st_size:
+            if is_gzip and guard.position > BOMB_SIZE and guard.position > BOMB_RATIO * path.stat().st_size:
                 raise problems.fail(
                     f"a gzip that unpacks to more than {BOMB_RATIO} times its size",
                     "a table, not a decompression bomb",
@@ -86,8 +86,8 @@ def _chunks(stream: BinaryIO, problems: Problems) -> Iterator[bytes]:
         while chunk := stream.read(CHUNK):
             yield chunk
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        what = "a gzip that breaks off" if isinstance(error, EOFError) else "a gzip that is damaged"
-        raise problems.fail(what, "a whole gzip file; copy or download it again") from error
+        problem = "a gzip that breaks off" if isinstance(error, EOFError) else "a gzip that is damaged"
+        raise problems.fail(problem, "a whole gzip file; copy or download it again") from error
 
 
 class _Guard:
@@ -133,8 +133,8 @@ class _Guard:
 def check_writable(folder: Path) -> None:
     """Refuse a folder that can't be written to, before the work that would be lost."""
     try:
-        there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
-        with tempfile.TemporaryFile(dir=there):
+        existing = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
+        with tempfile.TemporaryFile(dir=existing):
             pass
     except OSError as error:
         raise _unwritable(folder, error) from error
@@ -142,7 +142,7 @@ def check_writable(folder: Path) -> None:
 
 def check_target(path: Path, inputs: Iterable[Path]) -> None:
     """Refuse a file to write that can't be written or that is being read, before any work."""
-    if path.exists() and any(one.exists() and one.samefile(path) for one in inputs):
+    if path.exists() and any(source.exists() and source.samefile(path) for source in inputs):
         raise Problems(path.name).fail("a file to write that is also read", "another name; what was there is kept")
     check_writable(path.parent)
 

@@ -118,8 +118,8 @@ def check_columns(frame: pd.DataFrame, spec: TableSpec, problems: Problems) -> N
     names = [str(name) for name in frame.columns]
     for name in sorted({name for name in names if names.count(name) > 1}):
         problems.add(None, name, "the column more than once", "each column once")
-    there = f"only the columns {', '.join(names)}" if names else "no columns"
+    listing = f"only the columns {', '.join(names)}" if names else "no columns"
     for name in spec.required:
         if name not in names:
-            problems.add(None, name, there, f"a column {name} in a {spec.name} table")
+            problems.add(None, name, listing, f"a column {name} in a {spec.name} table")
     problems.check()

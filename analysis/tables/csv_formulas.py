@@ -35,9 +35,9 @@ def undefuse(frame: pd.DataFrame) -> pd.DataFrame:
     for name in frame.columns:
         column = frame[name]
         if column.dtype == object or isinstance(column.dtype, pd.StringDtype):
-            marked = column.astype("str").str.match(_DEFUSED).fillna(False).astype(bool)
-            if marked.any():
-                frame[name] = column.where(~marked, column.str[1:])
+            is_defused_text = column.astype("str").str.match(_DEFUSED).fillna(False).astype(bool)
+            if is_defused_text.any():
+                frame[name] = column.where(~is_defused_text, column.str[1:])
     return frame
 
 
@@ -47,10 +47,10 @@ def read_manifest(folder: Path) -> dict[str, object]:
     try:
         if not path.is_file() or path.stat().st_size > _BIGGEST:
             return {}
-        found = json.loads(path.read_bytes())
+        manifest = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) and found.get("format") == "pyramidion-export" else {}
+    return manifest if isinstance(manifest, dict) and manifest.get("format") == "pyramidion-export" else {}
 
 
 def is_defused(path: Path) -> bool:
@@ -59,4 +59,4 @@ def is_defused(path: Path) -> bool:
     files = manifest.get("files")
     if manifest.get("csv_formulas") != MARK or not isinstance(files, list):
         return False
-    return any(isinstance(one, dict) and one.get("name") == path.name for one in files)
+    return any(isinstance(entry, dict) and entry.get("name") == path.name for entry in files)

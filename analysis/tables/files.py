@@ -164,9 +164,9 @@ def _read_jsonl(lines: Iterable[tuple[int, str | bytes]], spec: TableSpec, probl
     problems.check()
     if not rows:
         raise problems.fail("no rows", "one JSON object per line")
-    known = {*spec.required, *spec.optional, "reference"}
+    declared = {*spec.required, *spec.optional, "reference"}
     frame = {name: pd.Series([row.get(name) for row in rows], dtype=object) for name in columns}
-    return pd.DataFrame({name: v if name in known else _own_type(v, name, problems) for name, v in frame.items()})
+    return pd.DataFrame({name: v if name in declared else _own_type(v, name, problems) for name, v in frame.items()})
 
 
 def _own_type(values: pd.Series, name: str, problems: Problems) -> pd.Series:
@@ -192,7 +192,7 @@ def _read_parquet(path: Path, spec: TableSpec, problems: Problems) -> tuple[pd.D
         table = pa.parquet.read_table(path, read_dictionary=ids)
     except (pa.ArrowException, OSError) as error:
         raise problems.fail("a file that is not readable Parquet", "a whole Parquet file") from error
-    codes = {name: found for name in ids if (found := _stored_codes(table, name)) is not None}
+    codes = {name: column_codes for name in ids if (column_codes := _stored_codes(table, name)) is not None}
     return _parquet_frame(table, spec, problems), codes
 
 

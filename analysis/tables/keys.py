@@ -27,22 +27,22 @@ _MASKS = np.array([(1 << 8 * length) - 1 for length in range(8)] + [2**64 - 1], 
 
 
 def check_duplicates(
-    frame: pd.DataFrame, spec: TableSpec, problems: Problems, known: Mapping[str, Codes] | None = None
+    frame: pd.DataFrame, spec: TableSpec, problems: Problems, column_codes: Mapping[str, Codes] | None = None
 ) -> None:
-    """Two rows with the same key: both are named. `known` holds codes of columns that the reader already has."""
+    """Two rows with the same key: both are named. `column_codes` are those that the reader already has."""
     key = [name for name in spec.key if name in frame.columns]
-    if len(frame) < 2 or _all_differ(frame, key, known or {}):
+    if len(frame) < 2 or _all_differ(frame, key, column_codes or {}):
         return
     codes = pd.Series(key_codes(frame, key))
-    again = np.flatnonzero(codes.duplicated().to_numpy())
-    if not len(again):
+    repeated_rows = np.flatnonzero(codes.duplicated().to_numpy())
+    if not len(repeated_rows):
         return
     first = pd.Series(np.arange(len(codes))).groupby(codes).first()
-    for position in again.tolist():
+    for position in repeated_rows.tolist():
         values = ", ".join(show(frame[name].iloc[position]) for name in key)
         earlier = int(first.loc[codes.iloc[position]]) + 1 + problems.before
-        found = f"{values} again, already in row {earlier}"
-        problems.add(position + 1, ", ".join(key), found, "each of them once")
+        repetition = f"{values} again, already in row {earlier}"
+        problems.add(position + 1, ", ".join(key), repetition, "each of them once")
 
 
 def key_codes(frame: pd.DataFrame, columns: Sequence[str]) -> Codes:
@@ -52,24 +52,24 @@ def key_codes(frame: pd.DataFrame, columns: Sequence[str]) -> Codes:
     for name in columns:
         new, unique = pd.factorize(frame[name], use_na_sentinel=False)
         if size * max(len(unique), 1) >= 2**62:
-            codes, seen = pd.factorize(codes)
-            size = len(seen)
+            codes, distinct = pd.factorize(codes)
+            size = len(distinct)
         codes = codes * len(unique) + new
         size *= max(len(unique), 1)
     return codes
 
 
-def _all_differ(frame: pd.DataFrame, key: Sequence[str], known: Mapping[str, Codes]) -> bool:
+def _all_differ(frame: pd.DataFrame, key: Sequence[str], column_codes: Mapping[str, Codes]) -> bool:
     """True only if no two rows can have the same key."""
-    if not known and _in_blocks(frame, key):
+    if not column_codes and _in_blocks(frame, key):
         return True
 
-    total = _combined(known, key)
+    total = _combined(column_codes, key)
     if total is None:
         total = np.zeros(len(frame), dtype=np.uint64)
         with ThreadPoolExecutor(2) as pool:  # numpy lets go of the interpreter in long loops
             columns = [frame[name] for name in key]
-            codes = [known.get(name) for name in key]
+            codes = [column_codes.get(name) for name in key]
             for column in pool.map(_column_numbers, columns, codes):
                 total *= _ODD[0]
                 total += column
@@ -84,13 +84,13 @@ def _in_blocks(frame: pd.DataFrame, key: Sequence[str]) -> bool:
 
     Files usually do, and then only the first row of each block needs a number.
     """
-    others = [name for name in key if name != "unit"]
+    block_columns = [name for name in key if name != "unit"]
     arrays = {name: array for name in key if (array := _plain(frame[name])) is not None}
     if "unit" not in key or len(frame) < 1000 or len(arrays) < len(key):
         return False
     starts = np.ones(len(frame), dtype=bool)
     starts[1:] = False
-    for name in others:
+    for name in block_columns:
         starts[1:] |= pc.not_equal(arrays[name][1:], arrays[name][:-1]).to_numpy()
     heads = np.flatnonzero(starts)
     if len(heads) > len(frame) / 4:
@@ -98,7 +98,7 @@ def _in_blocks(frame: pd.DataFrame, key: Sequence[str]) -> bool:
     ascending = pc.greater(arrays["unit"][1:], arrays["unit"][:-1]).to_numpy()
     if not bool((starts[1:] | ascending).all()):
         return False
-    return _all_differ(frame[others].iloc[heads], others, {})
+    return _all_differ(frame[block_columns].iloc[heads], block_columns, {})
 
 
 def _plain(series: pd.Series) -> pa.ChunkedArray | None:
@@ -111,18 +111,18 @@ def _plain(series: pd.Series) -> pa.ChunkedArray | None:
     return array if not array.null_count and pa.types.is_large_string(array.type) else None
 
 
-def _combined(known: Mapping[str, Codes], key: Sequence[str]) -> Numbers | None:
+def _combined(column_codes: Mapping[str, Codes], key: Sequence[str]) -> Numbers | None:
     """All codes in one number, where all are known and fit."""
-    if any(name not in known for name in key):
+    if any(name not in column_codes for name in key):
         return None
     key = sorted(key, key=lambda name: name == "unit")  # rows usually stand assignment by assignment, unit by unit
-    sizes = [int(known[name].max()) + 1 for name in key]
+    sizes = [int(column_codes[name].max()) + 1 for name in key]
     if math.prod(sizes) >= 2**63:
         return None
-    total = known[key[0]].astype(np.uint64)
+    total = column_codes[key[0]].astype(np.uint64)
     for name, size in zip(key[1:], sizes[1:], strict=True):
         total *= np.uint64(size)
-        total += known[name].astype(np.uint64)
+        total += column_codes[name].astype(np.uint64)
     return total
 
 
@@ -156,12 +156,12 @@ def _string_numbers(chunk: pa.LargeStringArray) -> Numbers:
 
 def _eight_bytes(data: np.ndarray[Any, np.dtype[np.uint8]], starts: Codes) -> Numbers:
     """Eight bytes from each start as one number; what lies behind the last byte counts as zero."""
-    whole = int(np.searchsorted(starts, len(data) - 8, side="right")) if len(data) >= 8 else 0
+    n_inside = int(np.searchsorted(starts, len(data) - 8, side="right")) if len(data) >= 8 else 0
     numbers = np.empty(len(starts), dtype=np.uint64)
-    if whole:
+    if n_inside:
         windows: Numbers = np.ndarray((len(data) - 7,), dtype="<u8", buffer=data, strides=(1,))
-        numbers[:whole] = windows[starts[:whole]]
-    for row in range(whole, len(starts)):
+        numbers[:n_inside] = windows[starts[:n_inside]]
+    for row in range(n_inside, len(starts)):
         numbers[row] = int.from_bytes(data[starts[row] :].tobytes(), "little")
     return numbers
 

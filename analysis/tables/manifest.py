@@ -30,12 +30,12 @@ class Exported:
 
     @classmethod
     def of(cls, folder: Path | None) -> Exported:
-        told = read_manifest(folder).get("report") if folder else None
-        if not isinstance(told, dict):
+        report = read_manifest(folder).get("report") if folder else None
+        if not isinstance(report, dict):
             return cls(folder)
-        texts = {name: str(told.get(name) or "") for name in ("human", "title", "filtered", "group_left_out")}
-        files = {name: str(told.get(name) or "") for name in ("judgments", "human_scores")}
-        return cls(folder, measures=tuple(map(str, told.get("measures") or ())), **texts, **files)
+        texts = {name: str(report.get(name) or "") for name in ("human", "title", "filtered", "group_left_out")}
+        files = {name: str(report.get(name) or "") for name in ("judgments", "human_scores")}
+        return cls(folder, measures=tuple(map(str, report.get("measures") or ())), **texts, **files)
 
     def path(self, name: str) -> Path | None:
         """A file of the export by its part; None where the export has none."""
@@ -53,8 +53,8 @@ class Exported:
         columns = [name for name in ("doc_id", "system", "group", "metric", "value") if name in human.columns]
         if scores is None:
             return human[columns]
-        rest = scores[~scores["metric"].isin(human["metric"])]
-        return pd.concat([human[columns], rest[[name for name in columns if name in rest]]], ignore_index=True)
+        imported = scores[~scores["metric"].isin(human["metric"])]
+        return pd.concat([human[columns], imported[[name for name in columns if name in imported]]], ignore_index=True)
 
     def metrics(self, scores: pd.DataFrame) -> list[str] | None:
         return sorted(set(scores["metric"]) - set(self.measures)) if self.measures else None

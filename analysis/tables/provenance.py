@@ -22,13 +22,13 @@ def file_hash(path: str | Path) -> str:
 
 def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
     """Versions of the project, of Python and of the libraries that a number can depend on."""
-    found = {"pyramidion": VERSION, "python": platform.python_version()}
+    versions_by_package = {"pyramidion": VERSION, "python": platform.python_version()}
     for package in packages:
         try:
-            found[package] = version(package)
+            versions_by_package[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+            versions_by_package[package] = "not installed"
+    return versions_by_package
 
 
 def provenance(

@@ -34,12 +34,12 @@ def check_values(frame: pd.DataFrame, spec: TableSpec, problems: Problems) -> di
     return checked
 
 
-def _each(series: pd.Series, column: Column, problems: Problems, one: Callable[[Any], Any]) -> list[Any]:
+def _each(series: pd.Series, column: Column, problems: Problems, convert: Callable[[Any], Any]) -> list[Any]:
     """Convert value by value: the slow way, for columns whose storage does not already have the type."""
     result = []
     for row, value in enumerate(series.astype(object).tolist(), start=1):
         try:
-            result.append(one(value))
+            result.append(convert(value))
         except (ValueError, OverflowError):
             problems.add(row, column.name, show(value), EXPECTED[column.type])
             result.append(None)
@@ -141,13 +141,13 @@ def _one_list(value: Any) -> list[str | list[str]]:
 
 def _check_number(series: pd.Series, column: Column, problems: Problems) -> pd.Series:
     if not pd.api.types.is_numeric_dtype(series.dtype):
-        one = _one_score if column.type == "score" else _one_number
-        values = _each(series, column, problems, one)
+        convert = _one_score if column.type == "score" else _one_number
+        values = _each(series, column, problems, convert)
         numbers = np.array([math.nan if value is None else value for value in values], dtype=np.float64)
         return pd.Series(numbers, index=series.index)
     numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
-    wrong = np.isinf(numbers) if column.type == "score" else ~np.isfinite(numbers)
-    for row in np.flatnonzero(wrong).tolist():
+    is_wrong = np.isinf(numbers) if column.type == "score" else ~np.isfinite(numbers)
+    for row in np.flatnonzero(is_wrong).tolist():
         problems.add(row + 1, column.name, show(series.iloc[row]), EXPECTED[column.type])
     return pd.Series(numbers, index=series.index)
 
@@ -196,10 +196,10 @@ def _check_flag(series: pd.Series, column: Column, problems: Problems) -> pd.Ser
     if pd.api.types.is_numeric_dtype(series.dtype) and series.isin([0, 1]).all():
         return series.astype(bool)
     codes, unique = pd.factorize(series, use_na_sentinel=False)
-    known = [_one_flag(value) for value in list(unique)]
-    for position in np.flatnonzero(np.isin(codes, [i for i, flag in enumerate(known) if flag is None])).tolist():
+    flag_of = [_one_flag(value) for value in list(unique)]
+    for position in np.flatnonzero(np.isin(codes, [i for i, flag in enumerate(flag_of) if flag is None])).tolist():
         problems.add(position + 1, column.name, show(series.iloc[position]), EXPECTED["flag"])
-    flags = np.array([bool(flag) for flag in known], dtype=bool)
+    flags = np.array([bool(flag) for flag in flag_of], dtype=bool)
     return pd.Series(flags[codes] if len(codes) else np.zeros(0, dtype=bool), index=series.index)
 
 

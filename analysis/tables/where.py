@@ -16,13 +16,13 @@ class UsageError(AnalysisError):
 
 def keep_where(frame: pd.DataFrame, conditions: Sequence[str], name: str = "the table") -> pd.DataFrame:
     """Rows that fulfil the conditions: any value given for a column, and every column given."""
-    wanted: dict[str, list[str]] = {}
+    values_by_column: dict[str, list[str]] = {}
     for condition in conditions:
         column, equals, value = condition.partition("=")
         if not equals:
             raise UsageError(f"--where {condition} has no '='; write --where column=value.")
-        wanted.setdefault(column, []).append(value)
-    for column, values in wanted.items():
+        values_by_column.setdefault(column, []).append(value)
+    for column, values in values_by_column.items():
         frame = _keep(frame, column, values, name)
     return frame
 
@@ -51,9 +51,9 @@ def _equal(series: pd.Series, value: str) -> np.ndarray[tuple[int], np.dtype[np.
 
 
 def _some(series: pd.Series, limit: int = 10) -> str:
-    found = [str(value) for value in series.drop_duplicates()]
-    more = f" and {len(found) - limit} more" if len(found) > limit else ""
-    return ", ".join(found[:limit]) + more if found else "nothing"
+    values = [str(value) for value in series.drop_duplicates()]
+    remainder = f" and {len(values) - limit} more" if len(values) > limit else ""
+    return ", ".join(values[:limit]) + remainder if values else "nothing"
 
 
 def without_checks(frame: pd.DataFrame) -> pd.DataFrame:

@@ -38,13 +38,13 @@ def write_frame(frame: pd.DataFrame, path: Path, spec: TableSpec) -> None:
 def _whole_numbers(frame: pd.DataFrame, spec: TableSpec) -> pd.DataFrame:
     """Columns of numbers that are all whole are written without a decimal point: 0 and 1, not 0.0 and 1.0."""
     names = [column.name for column in spec.columns if column.type in {"number", "score"}]
-    whole = {}
+    integers = {}
     for name in names:
         if name in frame.columns and np.isfinite(frame[name]).all():
             values = frame[name].to_numpy()
             if (values == np.trunc(values)).all() and (np.abs(values) < 2**53).all():
-                whole[name] = values.astype(np.int64)
-    return frame.assign(**whole)
+                integers[name] = values.astype(np.int64)
+    return frame.assign(**integers)
 
 
 def _as_text(frame: pd.DataFrame, suffix: str, texts: set[str]) -> str:

@@ -38,6 +38,6 @@ def member_of(request: HttpRequest, study: Study | None, *roles: str) -> Study:
             gettext(
                 "This page is for another role in “%(study)s” (%(roles)s); you are its %(role)s. Nothing was changed."
             )
-            % {"study": study, "roles": ", ".join(label(one) for one in roles), "role": label(role)}
+            % {"study": study, "roles": ", ".join(label(allowed_role) for allowed_role in roles), "role": label(role)}
         )
     return study

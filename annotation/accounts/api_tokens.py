@@ -36,8 +36,8 @@ def digest_of(token: str) -> str:
 
 def issue_token(user: User, name: str, scopes: Iterable[str], days: int, study: Study | None = None) -> Issued:
     """A new token of this person. Refused says what is wrong; then nothing is made."""
-    wanted = [scope for scope in Scope.values if scope in set(scopes)]
-    if not wanted:
+    valid_scopes = [scope for scope in Scope.values if scope in set(scopes)]
+    if not valid_scopes:
         raise Refused(gettext("Choose at least one thing the token may do. No token was made."))
     if days not in DAYS:
         raise Refused(gettext("A token lives 7, 30, 90 or 365 days. No token was made."))
@@ -50,7 +50,7 @@ def issue_token(user: User, name: str, scopes: Iterable[str], days: int, study: 
         name=name.strip()[:80] or gettext("Token"),
         start=token[:10],
         digest=digest_of(token),
-        scopes=wanted,
+        scopes=valid_scopes,
         study=study,
         created_at=now,
         expires_at=now + timedelta(days=days),

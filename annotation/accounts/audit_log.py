@@ -1,4 +1,4 @@
-"""What the lines of a study's record mean, in words. A line keeps the method and the route, which never change."""
+"""What the lines of a study's audit log mean, in words. A line keeps the method and the route, which never change."""
 
 import re
 from collections.abc import Callable
@@ -7,10 +7,10 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
-from annotation.common.middleware import readable
+from annotation.common.middleware import strip_unreadable
 from annotation.models import AuditEvent, Study, User
 
-DEEDS = {
+ACTION_LABELS = {
     "POST scu-list": _("Changed a list of SCUs"),
     "POST open-round": _("Opened a second round"),
     "POST guidance-text": _("Wrote a text for annotators"),
@@ -39,33 +39,31 @@ DEEDS = {
     "DELETE api:get_filter": _("Undid a filter through the API"),
     "POST api:list_exports": _("Ordered an export through the API"),
 }
-
-
-CHANGES = {"POST", "PUT", "PATCH", "DELETE"}
+UNSAFE_METHODS = {"POST", "PUT", "PATCH", "DELETE"}
 SECRET = re.compile(r"password|secret|token|code|csrf|key", re.IGNORECASE)
 LONGEST = 200
-WORK = {"take", "task", "draft", "submit", "release", "revise", "consent", "tutorial", "test", "advice"}
+TASK_ROUTES = {"take", "task", "draft", "submit", "release", "revise", "consent", "tutorial", "test", "advice"}
 # They are sent by POST, and change nothing.
-LOOKS = {"guidance-preview", "list-advice", "quality", "crowd-workers", "preview_filter"}
+READ_ONLY_ROUTES = {"guidance-preview", "list-advice", "quality", "crowd-workers", "preview_filter"}
 
 
-def write_down(
+def log_event(
     request: HttpRequest,
     action: str,
     user: User | None,
     study: Study | None = None,
     facts: dict[str, Any] | None = None,
 ) -> None:
-    """One line in the record. It is written after the change, so no character in the facts may stop it."""
+    """One line in the audit log. It is written after the change, so no character in the facts may stop it."""
     name = user.get_username() if user else ""
-    asked = str(getattr(request, "request_id", ""))[:64]
+    request_id = str(getattr(request, "request_id", ""))[:64]
     AuditEvent.objects.create(
-        action=action[:80], user=user, name=name, study=study, facts=readable(facts or {}), request=asked
+        action=action[:80], user=user, name=name, study=study, facts=strip_unreadable(facts or {}), request=request_id
     )
 
 
-class Record:
-    """Middleware: writes down every change that went through."""
+class AuditLogMiddleware:
+    """Writes down every change that went through."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -73,35 +71,35 @@ class Record:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         match = request.resolver_match
-        if request.method in CHANGES and response.status_code < 400 and match and not _changes_nothing(request):
+        if request.method in UNSAFE_METHODS and response.status_code < 400 and match and not _changes_nothing(request):
             self._write(request, match.view_name, dict(match.kwargs))
         return response
 
-    def _write(self, request: HttpRequest, action: str, given: dict[str, Any]) -> None:
-        user = _person(request)
+    def _write(self, request: HttpRequest, action: str, arguments: dict[str, Any]) -> None:
+        user = _acting_user(request)
         if user is None:
             return
-        slug = given.get("slug") or given.get("study")
+        slug = arguments.get("slug") or arguments.get("study")
         study = Study.objects.filter(slug=slug).first() if slug else getattr(request, "made_study", None)
-        facts = {name: str(value)[:LONGEST] for name, value in given.items() if not SECRET.search(name)}
-        write_down(request, f"{request.method} {action}", user, study, {**facts, **_said(request)})
+        facts = {name: str(value)[:LONGEST] for name, value in arguments.items() if not SECRET.search(name)}
+        log_event(request, f"{request.method} {action}", user, study, {**facts, **_form_fields(request)})
 
 
 def _changes_nothing(request: HttpRequest) -> bool:
     name = request.resolver_match.url_name if request.resolver_match else ""
     quoted = name == "launch" and "HX-Request" in request.headers  # the price as one types
     looked = name == "new-study" and not hasattr(request, "made_study")  # what is in the files
-    return name in WORK or name in LOOKS or quoted or looked
+    return name in TASK_ROUTES or name in READ_ONLY_ROUTES or quoted or looked
 
 
-def _person(request: HttpRequest) -> User | None:
+def _acting_user(request: HttpRequest) -> User | None:
     """Whoever signed in, or whose token it was."""
     token = getattr(request, "auth", None)
     user = getattr(token, "user", None) or getattr(request, "user", None)
     return user if isinstance(user, User) and user.is_authenticated else None
 
 
-def _said(request: HttpRequest) -> dict[str, str]:
+def _form_fields(request: HttpRequest) -> dict[str, str]:
     """The fields of the form that was sent, without secrets and not at length."""
     if request.content_type == "application/json":
         return {}

@@ -52,10 +52,10 @@ def invite(study: Study, role: str, note: str, made_by: User) -> str:
 def find(secret: str, *, lock: bool = False) -> Invitation:
     """The invitation while it is good; InvitationEnded otherwise."""
     rows = Invitation.objects.filter(digest=_digest(secret), used_at=None, revoked_at=None, expires_at__gt=clock.now())
-    found = (rows.select_for_update() if lock else rows.select_related("study")).first()
-    if found is None:
+    invitation = (rows.select_for_update() if lock else rows.select_related("study")).first()
+    if invitation is None:
         raise InvitationEnded
-    return found
+    return invitation
 
 
 def open_invitations(study: Study) -> QuerySet[Invitation]:

@@ -54,7 +54,7 @@ def confirm(user: User, code: str) -> list[str]:
             raise Refused(_("There is nothing to confirm. Nothing was changed."))
         _use(factor, code)
         codes = [f"{secrets.token_hex(2)}-{secrets.token_hex(2)}-{secrets.token_hex(2)}" for _n in range(RECOVERY)]
-        factor.recovery = [_digest(one) for one in codes]
+        factor.recovery = [_digest(recovery_code) for recovery_code in codes]
         factor.confirmed_at = clock.now()
         factor.save()
     return codes
@@ -72,7 +72,7 @@ def check_code(user: User, code: str) -> None:
             raise BadCode
         digest = _digest(code.strip().lower())
         if digest in factor.recovery:
-            factor.recovery = [one for one in factor.recovery if one != digest]
+            factor.recovery = [unused for unused in factor.recovery if unused != digest]
             factor.save(update_fields=["recovery"])
             return
         _use(factor, code)

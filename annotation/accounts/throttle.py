@@ -40,7 +40,7 @@ def seconds_to_wait(keys: dict[str, str]) -> int:
     """0 when an attempt may be made now."""
     now = clock.now()
     closed = SignInFailures.objects.filter(key__in=keys, closed_until__gt=now).values_list("closed_until", flat=True)
-    return max((int((until - now).total_seconds()) + 1 for until in closed if until), default=0)
+    return max((int((moment - now).total_seconds()) + 1 for moment in closed if moment), default=0)
 
 
 def note_failure(keys: dict[str, str]) -> None:

@@ -22,11 +22,11 @@ def tokens(request: HttpRequest) -> HttpResponse:
     """Everybody, for themselves: the tokens one has; a POST makes one, and its page is the only one that shows it."""
     try:
         return _page(request, issued=_issue(request) if request.method == "POST" else None)
-    except Refused as refused:
-        return _page(request, refused=refused)
+    except Refused as refusal:
+        return _page(request, refusal=refusal)
 
 
-def _page(request: HttpRequest, issued: Issued | None = None, refused: Refused | None = None) -> HttpResponse:
+def _page(request: HttpRequest, issued: Issued | None = None, refusal: Refused | None = None) -> HttpResponse:
     """One's tokens; after a refusal with its sentence and the new token as it was asked for."""
     user, now = user_of(request), clock.now()
     rows = ApiToken.objects.filter(user=user).select_related("study")[:100]
@@ -36,11 +36,11 @@ def _page(request: HttpRequest, issued: Issued | None = None, refused: Refused |
         "scopes": Scope.choices,
         "days": DAYS,
         "studies": Study.objects.visible_to(user).order_by("name"),
-        "problem": refused and str(refused),
-        "typed": request.POST if refused else {"days": "90"},
-        "ticked": request.POST.getlist("scope") if refused else [Scope.READ],
+        "problem": refusal and str(refusal),
+        "typed": request.POST if refusal else {"days": "90"},
+        "ticked": request.POST.getlist("scope") if refusal else [Scope.READ],
     }
-    status = refused.status if refused else 201 if issued else 200
+    status = refusal.status if refusal else 201 if issued else 200
     return render(request, "annotation/accounts/tokens.html", context, status=status)
 
 
@@ -57,10 +57,10 @@ def _issue(request: HttpRequest) -> Issued:
 
 def _study(user: User, slug: str) -> Study | None:
     """The one study that the token is for; none: all of the person's. One that isn't theirs never becomes all."""
-    found = Study.objects.visible_to(user).filter(slug=slug).first()
-    if slug and found is None:
+    study = Study.objects.visible_to(user).filter(slug=slug).first()
+    if slug and study is None:
         raise Refused(gettext("You have no part in that study any more. No token was made: choose another."))
-    return found
+    return study
 
 
 @require_POST

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation.accounts import invitations, second_factor, throttle
 from annotation.accounts.access import study_for, user_of
-from annotation.accounts.audit_log import write_down
+from annotation.accounts.audit_log import log_event
 from annotation.common import clock
 from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
 from annotation.common.error_pages import answers_refusals
@@ -64,7 +64,7 @@ class SignIn(LoginView):
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         throttle.note_failure(self.keys)
-        write_down(self.request, "sign-in failed", None)
+        log_event(self.request, "sign-in failed", None)
         return super().form_invalid(form)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
@@ -84,9 +84,9 @@ class SignIn(LoginView):
 @answers_refusals
 def sign_in_code(request: HttpRequest) -> HttpResponse:
     """Whoever has just shown the right password: the code of their authenticator, or a recovery code."""
-    waiting = request.session.get(WAITING) or {}
-    user = User.objects.filter(pk=waiting.get("user", 0), is_active=True).first()
-    if user is None or clock.now().timestamp() - waiting.get("at", 0) > WAIT_SECONDS:
+    password_step = request.session.get(WAITING) or {}
+    user = User.objects.filter(pk=password_step.get("user", 0), is_active=True).first()
+    if user is None or clock.now().timestamp() - password_step.get("at", 0) > WAIT_SECONDS:
         return redirect("sign-in")
     if request.method == "GET":
         return render(request, "annotation/accounts/code.html")
@@ -100,7 +100,7 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
         return render(request, "annotation/accounts/code.html", {"refusal": refusal}, status=422)
     throttle.forget(keys)
     login(request, user, backend="annotation.accounts.AccountBackend")
-    return redirect(waiting.get("next") or resolve_url("home"))
+    return redirect(password_step.get("next") or resolve_url("home"))
 
 
 @never_cache

@@ -50,13 +50,13 @@ def _refuse(request: HttpRequest, sentence: str) -> NoReturn:
 
 def _refuse_unknown(request: HttpRequest) -> None:
     """A misspelt parameter is said, not passed over: `limt=5` would otherwise quietly fetch 100."""
-    known = _parameters(request.resolver_match.route if request.resolver_match else "", str(request.method))
-    unknown = [name for name in request.GET if name not in known]
+    known_names = _parameters(request.resolver_match.route if request.resolver_match else "", str(request.method))
+    unknown = [name for name in request.GET if name not in known_names]
     if unknown:
         raise Problem(
             422,
             gettext("There is no parameter “%(name)s” here. There are: %(known)s. Nothing was changed.")
-            % {"name": unknown[0][:60], "known": ", ".join(sorted(known)) or "–"},
+            % {"name": unknown[0][:60], "known": ", ".join(sorted(known_names)) or "–"},
             "invalid",
         )
 
@@ -66,7 +66,7 @@ def _parameters(route: str, method: str) -> frozenset[str]:
     from .urls import document
 
     operation = document()["paths"]["/" + re.sub(r"<(\w+)>", r"{\1}", route)][method.lower()]
-    return frozenset(one["name"] for one in operation["parameters"] if one["in"] == "query")
+    return frozenset(parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "query")
 
 
 READ, WRITE, ADMIN = (BearerToken(scope) for scope in (Scope.READ, Scope.WRITE, Scope.ADMIN))
@@ -88,10 +88,10 @@ def study_for(request: HttpRequest, slug: str, *roles: str) -> Study:
 
 def role_in(request: HttpRequest, study: Study) -> str:
     """The caller's role; asked of the database once per request."""
-    known: dict[int, str] = request.__dict__.setdefault("study_roles", {})
-    if study.pk not in known:
-        known[study.pk] = study.role_of(token_of(request).user) or ""
-    return known[study.pk]
+    roles: dict[int, str] = request.__dict__.setdefault("study_roles", {})
+    if study.pk not in roles:
+        roles[study.pk] = study.role_of(token_of(request).user) or ""
+    return roles[study.pk]
 
 
 def only_own(request: HttpRequest, study: Study) -> bool:

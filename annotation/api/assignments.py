@@ -73,8 +73,8 @@ def list_assignments(
     rows = assignments_of(found_study, request, batch, worker)
     rows = rows.filter(state=state) if state else rows
     fields = ("task_id", "id", "signals", *FIELDS.values())
-    found = page_by(rows.values(*fields), ["task_id", "id"], place)
-    return answer(request, response, found, lambda row: _shaped(row, blind))
+    page = page_by(rows.values(*fields), ["task_id", "id"], place)
+    return answer(request, response, page, lambda row: _shaped(row, blind))
 
 
 def assignments_of(study: Study, request: HttpRequest, batch: int, worker: str) -> QuerySet[Assignment]:

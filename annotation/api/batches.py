@@ -88,10 +88,10 @@ def list_batches(request: HttpRequest, response: HttpResponse, study: Slug, plac
 @router.post("/batches", response={201: BatchOut}, auth=WRITE)
 def post_batch(request: HttpRequest, response: HttpResponse, study: Slug, data: BatchIn) -> Any:
     """A new batch, in draft. For admins. Two batches of one name are refused, so that a repeated request makes one."""
-    found = study_for(request, study, Role.ADMIN)
-    made = create_batch(found, data.name, data.protocol, data.quota, data.options, role=data.role)
-    response["Location"] = f"{request.path}/{made.pk}"
-    return Status(201, _row(found, made.pk))
+    found_study = study_for(request, study, Role.ADMIN)
+    batch = create_batch(found_study, data.name, data.protocol, data.quota, data.options, role=data.role)
+    response["Location"] = f"{request.path}/{batch.pk}"
+    return Status(201, _row(found_study, batch.pk))
 
 
 @router.get("/batches/{id}", response=BatchOut, auth=READ)
@@ -105,12 +105,12 @@ def get_batch(request: HttpRequest, response: HttpResponse, study: Slug, id: Id)
 @router.patch("/batches/{id}", response=BatchOut, auth=WRITE)
 def patch_batch(request: HttpRequest, response: HttpResponse, study: Slug, id: Id, data: StateIn) -> dict[str, Any]:
     """Open, pause or close a batch. For admins. A closed one stays closed."""
-    found = study_for(request, study, Role.ADMIN)
+    found_study = study_for(request, study, Role.ADMIN)
     with transaction.atomic():
-        Batch.objects.select_for_update().filter(study=found, pk=id).first()  # nobody comes between look and change
-        require_match(request, _tag(_row(found, id)))
-        set_state(found, id, data.state)
-    row = _row(found, id)
+        Batch.objects.select_for_update().filter(study=found_study, pk=id).first()  # nobody comes in between
+        require_match(request, _tag(_row(found_study, id)))
+        set_state(found_study, id, data.state)
+    row = _row(found_study, id)
     response["ETag"] = _tag(row)
     return row
 
@@ -118,8 +118,8 @@ def patch_batch(request: HttpRequest, response: HttpResponse, study: Slug, id: I
 @router.get("/batches/{id}/progress", response=ProgressOut, auth=READ)
 def get_progress(request: HttpRequest, study: Slug, id: Id) -> Any:
     """How far a batch is. For admins and analysts."""
-    found = study_for(request, study, *READERS)
-    progress = {one.batch.pk: one for one in batch_progress([found]).get(found.pk, [])}
+    found_study = study_for(request, study, *READERS)
+    progress = {row.batch.pk: row for row in batch_progress([found_study]).get(found_study.pk, [])}
     if id not in progress:
         raise Http404(gettext("There is no such batch in this study."))
     return progress[id]

@@ -8,7 +8,7 @@ from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 from ninja.parser import Parser
 
-from annotation.common.middleware import readable
+from annotation.common.middleware import strip_unreadable
 
 from .problems import MEDIA_TYPE, ProblemOut, answer_problems
 
@@ -42,7 +42,7 @@ class Reader(Parser):
     """Bodies without the characters that no text has."""
 
     def parse_body(self, request: HttpRequest) -> Any:
-        return readable(super().parse_body(request))
+        return strip_unreadable(super().parse_body(request))
 
 
 class Api(NinjaAPI):
@@ -54,9 +54,9 @@ class Api(NinjaAPI):
     def get_openapi_schema(self, **options: Any) -> OpenAPISchema:
         document = super().get_openapi_schema(**options)
         schemas = document["components"]["schemas"]
-        made = ProblemOut.model_json_schema(ref_template="#/components/schemas/{model}")
-        schemas.update(made.pop("$defs"))
-        schemas["Problem"] = made
+        schema = ProblemOut.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas.update(schema.pop("$defs"))
+        schemas["Problem"] = schema
         for path in document["paths"].values():
             for method, operation in path.items():
                 _say_errors(method, operation)
@@ -77,8 +77,8 @@ def _say_errors(method: str, operation: dict[str, Any]) -> None:
 
 def _say_conditions(method: str, operation: dict[str, Any]) -> None:
     if method == "get":
-        about = {"schema": {"type": "string"}, "description": "An ETag you were given: 304 if it still holds"}
-        operation["parameters"].append({"in": "header", "name": "If-None-Match", "required": False, **about})
+        header = {"schema": {"type": "string"}, "description": "An ETag you were given: 304 if it still holds"}
+        operation["parameters"].append({"in": "header", "name": "If-None-Match", "required": False, **header})
     elif method in ("patch", "delete"):
         operation["description"] += " With `If-Match` and an ETag, only while nobody has changed it since."
 
@@ -98,12 +98,12 @@ def _say_links(paths: dict[str, Any]) -> None:
     for address, methods in by_address.items():
         for operation in methods.values():
             if "{study}" in address:
-                origin, where = "/studies", {"study": "$response.body#/items/0/slug"}
+                origin, parameters = "/studies", {"study": "$response.body#/items/0/slug"}
                 if "{id}" in address:
                     origin = address.split("/{id}")[0]
-                    where = {"study": "$request.path.study", "id": "$response.body#/items/0/id"}
+                    parameters = {"study": "$request.path.study", "id": "$response.body#/items/0/id"}
                 links = by_address[origin]["get"]["responses"]["200"].setdefault("links", {})
-                links[operation["operationId"]] = {"operationId": operation["operationId"], "parameters": where}
+                links[operation["operationId"]] = {"operationId": operation["operationId"], "parameters": parameters}
 
 
 def make_api() -> Api:
@@ -135,7 +135,7 @@ def make_api() -> Api:
     )
     answer_problems(api)
     api.add_router("", studies.router, tags=["studies"])
-    for part in (
+    for resource in (
         documents,
         summaries,
         scus,
@@ -149,5 +149,5 @@ def make_api() -> Api:
         workers,
         exports,
     ):
-        api.add_router("/studies/{study}", part.router, tags=[part.__name__.rsplit(".", 1)[-1]])
+        api.add_router("/studies/{study}", resource.router, tags=[resource.__name__.rsplit(".", 1)[-1]])
     return api

@@ -51,8 +51,8 @@ def list_documents(
     rows = Document.objects.filter(study=study_for(request, study, *READERS))
     if doc_id:
         rows = rows.filter(doc_id=doc_id)
-    found = page_by(rows.values("id", "doc_id", *(["source"] if texts else [])), ["id"], place)
-    return answer(request, response, found, _shaped([row["id"] for row in found.rows], texts))
+    page = page_by(rows.values("id", "doc_id", *(["source"] if texts else [])), ["id"], place)
+    return answer(request, response, page, _shaped([row["id"] for row in page.rows], texts))
 
 
 def _shaped(ids: list[int], texts: bool) -> Callable[[Any], dict[str, Any]]:
@@ -61,18 +61,14 @@ def _shaped(ids: list[int], texts: bool) -> Callable[[Any], dict[str, Any]]:
         rows = Reference.objects.filter(document__in=ids).order_by("document_id", "index")
         for document, text in rows.values_list("document_id", "text"):
             references[document].append(text)
-    return lambda row: {
-        "source": None,
-        **row,
-        "references": references[row["id"]] if texts else None,
-    }
+    return lambda row: {"source": None, **row, "references": references[row["id"]] if texts else None}
 
 
 @router.get("/documents/{id}", response=DocumentOut, auth=READ)
 def get_document(request: HttpRequest, study: Slug, id: Id) -> dict[str, Any]:
     """One document."""
-    found = Document.objects.filter(study=study_for(request, study, *READERS), pk=id)
-    row = found.values("id", "doc_id", "source").first()
+    rows = Document.objects.filter(study=study_for(request, study, *READERS), pk=id)
+    row = rows.values("id", "doc_id", "source").first()
     if row is None:
         raise Http404(gettext("There is no such document in this study."))
     return _shaped([id], True)(row)

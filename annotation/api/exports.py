@@ -58,20 +58,20 @@ class ExportOut(Schema):
 @router.get("/exports", response=list[ExportOut], auth=READ)
 def list_exports(request: HttpRequest, study: Slug) -> list[dict[str, Any]]:
     """The newest 50 exports."""
-    found = study_for(request, study, *READERS)
-    return [export_facts(one) for one in visible_exports(found, token_of(request).user)[:MOST]]
+    found_study = study_for(request, study, *READERS)
+    return [export_facts(export) for export in visible_exports(found_study, token_of(request).user)[:MOST]]
 
 
 @router.post("/exports", response={202: ExportOut}, auth=WRITE)
 def post_export(request: HttpRequest, response: HttpResponse, study: Slug, data: ExportIn) -> Any:
     """Have an export made. Ask for it again until its state is done."""
-    found = study_for(request, study, *READERS)
-    options = ExportOptions.given(data.tables, data.shapes, data.form, data.texts, data.raw_workers)
+    found_study = study_for(request, study, *READERS)
+    options = ExportOptions.checked(data.tables, data.shapes, data.form, data.texts, data.raw_workers)
     if options.for_admins and Scope.ADMIN not in token_of(request).scopes:
         raise Problem(403, gettext("This token lacks the scope “admin”. Nothing was exported."), "scope")
-    made = start_export(found, token_of(request).user, options)
-    response["Location"] = f"{request.path}/{made.key}"
-    return Status(202, export_facts(made))
+    export = start_export(found_study, token_of(request).user, options)
+    response["Location"] = f"{request.path}/{export.key}"
+    return Status(202, export_facts(export))
 
 
 @router.get("/exports/{key}", response=ExportOut, auth=READ)
@@ -83,8 +83,8 @@ def get_export(request: HttpRequest, study: Slug, key: Key) -> dict[str, Any]:
 @router.get("/exports/{key}/files/{name}", auth=READ, openapi_extra={"x-file": True})
 def get_export_file(request: HttpRequest, study: Slug, key: Key, name: FileName) -> HttpResponseBase:
     """A file, whole or in pieces (Range); 410 when the export has expired. Admins' exports need the scope `admin`."""
-    found, token = study_for(request, study, *READERS), token_of(request)
-    if find_export(found, token.user, key).for_admins and Scope.ADMIN not in token.scopes:
+    found_study, token = study_for(request, study, *READERS), token_of(request)
+    if find_export(found_study, token.user, key).for_admins and Scope.ADMIN not in token.scopes:
         raise Problem(403, gettext("This token lacks the scope “admin”."), "scope")
-    file, path = open_file(found, token.user, key, name)
-    return file_response(request, path, etag=file.sha256, name=f"{found.slug}-{file.name}")
+    file, path = open_file(found_study, token.user, key, name)
+    return file_response(request, path, etag=file.sha256, name=f"{found_study.slug}-{file.name}")

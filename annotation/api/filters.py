@@ -87,12 +87,12 @@ def list_filters(request: HttpRequest, response: HttpResponse, study: Slug, plac
 @router.post("/filters/preview", response=PreviewOut, auth=READ)
 def preview_filter(request: HttpRequest, study: Slug, data: FilterIn) -> dict[str, Any]:
     """What a filter would do. Nothing is changed. For admins and analysts."""
-    found = preview_rules(study_for(request, study, *READERS), ",".join(data.rules), data.seed)
-    facts = found["facts"]
+    preview = preview_rules(study_for(request, study, *READERS), ",".join(data.rules), data.seed)
+    facts = preview["facts"]
     names = ("rows_dropped", "workers_dropped", "agreement_before", "agreement_after")
     numbers = {name: _number(getattr(facts, name)) for name in names}
-    dropped = [{"doc_id": None, "system": None, **row} for row in found["decisions"]]
-    return {"rules": found["rules"], **numbers, "dropped": dropped, "n_dropped": found["n_decisions"]}
+    dropped = [{"doc_id": None, "system": None, **row} for row in preview["decisions"]]
+    return {"rules": preview["rules"], **numbers, "dropped": dropped, "n_dropped": preview["n_decisions"]}
 
 
 def _number(value: Any) -> Any:
@@ -102,9 +102,9 @@ def _number(value: Any) -> Any:
 @router.post("/filters", response={201: DecisionOut}, auth=WRITE)
 def post_filter(request: HttpRequest, study: Slug, data: FilterIn) -> Any:
     """Put a filter in force; the one before is undone. For admins."""
-    found = study_for(request, study, Role.ADMIN)
-    decide_filter(found, ",".join(data.rules), data.seed, token_of(request).user)
-    return Status(201, _in_force(found))
+    found_study = study_for(request, study, Role.ADMIN)
+    decide_filter(found_study, ",".join(data.rules), data.seed, token_of(request).user)
+    return Status(201, _in_force(found_study))
 
 
 @router.get("/filters/current", response=DecisionOut, auth=READ)
@@ -118,12 +118,12 @@ def get_filter(request: HttpRequest, response: HttpResponse, study: Slug) -> dic
 @router.delete("/filters/current", response=DecisionOut, auth=WRITE)
 def delete_filter(request: HttpRequest, study: Slug) -> dict[str, Any]:
     """Undo the decision in force: every answer counts again. It stays in the log. For admins."""
-    found = study_for(request, study, Role.ADMIN)
+    found_study = study_for(request, study, Role.ADMIN)
     with transaction.atomic():
-        Study.objects.select_for_update().get(pk=found.pk)
-        row = _in_force(found)
+        Study.objects.select_for_update().get(pk=found_study.pk)
+        row = _in_force(found_study)
         require_match(request, _tag(row))
-        undo_filter(found, token_of(request).user)
+        undo_filter(found_study, token_of(request).user)
     return _shaped(FilterDecision.objects.values(*FIELDS).get(pk=row["id"]))
 
 
@@ -135,8 +135,8 @@ def _in_force(study: Study) -> dict[str, Any]:
 
 
 def _shaped(row: Any) -> dict[str, Any]:
-    rest = {name: row[name] for name in FIELDS[:5]}
-    return {**rest, "decided_by": row["decided_by__username"], "undone_by": row["undone_by__username"]}
+    fields = {name: row[name] for name in FIELDS[:5]}
+    return {**fields, "decided_by": row["decided_by__username"], "undone_by": row["undone_by__username"]}
 
 
 def _tag(row: dict[str, Any]) -> str:

@@ -38,19 +38,19 @@ class JobPage(Schema):
 @router.get("/jobs", response=JobPage, auth=READ)
 def list_jobs(request: HttpRequest, response: HttpResponse, study: Slug, place: Paging) -> dict[str, Any]:
     """The jobs, the oldest first."""
-    found = study_for(request, study, *READERS)
-    rows = Job.objects.filter(study=found).values(*FIELDS)
-    return answer(request, response, page_by(rows, ["id"], place), lambda row: _told(request, found, row))
+    found_study = study_for(request, study, *READERS)
+    page = page_by(Job.objects.filter(study=found_study).values(*FIELDS), ["id"], place)
+    return answer(request, response, page, lambda row: _job_for_caller(request, found_study, row))
 
 
 @router.get("/jobs/{id}", response=JobOut, auth=READ)
 def get_job(request: HttpRequest, study: Slug, id: Id) -> dict[str, Any]:
     """One job: ask again until its state is done or failed."""
-    found = study_for(request, study, *READERS)
-    return _told(request, found, job_row(found, id))
+    found_study = study_for(request, study, *READERS)
+    return _job_for_caller(request, found_study, job_row(found_study, id))
 
 
-def _told(request: HttpRequest, study: Study, row: dict[str, Any]) -> dict[str, Any]:
+def _job_for_caller(request: HttpRequest, study: Study, row: dict[str, Any]) -> dict[str, Any]:
     """Crowd work speaks of money and people, as on the Monitor page."""
     hidden = row["kind"] in MONEY_KINDS and role_in(request, study) != Role.ADMIN
     return {**row, "message": "" if hidden else row["message"]}

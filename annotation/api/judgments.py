@@ -15,7 +15,7 @@ from annotation.tables.stream import Column, names_of, paths_of
 
 from .access import EVERYBODY, READ, only_own, study_for, token_of
 from .assignments import OfBatch, OfWorker, assignments_of
-from .paging import Found, Paging, Position, answer, page_by
+from .paging import Page, Paging, Position, answer, page_by
 from .studies import Slug
 from .summaries import OfDocument
 
@@ -64,10 +64,10 @@ def list_judgments(
         rows = rows.filter(summary__document=document, assignment__state__in=COUNTED)
         rows = rows.filter(assignment__task__batch=batch) if batch else rows
         rows = rows.filter(assignment__worker__pseudonym=worker) if worker else rows
-        found = page_by(_values(rows), ["assignment__task_id", "assignment_id", "id"], place)
+        page = page_by(_values(rows), ["assignment__task_id", "assignment_id", "id"], place)
     else:
-        found = _by_assignment(rows, assignments_of(found_study, request, batch, worker), place)
-    return answer(request, response, found, lambda row: _shaped(row, blind))
+        page = _by_assignment(rows, assignments_of(found_study, request, batch, worker), place)
+    return answer(request, response, page, lambda row: _shaped(row, blind))
 
 
 def _values(rows: QuerySet[Judgment]) -> Any:
@@ -75,21 +75,21 @@ def _values(rows: QuerySet[Judgment]) -> Any:
     return rows.values(*keys, *paths_of(COLUMNS))
 
 
-def _by_assignment(rows: QuerySet[Judgment], assignments: QuerySet[Assignment], place: Position) -> Found:
+def _by_assignment(rows: QuerySet[Judgment], assignments: QuerySet[Assignment], place: Position) -> Page:
     """The next assignments, then their judgments: each step follows an index, wherever in the study the page is."""
     task, assignment, last = place.ids(3)
     begun = assignment if last == PAST else max(assignment - 1, 0)  # the cursor's assignment may hold more rows
-    here = Position(after=f"{task}.{begun}", limit=place.limit)
-    some = page_by(assignments.filter(state__in=COUNTED).values("task_id", "id"), ["task_id", "id"], here)
+    position = Position(after=f"{task}.{begun}", limit=place.limit)
+    work = page_by(assignments.filter(state__in=COUNTED).values("task_id", "id"), ["task_id", "id"], position)
     keys = ["assignment__task_id", "assignment_id", "id"]
-    found = page_by(_values(rows.filter(assignment__in=[row["id"] for row in some.rows])), keys, place)
+    page = page_by(_values(rows.filter(assignment__in=[row["id"] for row in work.rows])), keys, place)
     # All judgments of these assignments are on the page, but there are more assignments.
-    return found if found.next else Found(found.rows, f"{some.next}.{PAST}" if some.next else "")
+    return page if page.next else Page(page.rows, f"{work.next}.{PAST}" if work.next else "")
 
 
 def _shaped(row: dict[str, Any], blind: bool) -> dict[str, Any]:
-    shown = [column for column in COLUMNS if not (blind and column.hidden_from_annotators)]
+    columns = [column for column in COLUMNS if not (blind and column.hidden_from_annotators)]
     brokered = row["assignment__submission__state"]
     counts = row["assignment__state"] == Assignment.State.SUBMITTED and brokered in (None, *Submission.CONFIRMED)
-    cells = {column.name: row[column.paths[0]] for column in shown}
+    cells = {column.name: row[column.paths[0]] for column in columns}
     return dict.fromkeys(names_of(COLUMNS)) | cells | {"counts": counts}

@@ -22,19 +22,19 @@ View = Callable[..., HttpResponseBase]
 WITH_BODY = ("POST", "PUT", "PATCH")
 
 
-def door(view: View) -> View:
+def api_view(view: View) -> View:
     """No sign-in and no CSRF token is asked for here: a request without a bearer token is nobody's, cookies or not."""
 
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def guarded_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
             answer = _unreadable(request) or view(request, *args, **kwargs)
         except Exception:
             logger.exception("the API failed at %s", request.path)
             answer = problem_response(500, gettext("Something went wrong on our side. Nothing was changed."))
-        return _leave(request, answer)
+        return _finish_response(request, answer)
 
-    return csrf_exempt(login_not_required(wrapped))
+    return csrf_exempt(login_not_required(guarded_view))
 
 
 def _unreadable(request: HttpRequest) -> HttpResponse | None:
@@ -49,14 +49,14 @@ def _unreadable(request: HttpRequest) -> HttpResponse | None:
     return None
 
 
-def _leave(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
+def _finish_response(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
     if answer.status_code == 405:
-        allowed = answer.headers.get("Allow", "")
+        methods = answer.headers.get("Allow", "")
         detail = gettext("This address does not take %(method)s. It takes: %(allowed)s.")
-        sentence = detail % {"method": str(request.method)[:20], "allowed": allowed}
-        answer = problem_response(405, sentence, headers={"Allow": allowed})
+        sentence = detail % {"method": str(request.method)[:20], "allowed": methods}
+        answer = problem_response(405, sentence, headers={"Allow": methods})
     if request.method == "GET" and answer.status_code == 200 and isinstance(answer, HttpResponse):
-        answer = _unless_known(request, answer)
+        answer = _unless_unchanged(request, answer)
     answer["Cache-Control"] = "private, no-cache"  # keep it, but ask each time whether it still holds
     answer["Vary"] = "Authorization, Accept-Language"
     rate = getattr(request, "rate", None)
@@ -65,11 +65,11 @@ def _leave(request: HttpRequest, answer: HttpResponseBase) -> HttpResponseBase:
     return answer
 
 
-def _unless_known(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
+def _unless_unchanged(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
     """304 when the caller has it already."""
     answer.headers.setdefault("ETag", tag_of(answer.content))
-    known = request.headers.get("If-None-Match", "")
-    if known and _matches(known, answer["ETag"]):
+    known_tags = request.headers.get("If-None-Match", "")
+    if known_tags and _matches(known_tags, answer["ETag"]):
         return HttpResponse(status=304, headers={"ETag": answer["ETag"]})
     return answer
 
@@ -79,14 +79,14 @@ def tag_of(content: bytes) -> str:
 
 
 def _matches(header: str, tag: str) -> bool:
-    tags = [one.strip().removeprefix("W/") for one in header.split(",")]
+    tags = [tag_text.strip().removeprefix("W/") for tag_text in header.split(",")]
     return "*" in tags or tag in tags
 
 
 def require_match(request: HttpRequest, tag: str) -> None:
     """With If-Match, a write goes through only while the caller's picture of the thing is the present one."""
-    wanted = request.headers.get("If-Match", "")
-    if wanted and not _matches(wanted, tag):
+    expected_tags = request.headers.get("If-Match", "")
+    if expected_tags and not _matches(expected_tags, tag):
         sentence = gettext("It has changed since you read it. Nothing was changed: read it again, then decide.")
         raise Problem(412, sentence, "changed", {"ETag": tag})
 

@@ -23,38 +23,38 @@ class Position(Schema):
     after: str = Field("", pattern=r"^([0-9]{1,18}(\.[0-9]{1,18}){0,2})?$", description="`next` of the page before")
     limit: int = Field(100, ge=1, le=500, description="The most items on the page")
 
-    def ids(self, parts: int) -> list[int]:
+    def ids(self, n_ids: int) -> list[int]:
         """The cursor's ids; missing ones are 0, which is before every row."""
-        given = [int(part) for part in self.after.split(".") if part]
-        return (given + [0] * parts)[:parts]
+        ids = [int(text) for text in self.after.split(".") if text]
+        return (ids + [0] * n_ids)[:n_ids]
 
 
 Paging = Annotated[Position, Query()]
 
 
 @dataclass(frozen=True)
-class Found:
+class Page:
     """A page: its rows, and the cursor of the next one (empty at the end)."""
 
     rows: list[Any]
     next: str
 
 
-def page_by(rows: QuerySet[Any], keys: Sequence[str], place: Position) -> Found:
+def page_by(rows: QuerySet[Any], keys: Sequence[str], place: Position) -> Page:
     """The rows after the cursor, in the order of these keys; the last key is the row's own id.
 
     The rows are dictionaries (`values()`) that hold the keys by name.
     """
-    after = place.ids(len(keys))
+    cursor_ids = place.ids(len(keys))
     beyond, equal = Q(), Q()
-    for key, value in zip(keys, after, strict=True):
+    for key, value in zip(keys, cursor_ids, strict=True):
         beyond |= equal & Q(**{f"{key}__gt": value})
         equal &= Q(**{key: value})
     # The first key's bound stands alone, so that an index on it is used.
-    found = list(rows.filter(Q(**{f"{keys[0]}__gte": after[0]}), beyond).order_by(*keys)[: place.limit + 1])
-    more = len(found) > place.limit
-    found = found[: place.limit]
-    return Found(found, ".".join(str(found[-1][key]) for key in keys) if more else "")
+    page_rows = list(rows.filter(Q(**{f"{keys[0]}__gte": cursor_ids[0]}), beyond).order_by(*keys)[: place.limit + 1])
+    has_next = len(page_rows) > place.limit
+    page_rows = page_rows[: place.limit]
+    return Page(page_rows, ".".join(str(page_rows[-1][key]) for key in keys) if has_next else "")
 
 
 def within(rows: QuerySet[Any], parents: QuerySet[Any], key: str) -> QuerySet[Any]:
@@ -66,12 +66,12 @@ def within(rows: QuerySet[Any], parents: QuerySet[Any], key: str) -> QuerySet[An
 
 
 def answer(
-    request: HttpRequest, response: HttpResponse, found: Found, shape: Callable[[Any], dict[str, Any]] | None = None
+    request: HttpRequest, response: HttpResponse, page: Page, shape: Callable[[Any], dict[str, Any]] | None = None
 ) -> dict[str, Any]:
     """The page as every list answers it, with the next page's address as a Link header too."""
-    if found.next:
+    if page.next:
         query = request.GET.copy()
-        query["after"] = found.next
+        query["after"] = page.next
         response["Link"] = f'<{request.build_absolute_uri(request.path)}?{query.urlencode()}>; rel="next"'
-    items: Iterable[Any] = (shape(row) for row in found.rows) if shape else found.rows
-    return {"items": list(items), "next": found.next or None}
+    items: Iterable[Any] = (shape(row) for row in page.rows) if shape else page.rows
+    return {"items": list(items), "next": page.next or None}

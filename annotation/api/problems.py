@@ -95,11 +95,11 @@ def _of_http_error(_: HttpRequest, error: HttpError) -> HttpResponse:
 
 def _of_invalid(_: HttpRequest, error: ValidationError) -> HttpResponse:
     faults = [
-        {"where": ".".join(str(part) for part in one["loc"] if part != "data"), "message": str(one["msg"])}
-        for one in error.errors
+        {"where": ".".join(str(name) for name in invalid["loc"] if name != "data"), "message": str(invalid["msg"])}
+        for invalid in error.errors
     ]
     detail = gettext("The request does not fit: %(faults)s. Nothing was changed.") % {
-        "faults": "; ".join(f"{one['where']}: {one['message']}" for one in faults[:5])
+        "faults": "; ".join(f"{fault['where']}: {fault['message']}" for fault in faults[:5])
     }
     return problem_response(422, detail, "invalid", errors=faults)
 

@@ -59,10 +59,10 @@ def _count(key: str, limit: int) -> Rate:
     """Two queries: one that counts, whoever else counts at the same time, and one that reads."""
     seconds = int(clock.now().timestamp())
     minute = seconds // 60
-    counted = RateCount.objects.filter(key=key).update(
+    n_updated = RateCount.objects.filter(key=key).update(
         count=Case(When(minute=minute, then=F("count") + 1), default=Value(1)), minute=minute
     )
-    if not counted:
+    if not n_updated:
         RateCount.objects.bulk_create([RateCount(key=key, minute=minute)], ignore_conflicts=True)
     count = RateCount.objects.values_list("count", flat=True).get(key=key)
     return Rate(limit, count, 60 - seconds % 60)

@@ -20,25 +20,25 @@ class Line:
 
 def operations(document: dict[str, Any]) -> dict[str, list[Line]]:
     """Every operation by resource, in the document's order."""
-    parts: dict[str, list[Line]] = {}
+    lines_by_tag: dict[str, list[Line]] = {}
     for address, methods in document["paths"].items():
-        for method, one in methods.items():
-            parts.setdefault(one["tags"][0], []).append(_line(document, address, method, one))
-    return parts
+        for method, operation in methods.items():
+            lines_by_tag.setdefault(operation["tags"][0], []).append(_line(document, address, method, operation))
+    return lines_by_tag
 
 
-def _line(document: dict[str, Any], address: str, method: str, one: dict[str, Any]) -> Line:
-    status = next(iter(one["responses"]))
-    body = one.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
-    answer = one["responses"][status].get("content", {}).get("application/json", {}).get("schema", {})
+def _line(document: dict[str, Any], address: str, method: str, operation: dict[str, Any]) -> Line:
+    status = next(iter(operation["responses"]))
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    answer = operation["responses"][status].get("content", {}).get("application/json", {}).get("schema", {})
     return Line(
-        name=one["operationId"],
+        name=operation["operationId"],
         method=method.upper(),
         path=address,
-        description=one.get("description", ""),
+        description=operation.get("description", ""),
         parameters=[
             {"name": p["name"], "where": p["in"], "kind": _kind(p["schema"]), "about": p.get("description", "")}
-            for p in one.get("parameters", [])
+            for p in operation.get("parameters", [])
         ],
         body=_fields(document, body),
         answer=_fields(document, _item(document, answer)),
@@ -54,17 +54,17 @@ def _resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any
 
 def _item(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     """For a page of things, one of the things."""
-    found = _resolved(document, schema)
-    items = found.get("properties", {}).get("items", found if found.get("type") == "array" else {}).get("items")
-    return items or found
+    resolved = _resolved(document, schema)
+    array = resolved if resolved.get("type") == "array" else {}
+    return resolved.get("properties", {}).get("items", array).get("items") or resolved
 
 
 def _fields(document: dict[str, Any], schema: dict[str, Any]) -> list[dict[str, Any]]:
-    found = _resolved(document, schema)
-    needed = set(found.get("required", []))
+    resolved = _resolved(document, schema)
+    required = set(resolved.get("required", []))
     return [
-        {"name": name, "kind": _kind(one), "about": one.get("description", ""), "needed": name in needed}
-        for name, one in found.get("properties", {}).items()
+        {"name": name, "kind": _kind(field), "about": field.get("description", ""), "needed": name in required}
+        for name, field in resolved.get("properties", {}).items()
     ]
 
 
@@ -72,7 +72,7 @@ def _kind(schema: dict[str, Any]) -> str:
     if "$ref" in schema:
         return str(schema["$ref"].rsplit("/", 1)[-1])
     if "anyOf" in schema:
-        return " or ".join(_kind(one) for one in schema["anyOf"])
+        return " or ".join(_kind(option) for option in schema["anyOf"])
     if schema.get("type") == "array":
         return f"list of {_kind(schema.get('items', {}))}"
     if "enum" in schema:

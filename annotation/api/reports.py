@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Router, Schema, Status
 from pydantic import Field
 
-from annotation.jobs.page_cache import current
+from annotation.jobs.page_cache import current_content
 
 from .access import READ, READERS, study_for, token_of
 from .jobs import JobOut, job_row
@@ -88,7 +88,7 @@ def get_quality(request: HttpRequest, response: HttpResponse, study: Slug) -> An
 
 def _stored(name: str, request: HttpRequest, response: HttpResponse, slug: str) -> Any:
     study = study_for(request, slug, *READERS)
-    content, job = current(name, study, token_of(request).user)
+    content, job = current_content(name, study, token_of(request).user)
     if content is not None:
         return Status(200, content)
     if job is None:  # it ended between the two looks: the next request has it

@@ -95,9 +95,9 @@ def list_metrics(request: HttpRequest, study: Slug) -> list[dict[str, Any]]:
 @router.post("/metric-runs", response={202: JobOut}, auth=WRITE)
 def post_metric_run(request: HttpRequest, response: HttpResponse, study: Slug, data: MetricRunIn) -> Any:
     """Score every summary with these metrics, in the background. The same request while it runs changes nothing."""
-    found = study_for(request, study, *READERS)
+    found_study = study_for(request, study, *READERS)
     options = {"metrics": checked_metrics("", data.metrics)}
-    under_way = found.jobs.filter(kind="score", state__in=[Job.State.WAITING, Job.State.RUNNING], options=options)
-    job = under_way.first() or start_job(found, "score", options, token_of(request).user)
+    under_way = found_study.jobs.filter(kind="score", state__in=[Job.State.WAITING, Job.State.RUNNING], options=options)
+    job = under_way.first() or start_job(found_study, "score", options, token_of(request).user)
     response["Location"] = f"{request.path.removesuffix('metric-runs')}jobs/{job.pk}"
-    return Status(202, job_row(found, job.pk))
+    return Status(202, job_row(found_study, job.pk))

@@ -68,5 +68,5 @@ def list_scus(
     rows = rows.filter(document=document) if document else within(rows, found_study.documents.all(), "document_id")
     if not retired:
         rows = rows.filter(retired_in=None)
-    found = page_by(rows.values(*FIELDS.values()), ["document_id", "id"], place)
-    return answer(request, response, found, lambda row: {name: row[field] for name, field in FIELDS.items()})
+    page = page_by(rows.values(*FIELDS.values()), ["document_id", "id"], place)
+    return answer(request, response, page, lambda row: {name: row[field] for name, field in FIELDS.items()})

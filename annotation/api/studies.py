@@ -81,20 +81,20 @@ def list_studies(request: HttpRequest, response: HttpResponse, place: Paging) ->
     studies = Study.objects.visible_to(token.user)
     if token.study_id:
         studies = studies.filter(pk=token.study_id)
-    found = page_by(studies.values("id", "slug", "name", "created_at"), ["id"], place)
+    page = page_by(studies.values("id", "slug", "name", "created_at"), ["id"], place)
     roles = dict(Membership.objects.filter(user=token.user).values_list("study_id", "role"))
-    return answer(request, response, found, lambda row: {**row, "role": roles.get(row["id"], Role.ADMIN)})
+    return answer(request, response, page, lambda row: {**row, "role": roles.get(row["id"], Role.ADMIN)})
 
 
 @router.get("/studies/{study}", response=StudyOut, auth=READ)
 def get_study(request: HttpRequest, study: Slug) -> dict[str, Any]:
     """One study."""
-    found = study_for(request, study, *EVERYBODY)
+    found_study = study_for(request, study, *EVERYBODY)
     return {
-        "slug": found.slug,
-        "name": found.name,
-        "role": role_in(request, found),
-        "created_at": found.created_at,
+        "slug": found_study.slug,
+        "name": found_study.name,
+        "role": role_in(request, found_study),
+        "created_at": found_study.created_at,
     }
 
 

@@ -9,7 +9,7 @@ from django.urls import URLPattern, path, re_path
 from django.views.decorators.http import require_GET
 
 from .core import make_api
-from .middleware import door, nothing_here
+from .middleware import api_view, nothing_here
 from .reference import operations
 
 PREFIX = "/api/v1/"
@@ -35,13 +35,13 @@ def reference(request: HttpRequest) -> HttpResponse:
 
 
 def _through_the_door(pattern: Any) -> URLPattern:
-    return path(f"v1/{pattern.pattern}", door(pattern.callback), name=pattern.name)
+    return path(f"v1/{pattern.pattern}", api_view(pattern.callback), name=pattern.name)
 
 
 app_name = "api"
 urlpatterns = [
-    path("v1/openapi.json", door(openapi), name="openapi"),
-    path("v1/", door(reference), name="reference"),
+    path("v1/openapi.json", api_view(openapi), name="openapi"),
+    path("v1/", api_view(reference), name="reference"),
     *map(_through_the_door, api.urls[0][:-1]),
-    re_path(r"^(?P<rest>.*)$", door(nothing_here), name="nothing"),
+    re_path(r"^(?P<rest>.*)$", api_view(nothing_here), name="nothing"),
 ]

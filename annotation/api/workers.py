@@ -45,8 +45,8 @@ def list_workers(request: HttpRequest, response: HttpResponse, study: Slug, plac
 def list_raw_workers(request: HttpRequest, response: HttpResponse, study: Slug, place: Paging) -> dict[str, Any]:
     """Pseudonyms beside the ids that the crowd uses. For admins with the scope `admin`, and nobody else."""
     rows = Worker.objects.filter(study=study_for(request, study, Role.ADMIN))
-    found = page_by(rows.values("id", "pseudonym", "crowd", "external_id"), ["id"], place)
-    return answer(request, response, found, _shaped)
+    page = page_by(rows.values("id", "pseudonym", "crowd", "external_id"), ["id"], place)
+    return answer(request, response, page, _shaped)
 
 
 def _shaped(row: dict[str, Any]) -> dict[str, Any]:

@@ -23,18 +23,18 @@ RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 def file_response(request: HttpRequest, path: Path, *, etag: str, name: str) -> HttpResponseBase:
     """The file, or the piece of it that the request asks for. The tag is strong: it is the hash of the bytes."""
     size, tag = path.stat().st_size, f'"{etag}"'
-    known = parse_etags(request.headers.get("If-None-Match", ""))
-    if tag in known or known == ["*"]:
+    known_tags = parse_etags(request.headers.get("If-None-Match", ""))
+    if tag in known_tags or known_tags == ["*"]:
         return _labelled(HttpResponseNotModified(), tag)
-    wanted = _range(request, tag, size)
-    if wanted is None:
+    piece = _range(request, tag, size)
+    if piece is None:
         answer: HttpResponseBase = _piece(request, path, 0, size, 200)
-    elif wanted[0] >= wanted[1]:
+    elif piece[0] >= piece[1]:
         answer = HttpResponse(status=416, headers={"Content-Range": f"bytes */{size}"})
         return _labelled(answer, tag)
     else:
-        answer = _piece(request, path, *wanted, 206)
-        answer["Content-Range"] = f"bytes {wanted[0]}-{wanted[1] - 1}/{size}"
+        answer = _piece(request, path, *piece, 206)
+        answer["Content-Range"] = f"bytes {piece[0]}-{piece[1] - 1}/{size}"
     answer["Content-Type"] = TYPES.get(path.suffix, "application/octet-stream")
     answer["Content-Disposition"] = f'attachment; filename="{name}"'
     answer["Last-Modified"] = formatdate(path.stat().st_mtime, usegmt=True)
@@ -49,10 +49,10 @@ def _labelled(answer: HttpResponseBase, tag: str) -> HttpResponseBase:
 
 def _range(request: HttpRequest, tag: str, size: int) -> tuple[int, int] | None:
     """Start and end of the piece; None for the whole. Several pieces at once, or a file that has changed: the whole."""
-    found = RANGE.fullmatch(request.headers.get("Range", "").strip())
-    if found is None or found.group() == "bytes=-" or request.headers.get("If-Range", tag) != tag:
+    match = RANGE.fullmatch(request.headers.get("Range", "").strip())
+    if match is None or match.group() == "bytes=-" or request.headers.get("If-Range", tag) != tag:
         return None
-    first, last = found.groups()
+    first, last = match.groups()
     if not first:  # the last so many bytes
         return (max(0, size - int(last)), size) if int(last) else (size, size)
     end = min(int(last) + 1, size) if last else size

@@ -29,20 +29,22 @@ def _cell(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
-def quality_chart(part: Mapping[str, Any], what: str, link: str = "") -> Any:
+def quality_chart(content: Mapping[str, Any], chart_name: str, link: str = "") -> Any:
     """The chart of that name on the Quality page; `link` is where a worker's point leads."""
     from analysis.plot.quality import agreement_bars, spread_bars, worker_scatter
 
-    if what == "workers":
-        return worker_scatter(part["workers"], link)
-    return spread_bars(part["spread"]) if what == "spread" else agreement_bars(part["by"]["system"], "system")
+    if chart_name == "workers":
+        return worker_scatter(content["workers"], link)
+    return (
+        spread_bars(content["spread"]) if chart_name == "spread" else agreement_bars(content["by"]["system"], "system")
+    )
 
 
-def chart_response(part: Mapping[str, Any], what: str, suffix: str, name: str) -> HttpResponse:
+def chart_response(content: Mapping[str, Any], chart_name: str, suffix: str, name: str) -> HttpResponse:
     """A chart of the Quality page as SVG or PDF."""
     from analysis.plot import to_pdf, to_svg
 
-    chart = quality_chart(part, what)
+    chart = quality_chart(content, chart_name)
     if suffix == "pdf":
         return file_response(to_pdf(chart), "application/pdf", name)
     return file_response(to_svg(chart).encode(), "image/svg+xml", name)
@@ -55,12 +57,12 @@ def file_response(content: bytes, kind: str, name: str) -> HttpResponse:
 
 def figure_response(report: Mapping[str, Any], name: str, slug: str) -> HttpResponse:
     """A figure of the report: its numbers as CSV or its chart as SVG."""
-    figures = {one["name"]: one for section in report.get("sections", []) for one in section["figures"]}
+    figures = {figure["name"]: figure for section in report.get("sections", []) for figure in section["figures"]}
     stem, _, suffix = name.rpartition(".")
     if stem not in figures or suffix not in ("csv", "svg"):
-        known = ", ".join(f"{one}.csv, {one}.svg" for one in figures) or "none yet"
+        names = ", ".join(f"{figure}.csv, {figure}.svg" for figure in figures) or "none yet"
         raise Refused(
-            gettext("There is no file “%(name)s” here. There are: %(known)s.") % {"name": name[:60], "known": known}
+            gettext("There is no file “%(name)s” here. There are: %(known)s.") % {"name": name[:60], "known": names}
         )
     figure = figures[stem]
     if suffix == "svg":

@@ -22,13 +22,13 @@ def answers_refusals(view: Callable[..., Answer]) -> Callable[..., Answer | Http
     """A Refused raised inside a view becomes a page with its sentence."""
 
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> Answer | HttpResponse:
+    def view_or_refusal(request: HttpRequest, *args: Any, **kwargs: Any) -> Answer | HttpResponse:
         try:
             return view(request, *args, **kwargs)
         except Refused as refusal:
             return error_page(request, refusal.status, str(refusal))
 
-    return wrapped
+    return view_or_refusal
 
 
 def error_page(request: HttpRequest, status: int, sentence: str, extra: dict[str, Any] | None = None) -> HttpResponse:
@@ -38,29 +38,29 @@ def error_page(request: HttpRequest, status: int, sentence: str, extra: dict[str
 
 def _page_before(request: HttpRequest) -> str:
     """The page of ours whose form was refused; empty when nothing was sent, or from elsewhere."""
-    came = request.headers.get("Referer", "")
-    if request.method != "POST" or not came:
+    referer = request.headers.get("Referer", "")
+    if request.method != "POST" or not referer:
         return ""
     try:
         host = request.get_host()
     except DisallowedHost:  # then this is the page that says so
         return ""
-    return came if url_has_allowed_host_and_scheme(came, {host}, require_https=request.is_secure()) else ""
+    return referer if url_has_allowed_host_and_scheme(referer, {host}, require_https=request.is_secure()) else ""
 
 
 def answer_wrong_methods(patterns: Sequence[Route], extra: dict[str, Any] | None = None) -> Sequence[Route]:
     """The same addresses; Django's blank 405 becomes a page for people. Programs keep the blank one."""
-    for one in patterns:
-        if isinstance(one, URLResolver):
-            answer_wrong_methods(one.url_patterns, extra)
+    for route in patterns:
+        if isinstance(route, URLResolver):
+            answer_wrong_methods(route.url_patterns, extra)
         else:
-            one.callback = _answers_wrong_methods(one.callback, extra)
+            route.callback = _answers_wrong_methods(route.callback, extra)
     return patterns
 
 
 def _answers_wrong_methods(view: Callable[..., Any], extra: dict[str, Any] | None) -> Callable[..., Any]:
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+    def view_or_page(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         response = view(request, *args, **kwargs)
         if not isinstance(response, HttpResponseNotAllowed) or response.content or not _is_person(request):
             return response
@@ -68,7 +68,7 @@ def _answers_wrong_methods(view: Callable[..., Any], extra: dict[str, Any] | Non
         page["Allow"] = response["Allow"]
         return page
 
-    return wrapped
+    return view_or_page
 
 
 def _is_person(request: HttpRequest) -> bool:
@@ -83,8 +83,8 @@ def _wrong_method(request: HttpRequest) -> str:
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     sentence = getattr(exception, "sentence", "")
-    usual = gettext("The request can't be read. Nothing was changed; go back and try again.")
-    return error_page(request, 400, str(sentence or usual))
+    default = gettext("The request can't be read. Nothing was changed; go back and try again.")
+    return error_page(request, 400, str(sentence or default))
 
 
 def denied(request: HttpRequest, exception: Exception) -> HttpResponse:

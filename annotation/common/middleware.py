@@ -32,22 +32,22 @@ def address_is_text(request: HttpRequest) -> bool:
     return is_text([request.path_info, *_words(request.GET)])
 
 
-def readable(value: Any) -> Any:
+def strip_unreadable(value: Any) -> Any:
     """The same JSON without such characters, in names and values; a number that JSON has no word for becomes null."""
     match value:
         case str():
             return NO_TEXT.sub("", value)
         case dict():
-            return {readable(name): readable(inner) for name, inner in value.items()}
+            return {strip_unreadable(name): strip_unreadable(inner) for name, inner in value.items()}
         case list():
-            return [readable(inner) for inner in value]
+            return [strip_unreadable(inner) for inner in value]
         case float() if not math.isfinite(value):
             return None
     return value
 
 
-class Private:
-    """Middleware: no proxy keeps an answer to whoever brings a session, and no browser after they have gone.
+class PrivateResponseMiddleware:
+    """No proxy keeps an answer to whoever brings a session, and no browser after they have gone.
 
     A page that says more exactly how long has its way. The cookie is enough to know: reading the session would ask
     the database on pages that don't need it.
@@ -63,8 +63,8 @@ class Private:
         return response
 
 
-class Letters:
-    """Middleware: refuses such a request before any view sees it. The API refuses in its own form (api/door.py)."""
+class ReadableTextMiddleware:
+    """Refuses such a request before any view sees it. The API refuses in its own form (api/middleware.py)."""
 
     def __init__(self, get_response: NextStep) -> None:
         self.get_response = get_response

@@ -67,16 +67,16 @@ def find_words(text: str) -> list[str]:
 
 def sentences(text: Text) -> list[Sentence]:
     """The sentences of a text: as given, or found by pysbd where the text is one string."""
-    return [_sentence(part, start) for part, start in _placed(text)]
+    return [_sentence(sentence, start) for sentence, start in _place_sentences(text)]
 
 
-def _placed(text: Text) -> list[tuple[str, int]]:
-    whole, place, found = plain(text), 0, []
-    for part in text if isinstance(text, list) else split_sentences(text):
-        start = whole.index(part, place)
-        found.append((part, start))
-        place = start + len(part)
-    return found
+def _place_sentences(text: Text) -> list[tuple[str, int]]:
+    string, place, placed_sentences = plain(text), 0, []
+    for sentence in text if isinstance(text, list) else split_sentences(text):
+        start = string.index(sentence, place)
+        placed_sentences.append((sentence, start))
+        place = start + len(sentence)
+    return placed_sentences
 
 
 def _sentence(text: str, start: int) -> Sentence:
@@ -97,11 +97,11 @@ def _segmenter():  # type: ignore[no-untyped-def]  # pysbd has no types
 
 def split_sentences(text: str) -> list[str]:
     """A string's sentences, each found again in it; the whole string where the splitter altered something."""
-    parts = [part.strip() for part in _segmenter().segment(text) if part.strip()]
+    found_sentences = [segment.strip() for segment in _segmenter().segment(text) if segment.strip()]
     place = 0
-    for part in parts:
-        found = text.find(part, place)
-        if found < 0 or text[place:found].strip():
+    for sentence in found_sentences:
+        start = text.find(sentence, place)
+        if start < 0 or text[place:start].strip():
             return [text]
-        place = found + len(part)
-    return parts if not text[place:].strip() else [text]
+        place = start + len(sentence)
+    return found_sentences if not text[place:].strip() else [text]

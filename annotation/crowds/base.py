@@ -1,7 +1,7 @@
 """What a crowd market can do. A market only speaks to the outside: who may spend what is decided around it.
 
-Every method talks to the market and to nothing else: no method writes to our database. The callers (publishing.py,
-collecting.py, paying.py, settling.py) write the ledger before the call and settle it after.
+Every method talks to the market and to nothing else: no method writes to our database. The callers (launch,
+collect, pay, settle) write the ledger before the call and settle it after.
 """
 
 from abc import ABC, abstractmethod
@@ -44,10 +44,10 @@ class NoSuchPosting(Refused):
 
 @dataclass(frozen=True)
 class Comer:
-    """Whom a market sends, by its own ids: `enter` (entry.py) refuses one that is empty."""
+    """Whom a market sends, by its own ids: `enter` (worker/entry.py) refuses one that is empty."""
 
     market_id: str
-    """Of the worker's turn: `listed` names the same once it is handed in."""
+    """Of the worker's submission: `listed` names the same once it is handed in."""
     worker_id: str
     submit_to: str | None = None
     """Where a page inside the market's frame hands in, which must be one of `origins`; None outside a frame."""

@@ -3,7 +3,7 @@
 from django.utils.translation import gettext as _
 
 from annotation.common.errors import Refused
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.crowds.markets.direct import Direct
 from annotation.crowds.markets.mturk import MTurk
 from annotation.crowds.markets.prolific import Prolific
@@ -26,19 +26,19 @@ def market_for(crowd: str) -> Market:
 
 def study_named(name: str) -> Study:
     """By name or by its word in addresses."""
-    found = Study.objects.filter(name=name).first() or Study.objects.filter(slug=name).first()
-    if found is None:
-        names = ", ".join(repr(one) for one in Study.objects.values_list("name", flat=True)[:20]) or "none yet"
+    study = Study.objects.filter(name=name).first() or Study.objects.filter(slug=name).first()
+    if study is None:
+        names = ", ".join(repr(title) for title in Study.objects.values_list("name", flat=True)[:20]) or "none yet"
         raise Refused(f"There is no study named {name!r}. Studies here: {names}.")
-    return found
+    return study
 
 
 def batch_named(study: Study, name: str) -> Batch:
     """By name or by number."""
-    found = study.batches.filter(name=name).first()
-    if found is None:
-        found = study.batches.filter(pk=whole(name)).first()
-    if found is None:
-        names = ", ".join(repr(one) for one in study.batches.values_list("name", flat=True)[:20]) or "none yet"
+    batch = study.batches.filter(name=name).first()
+    if batch is None:
+        batch = study.batches.filter(pk=parse_int(name)).first()
+    if batch is None:
+        names = ", ".join(repr(title) for title in study.batches.values_list("name", flat=True)[:20]) or "none yet"
         raise Refused(f"{study.name!r} has no batch named {name!r}. Its batches: {names}.")
-    return found
+    return batch

@@ -15,17 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.common import clock
 from annotation.common.errors import BadAnswers, Refused
 from annotation.common.prepared_queries import PreparedQuery
-from annotation.models import (
-    Batch,
-    Consent,
-    GuidanceText,
-    PracticeItem,
-    PracticePlan,
-    PracticeRun,
-    Study,
-    User,
-    Worker,
-)
+from annotation.models import Batch, Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun, Study, User, Worker
 from annotation.protocols import PROTOCOLS
 
 from .default_texts import CONSENT
@@ -142,10 +132,10 @@ def write_text(study: Study, kind: str, body: str, user: User | None, protocol: 
 
 def give_defaults(study: Study, user: User | None = None) -> None:
     """The texts a study starts with: instructions for each protocol, and consent that names the signals."""
-    there = set(GuidanceText.objects.filter(study=study).values_list("kind", "protocol"))
+    present = set(GuidanceText.objects.filter(study=study).values_list("kind", "protocol"))
     texts = {(Kind.INSTRUCTIONS, name): protocol.instructions for name, protocol in PROTOCOLS.items()}
     for (kind, name), body in {**texts, (Kind.CONSENT, ""): CONSENT}.items():
-        if body and (kind, name) not in there:
+        if body and (kind, name) not in present:
             write_text(study, kind, body, user, name)
 
 
@@ -168,12 +158,12 @@ def consent_of(worker: Worker, text: GuidanceText | None) -> Consent | None:
 
 
 @dataclass(frozen=True)
-class Marked:
+class MarkedAnswer:
     """One practice answer and what was expected."""
 
     item: PracticeItem
     value: float
-    right: bool
+    is_right: bool
 
 
 def plan_for(study: Study, protocol: str) -> PracticePlan | None:
@@ -187,46 +177,48 @@ def practice_items(plan: PracticePlan | None, kind: str) -> list[PracticeItem]:
     return list(items.order_by("order", "pk"))
 
 
-def mark(item: PracticeItem, given: Any) -> Marked:
+def mark_answer(item: PracticeItem, answer: Any) -> MarkedAnswer:
     """Whether an answer is right: within the item's tolerance. Raises BadAnswers when it is no number."""
     try:
-        value = float(given)
+        value = float(answer)
     except (TypeError, ValueError):
         raise BadAnswers(gettext("Choose an answer first. Nothing was lost.")) from None
-    return Marked(item, value, abs(value - item.expected) <= item.tolerance + 1e-9)
+    return MarkedAnswer(item, value, abs(value - item.expected) <= item.tolerance + 1e-9)
 
 
-def finish(plan: PracticePlan, worker: Worker, kind: str, given: Mapping[str, Any]) -> PracticeRun:
+def finish_practice(plan: PracticePlan, worker: Worker, kind: str, answers: Mapping[str, Any]) -> PracticeRun:
     """Mark a whole try and keep it. A test stops at its number of tries (NoTriesLeft) and once it is passed."""
     items = practice_items(plan, kind)
-    marked = [mark(item, given.get(str(item.pk))) for item in items]
-    right = sum(one.right for one in marked)
+    marked_answers = [mark_answer(item, answers.get(str(item.pk))) for item in items]
+    n_right = sum(answer.is_right for answer in marked_answers)
     with transaction.atomic():
         Worker.objects.select_for_update().get(pk=worker.pk)  # two tabs finish one after the other
-        before = PracticeRun.objects.filter(plan=plan, worker=worker, kind=kind)
+        earlier_runs = PracticeRun.objects.filter(plan=plan, worker=worker, kind=kind)
         if kind == TEST:
-            passed = before.filter(passed=True).first()
+            passed = earlier_runs.filter(passed=True).first()
             if passed:
                 return passed
-            if before.count() >= plan.tries:
+            if earlier_runs.count() >= plan.tries:
                 raise NoTriesLeft
-        number = (before.aggregate(n=Max("number"))["n"] or 0) + 1
+        number = (earlier_runs.aggregate(n=Max("number"))["n"] or 0) + 1
         return PracticeRun.objects.create(
             plan=plan,
             worker=worker,
             kind=kind,
             number=number,
-            answers=[{"item": one.item.pk, "value": one.value, "right": one.right} for one in marked],
-            right=right,
+            answers=[
+                {"item": answer.item.pk, "value": answer.value, "right": answer.is_right} for answer in marked_answers
+            ],
+            right=n_right,
             of=len(items),
-            passed=kind == TUTORIAL or right >= plan.pass_mark * len(items) - 1e-9,
+            passed=kind == TUTORIAL or n_right >= plan.pass_mark * len(items) - 1e-9,
             finished_at=clock.now(),
         )
 
 
 def tries_left(plan: PracticePlan, worker: Worker) -> int:
-    used = PracticeRun.objects.filter(plan=plan, worker=worker, kind=TEST).count()
-    return max(0, plan.tries - used)
+    tries = PracticeRun.objects.filter(plan=plan, worker=worker, kind=TEST).count()
+    return max(0, plan.tries - tries)
 
 
 def last_test(plan: PracticePlan, worker: Worker) -> PracticeRun | None:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from annotation import protocols
 from annotation.common import clock
 from annotation.common.errors import BadAnswers, Refused
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.models import Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun, Study, Summary
 from annotation.protocols import Protocol
 
@@ -20,9 +20,8 @@ from . import Kind, newest_text
 class GuidancePage:
     """What the admin's page shows for one protocol."""
 
-    protocol: str
-    about: Protocol
-    known: list[tuple[str, str]]  # name, title
+    protocol: Protocol
+    protocols: list[tuple[str, str]]  # name, title
     instructions: GuidanceText | None
     consent: GuidanceText | None
     agreed: int  # workers who agreed to the newest consent text
@@ -33,24 +32,23 @@ class GuidancePage:
     summaries: list[tuple[int, str]]
 
 
-def guidance_page(study: Study, protocol: str) -> GuidancePage:
+def guidance_page(study: Study, name: str) -> GuidancePage:
     """One protocol's guidance; without a name, the first one that the study has a batch of."""
-    protocol = protocol or study.batches.order_by("pk").values_list("protocol", flat=True).first() or "litepyramid"
+    name = name or study.batches.order_by("pk").values_list("protocol", flat=True).first() or "litepyramid"
     try:
-        about = protocols.get(protocol)
+        protocol = protocols.get(name)
     except ValueError as error:
         raise Refused(str(error)) from None
     consent = newest_text(study, Kind.CONSENT)
-    plan = PracticePlan.objects.filter(study=study, protocol=protocol).first()
+    plan = PracticePlan.objects.filter(study=study, protocol=name).first()
     tests = PracticeRun.objects.filter(plan=plan, kind="test") if plan else PracticeRun.objects.none()
     passed = tests.filter(passed=True).values("worker").distinct().count()
     summaries = Summary.objects.filter(document__study=study).order_by("document__doc_id", "system__name")
     rows = summaries.values_list("pk", "document__doc_id", "system__name")
     return GuidancePage(
         protocol=protocol,
-        about=about,
-        known=[(name, str(other.title)) for name, other in protocols.PROTOCOLS.items()],
-        instructions=newest_text(study, Kind.INSTRUCTIONS, protocol),
+        protocols=[(key, str(entry.title)) for key, entry in protocols.PROTOCOLS.items()],
+        instructions=newest_text(study, Kind.INSTRUCTIONS, name),
         consent=consent,
         agreed=Consent.objects.filter(text=consent).count() if consent else 0,
         plan=plan,
@@ -59,29 +57,25 @@ def guidance_page(study: Study, protocol: str) -> GuidancePage:
         else [],
         passed=passed,
         failed=tests.values("worker").distinct().count() - passed,
-        summaries=[
-            (key, f"{doc} · {system}")
-            for key, doc, system in rows.values_list("pk", "document__doc_id", "system__name")
-        ],
+        summaries=[(key, f"{doc} · {system}") for key, doc, system in rows],
     )
 
 
-def set_rules(study: Study, given: Mapping[str, str]) -> PracticePlan:
+def set_rules(study: Study, form: Mapping[str, str]) -> PracticePlan:
     """Keep a protocol's rules. Raises BadAnswers for a pass mark or a number of tries that makes no sense."""
-    protocol = given.get("protocol", "")
-    _known(protocol)
-    share, tries = _number(given.get("pass_mark"), _("pass mark")) / 100, _number(given.get("tries"), _("tries"))
+    protocol = _protocol(form.get("protocol", ""))
+    share, tries = _number(form.get("pass_mark"), _("pass mark")) / 100, _number(form.get("tries"), _("tries"))
     if not 0 < share <= 1:
         raise BadAnswers(_("The pass mark must lie above 0 % and at most at 100 %. Nothing was changed."))
     if tries != int(tries) or not 1 <= tries <= 100:
         raise BadAnswers(_("The number of tries must be a whole number from 1 to 100. Nothing was changed."))
-    tutorial = "required" if given.get("tutorial") else "optional"
+    tutorial = "required" if form.get("tutorial") else "optional"
     plan, _made = PracticePlan.objects.update_or_create(
         study=study,
-        protocol=protocol,
+        protocol=protocol.name,
         defaults={
             "tutorial": tutorial,
-            "test_required": bool(given.get("test_required")),
+            "test_required": bool(form.get("test_required")),
             "pass_mark": share,
             "tries": int(tries),
         },
@@ -89,18 +83,17 @@ def set_rules(study: Study, given: Mapping[str, str]) -> PracticePlan:
     return plan
 
 
-def add_item(study: Study, given: Mapping[str, str]) -> PracticeItem:
+def add_item(study: Study, form: Mapping[str, str]) -> PracticeItem:
     """Append an item to the tutorial or the test. Raises BadAnswers when something is missing."""
-    protocol, kind, question = given.get("protocol", ""), given.get("kind", ""), given.get("question", "").strip()
-    about = _known(protocol)
-    key = given.get("summary", "")
-    summary = Summary.objects.filter(document__study=study, pk=whole(key)).first()
+    protocol = _protocol(form.get("protocol", ""))
+    kind, question = form.get("kind", ""), form.get("question", "").strip()
+    summary = Summary.objects.filter(document__study=study, pk=parse_int(form.get("summary", ""))).first()
     if kind not in PracticeItem.Kind.values or not question or summary is None:
         raise BadAnswers(_("An item needs a summary of this study and a question. Nothing was added."))
-    expected = _number(given.get("expected"), _("expected answer"))
-    tolerance = max(0.0, _number(given.get("tolerance") or "0", _("tolerance")))
-    _check_expected(about, expected)
-    plan, _made = PracticePlan.objects.get_or_create(study=study, protocol=protocol)
+    expected = _number(form.get("expected"), _("expected answer"))
+    tolerance = max(0.0, _number(form.get("tolerance") or "0", _("tolerance")))
+    _check_expected(protocol, expected)
+    plan, _made = PracticePlan.objects.get_or_create(study=study, protocol=protocol.name)
     last = plan.items.filter(kind=kind).aggregate(n=Max("order"))["n"]
     return PracticeItem.objects.create(
         plan=plan,
@@ -110,7 +103,7 @@ def add_item(study: Study, given: Mapping[str, str]) -> PracticeItem:
         question=question,
         expected=expected,
         tolerance=tolerance,
-        reason=given.get("reason", "").strip(),
+        reason=form.get("reason", "").strip(),
     )
 
 
@@ -138,20 +131,20 @@ def _either(values: list[str]) -> str:
     return _("%(first)s or %(last)s") % {"first": ", ".join(first), "last": last} if first else last
 
 
-def _known(protocol: str) -> Protocol:
+def _protocol(name: str) -> Protocol:
     try:
-        return protocols.get(protocol)
+        return protocols.get(name)
     except ValueError as error:
         raise BadAnswers(f"{error} " + _("Nothing was changed.")) from None
 
 
-def _number(text: str | None, what: str) -> float:
+def _number(text: str | None, name: str) -> float:
     try:
         value = float(text or "")
     except ValueError:
         value = float("nan")
     if value != value or abs(value) == float("inf"):
         raise BadAnswers(
-            _("The %(what)s is “%(found)s”, but must be a number. Nothing was changed.") % {"what": what, "found": text}
+            _("The %(what)s is “%(found)s”, but must be a number. Nothing was changed.") % {"what": name, "found": text}
         )
     return value

@@ -17,8 +17,8 @@ from annotation.models import Role, Study
 from annotation.protocols import PROTOCOLS
 
 
-def _back(study: Study, protocol: str, part: str) -> HttpResponse:
-    return redirect(f"{reverse('guidance', args=[study.slug])}?protocol={protocol}#{part}")
+def _back(study: Study, protocol: str, section: str) -> HttpResponse:
+    return redirect(f"{reverse('guidance', args=[study.slug])}?protocol={protocol}#{section}")
 
 
 @require_GET
@@ -30,14 +30,14 @@ def guidance(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, study: Study, protocol: str, part: str = "", refused: Refused | None = None
+    request: HttpRequest, study: Study, protocol: str, section: str = "", refusal: Refused | None = None
 ) -> HttpResponse:
-    """The page; after a refusal with its sentence, and the part's form as it was typed."""
-    if refused and protocol not in PROTOCOLS:
+    """The page; after a refusal with its sentence, and the section's form as it was typed."""
+    if refusal and protocol not in PROTOCOLS:
         protocol = ""
-    context = {"study": study, "page": guidance_page(study, protocol), "step": "collect", "part": part}
-    context |= {"problem": refused and str(refused), "typed": request.POST}
-    return render(request, "annotation/guidance/editing.html", context, status=refused.status if refused else 200)
+    context = {"study": study, "page": guidance_page(study, protocol), "step": "collect", "section": section}
+    context |= {"problem": refusal and str(refusal), "typed": request.POST}
+    return render(request, "annotation/guidance/editing.html", context, status=refusal.status if refusal else 200)
 
 
 @require_POST
@@ -46,12 +46,12 @@ def text(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins: keep a new version of a text."""
     study = study_for(request, slug, Role.ADMIN)
     kind, protocol = request.POST.get("kind", ""), request.POST.get("protocol", "")
-    own = "" if kind == "consent" else protocol
+    text_protocol = "" if kind == "consent" else protocol
     try:
-        kept = write_text(study, kind, request.POST.get("body", ""), user_of(request), own)
-    except Refused as refused:
-        return _page(request, study, protocol, kind, refused)
-    messages.success(request, _("Kept as version %(n)d.") % {"n": kept.version})
+        new_text = write_text(study, kind, request.POST.get("body", ""), user_of(request), text_protocol)
+    except Refused as refusal:
+        return _page(request, study, protocol, kind, refusal)
+    messages.success(request, _("Kept as version %(n)d.") % {"n": new_text.version})
     return _back(study, protocol, kind)
 
 
@@ -69,8 +69,8 @@ def rules(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_for(request, slug, Role.ADMIN)
     try:
         plan = set_rules(study, request.POST)
-    except Refused as refused:
-        return _page(request, study, request.POST.get("protocol", ""), "rules", refused)
+    except Refused as refusal:
+        return _page(request, study, request.POST.get("protocol", ""), "rules", refusal)
     messages.success(request, _("Kept. It holds from the next task on."))
     return _back(study, plan.protocol, "practice")
 
@@ -81,11 +81,11 @@ def item(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins: add an item to the tutorial or the test."""
     study = study_for(request, slug, Role.ADMIN)
     try:
-        added = add_item(study, request.POST)
-    except Refused as refused:
-        return _page(request, study, request.POST.get("protocol", ""), "item", refused)
+        practice_item = add_item(study, request.POST)
+    except Refused as refusal:
+        return _page(request, study, request.POST.get("protocol", ""), "item", refusal)
     messages.success(request, _("Added."))
-    return _back(study, added.plan.protocol, "practice")
+    return _back(study, practice_item.plan.protocol, "practice")
 
 
 @require_POST
@@ -93,6 +93,6 @@ def item(request: HttpRequest, slug: str) -> HttpResponse:
 def retire(request: HttpRequest, slug: str, item_id: int) -> HttpResponse:
     """Admins: take an item out; what was answered to it is kept."""
     study = study_for(request, slug, Role.ADMIN)
-    gone = retire_item(study, item_id)
+    practice_item = retire_item(study, item_id)
     messages.success(request, _("Taken out. Earlier tries are kept as they were."))
-    return _back(study, gone.plan.protocol, "practice")
+    return _back(study, practice_item.plan.protocol, "practice")

@@ -16,7 +16,7 @@ from annotation.guidance import (
     TUTORIAL,
     Kind,
     consent_of,
-    finish,
+    finish_practice,
     give_consent,
     last_test,
     newest_text,
@@ -72,19 +72,19 @@ def tutorial_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Ste
     plan = plan_for(batch.study, batch.protocol)
     items = practice_items(plan, TUTORIAL)
     if request.method == "POST" and plan:
-        finish(plan, worker, TUTORIAL, _given(request.POST))
+        finish_practice(plan, worker, TUTORIAL, _answers(request.POST))
         return None
-    protocol, step = protocols.get(batch.protocol), tutorial_step(items, _given(request.GET))
+    protocol, step = protocols.get(batch.protocol), tutorial_step(items, _answers(request.GET))
     context = {"batch": batch, "protocol": protocol, "step": step, "choices": protocol.choices(batch)}
     return steps.page(request, "tutorial", context)
 
 
 def test_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Steps) -> HttpResponse:
-    plan, refusal, given = plan_for(batch.study, batch.protocol), None, {}
+    plan, refusal, answers = plan_for(batch.study, batch.protocol), None, {}
     if request.method == "POST" and plan:
-        given = _given(request.POST)
+        answers = _answers(request.POST)
         try:
-            finish(plan, worker, TEST, given)
+            finish_practice(plan, worker, TEST, answers)
             return redirect(f"{steps.test}?result")
         except BadAnswers as error:
             refusal = error
@@ -94,12 +94,12 @@ def test_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Steps) 
         "plan": plan,
         "run": run if run and (run.passed or "result" in request.GET) else None,
         "left": tries_left(plan, worker) if plan else 0,
-        "items": practice_page(practice_items(plan, TEST), given),
+        "items": practice_page(practice_items(plan, TEST), answers),
         "choices": protocols.get(batch.protocol).choices(batch),
         "refusal": refusal,
     }
     return steps.page(request, "test", context, status=refusal.status if refusal else 200)
 
 
-def _given(fields: dict[str, str]) -> dict[str, str]:
+def _answers(fields: dict[str, str]) -> dict[str, str]:
     return {name.removeprefix(ANSWER): value for name, value in fields.items() if name.startswith(ANSWER)}

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from annotation import protocols
 from annotation.common.errors import BadAnswers
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.models import PracticeItem
 
-from . import Marked, mark
+from . import MarkedAnswer, mark_answer
 
 
 @dataclass(frozen=True)
@@ -16,13 +16,13 @@ class Question:
     """An item with the answer given so far; empty for none."""
 
     item: PracticeItem
-    given: str
+    answer: str
     text: str
 
 
-def practice_page(items: Sequence[PracticeItem], given: Mapping[str, str]) -> list[Question]:
+def practice_page(items: Sequence[PracticeItem], answers: Mapping[str, str]) -> list[Question]:
     return [
-        Question(item, given.get(str(item.pk), ""), protocols.get(item.plan.protocol).practice_text(item.summary))
+        Question(item, answers.get(str(item.pk), ""), protocols.get(item.plan.protocol).practice_text(item.summary))
         for item in items
     ]
 
@@ -34,28 +34,28 @@ class Step:
     number: int
     of: int
     question: Question | None  # None: all is done, or there is nothing to do
-    feedback: Marked | None
+    feedback: MarkedAnswer | None
     before: list[tuple[str, str]]  # answers that travel along in the form
 
     @property
-    def done(self) -> bool:
+    def is_done(self) -> bool:
         return self.of > 0 and self.question is None
 
 
-def tutorial_step(items: Sequence[PracticeItem], given: Mapping[str, str]) -> Step:
+def tutorial_step(items: Sequence[PracticeItem], answers: Mapping[str, str]) -> Step:
     """The first item without an answer; or, right after an answer, that item with its feedback.
 
     The answers travel in the address: going back and forth, or reloading, changes nothing. `seen` counts the items
     whose feedback has been read.
     """
-    seen = whole(given.get("seen", ""))
-    number = min(seen, len(items))
-    before = [(str(item.pk), given.get(str(item.pk), "")) for item in items[:number]]
+    n_seen = parse_int(answers.get("seen", ""))
+    number = min(n_seen, len(items))
+    before = [(str(item.pk), answers.get(str(item.pk), "")) for item in items[:number]]
     if number == len(items):
         return Step(number, len(items), None, None, before)
-    question = practice_page([items[number]], given)[0]
+    question = practice_page([items[number]], answers)[0]
     try:
-        feedback = mark(question.item, question.given) if question.given else None
+        feedback = mark_answer(question.item, question.answer) if question.answer else None
     except BadAnswers:
         feedback = None
     return Step(number + 1, len(items), question, feedback, before)

@@ -50,11 +50,11 @@ def job_for(job: Job | None, *, is_admin: bool) -> Job | None:
     """A job as a page shows it: without the sentence, where it is for admins alone."""
     if job is None or is_admin or job.kind not in MONEY_KINDS:
         return job
-    shown = copy(job)
-    shown.message = (
+    visible_job = copy(job)
+    visible_job.message = (
         _("An admin of the study sees why.") if job.state == Job.State.FAILED else _("The last run is done.")
     )
-    return shown
+    return visible_job
 
 
 def start_job(study: Study, name: str, options: dict[str, Any], asked_by: User | None) -> Job:
@@ -69,8 +69,8 @@ def start_job(study: Study, name: str, options: dict[str, Any], asked_by: User |
 @task()
 def run_job(job_id: int) -> None:
     """Do a job that waits. One that runs or is over is left alone, so that a second call changes nothing."""
-    waiting = Job.objects.filter(pk=job_id, state=Job.State.WAITING)
-    if not waiting.update(state=Job.State.RUNNING, tries=F("tries") + 1, seen_at=clock.now()):
+    waiting_jobs = Job.objects.filter(pk=job_id, state=Job.State.WAITING)
+    if not waiting_jobs.update(state=Job.State.RUNNING, tries=F("tries") + 1, seen_at=clock.now()):
         return
     job = Job.objects.select_related("study").get(pk=job_id)
     try:
@@ -119,13 +119,13 @@ def revive_lost_jobs() -> int:
     Every kind of job goes on where it stopped, or begins anew; a second run changes nothing that the first has done.
     """
     now, revived = clock.now(), 0
-    lost = Job.objects.filter(state=Job.State.RUNNING, seen_at__lt=now - LOST)
+    lost_jobs = Job.objects.filter(state=Job.State.RUNNING, seen_at__lt=now - LOST)
     sentence = "Its worker was lost three times; the log may say why. What it had done is kept; ask for it again."
-    lost.filter(tries__gte=TRIES).update(state=Job.State.FAILED, message=sentence, ended_at=now)
-    lost.update(state=Job.State.WAITING)
-    late = Job.objects.filter(state=Job.State.WAITING, asked_at__lt=now - LOST).exclude(seen_at__gt=now - LOST)
-    for job_id in late.values_list("pk", flat=True):
-        if late.filter(pk=job_id).update(seen_at=now):  # one process hands it out, however many look
+    lost_jobs.filter(tries__gte=TRIES).update(state=Job.State.FAILED, message=sentence, ended_at=now)
+    lost_jobs.update(state=Job.State.WAITING)
+    overdue_jobs = Job.objects.filter(state=Job.State.WAITING, asked_at__lt=now - LOST).exclude(seen_at__gt=now - LOST)
+    for job_id in overdue_jobs.values_list("pk", flat=True):
+        if overdue_jobs.filter(pk=job_id).update(seen_at=now):  # one process hands it out, however many look
             run_job.enqueue(job_id)
             revived += 1
     return revived
@@ -134,10 +134,10 @@ def revive_lost_jobs() -> int:
 def _progress(job_id: int) -> Progress:
     last = 0.0
 
-    def note(done: int, total: int) -> None:
+    def note(steps: int, total: int) -> None:
         nonlocal last
-        if time.monotonic() - last >= PAUSE or done >= total:
+        if time.monotonic() - last >= PAUSE or steps >= total:
             last = time.monotonic()
-            Job.objects.filter(pk=job_id).update(done=min(done, total), total=total)
+            Job.objects.filter(pk=job_id).update(done=min(steps, total), total=total)
 
     return note

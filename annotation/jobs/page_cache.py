@@ -18,7 +18,7 @@ Maker = Callable[[Study], dict[str, Any]]
 MAKERS: dict[str, Maker] = {}
 
 
-def stored(name: str) -> Callable[[Maker], Maker]:
+def cached_page(name: str) -> Callable[[Maker], Maker]:
     """Register the function that makes a page's content."""
 
     def register(function: Maker) -> Maker:
@@ -28,20 +28,20 @@ def stored(name: str) -> Callable[[Maker], Maker]:
     return register
 
 
-def current(name: str, study: Study, asked_by: User) -> tuple[dict[str, Any] | None, Job | None]:
+def current_content(name: str, study: Study, asked_by: User) -> tuple[dict[str, Any] | None, Job | None]:
     """The content as the study stands now, or None with the job that is making it."""
     mark = study_mark(study)
-    found = _found(study, name, mark)
-    if found is not None:
-        return found, None
+    content = _stored_content(study, name, mark)
+    if content is not None:
+        return content, None
     job = study.jobs.filter(kind="page", options={"name": name, "mark": mark}).first()
     if job is None or job.is_over:  # one that failed is tried again when somebody asks
         job = start_job(study, "page", {"name": name, "mark": mark}, asked_by)
         job.refresh_from_db()
-    return _found(study, name, mark), job
+    return _stored_content(study, name, mark), job
 
 
-def _found(study: Study, name: str, mark: str) -> dict[str, Any] | None:
+def _stored_content(study: Study, name: str, mark: str) -> dict[str, Any] | None:
     rows = StoredResult.objects.filter(study=study, name=name, mark=mark)
     content: dict[str, Any] | None = with_sentences(rows.values_list("content", flat=True).first())
     return content

@@ -18,32 +18,32 @@ MOST_ITEMS = 500
 NUMBERS = ("active", "focus_lost", "pastes")
 
 
-def merge_signals(assignment: Assignment, sent: Mapping[str, Any]) -> bool:
+def merge_signals(assignment: Assignment, totals: Mapping[str, Any]) -> bool:
     """Put one page's totals into the assignment's signals (not saved); True when anything grew."""
-    load = sent.get("load")
+    load = totals.get("load")
     if not isinstance(load, str) or not LOAD.fullmatch(load):
         return False
     signals = assignment.signals or {}
     loads = dict(signals.get("loads", {}))
     if load not in loads and len(loads) >= MOST_LOADS:
         return False
-    known = loads.get(load, {})
-    merged = {name: max(_number(sent.get(name)), known.get(name, 0)) for name in NUMBERS}
-    merged["items"] = _items(sent.get("items"), known.get("items", {}))
-    if merged == known:
+    previous = loads.get(load, {})
+    merged = {name: max(_number(totals.get(name)), previous.get(name, 0)) for name in NUMBERS}
+    merged["items"] = _items(totals.get("items"), previous.get("items", {}))
+    if merged == previous:
         return False
     assignment.signals = {**signals, "loads": {**loads, load: merged}}
     return True
 
 
-def _items(sent: Any, known: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    items = {name: dict(one) for name, one in known.items()}
-    for name, one in sent.items() if isinstance(sent, Mapping) else ():
-        if isinstance(one, Mapping) and len(str(name)) <= 100 and (name in items or len(items) < MOST_ITEMS):
+def _items(sent_items: Any, previous_items: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    items = {name: dict(item) for name, item in previous_items.items()}
+    for name, item in sent_items.items() if isinstance(sent_items, Mapping) else ():
+        if isinstance(item, Mapping) and len(str(name)) <= 100 and (name in items or len(items) < MOST_ITEMS):
             old = items.get(name, {})
             items[name] = {
-                "seconds": max(_number(one.get("seconds")), old.get("seconds", 0)),
-                "changes": max(_number(one.get("changes")), old.get("changes", 0)),
+                "seconds": max(_number(item.get("seconds")), old.get("seconds", 0)),
+                "changes": max(_number(item.get("changes")), old.get("changes", 0)),
             }
     return items
 

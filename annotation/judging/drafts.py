@@ -43,7 +43,7 @@ class DraftState:
     items: dict[str, Any]  # what changed since the version the page had seen
     state: str
     seconds_left: int
-    held: bool  # the lease goes on
+    is_held: bool  # the lease goes on
 
 
 def save_draft(
@@ -52,7 +52,7 @@ def save_draft(
     changes: Sequence[Change],
     *,
     signals: Mapping[str, Any] | None = None,
-    seen: int = 0,
+    seen_version: int = 0,
 ) -> DraftState:
     """Keep the changes and the signals, and renew the lease: a save is a sign of life.
 
@@ -60,7 +60,7 @@ def save_draft(
     """
     with transaction.atomic():
         assignment = own_assignment(worker, key, lock=True, texts=False)
-        held = keep_alive(assignment)
+        is_held = keep_alive(assignment)
         fields = []
         if merge_changes(assignment, changes):
             fields.append("draft")
@@ -68,7 +68,7 @@ def save_draft(
             fields.append("signals")
         if fields:
             assignment.save(update_fields=fields)
-    return draft_state(assignment, seen, held)
+    return draft_state(assignment, seen_version, is_held)
 
 
 def merge_changes(assignment: Assignment, changes: Sequence[Change]) -> bool:
@@ -79,10 +79,10 @@ def merge_changes(assignment: Assignment, changes: Sequence[Change]) -> bool:
     news: dict[str, dict[str, Any]] = {}
     for change in changes:
         at = min(change.at, latest)  # a clock that runs ahead must not win for ever
-        known = news.get(change.field) or items.get(change.field)
-        if known is None or at >= known["at"]:
+        previous = news.get(change.field) or items.get(change.field)
+        if previous is None or at >= previous["at"]:
             news[change.field] = {**change.content, "at": at, "version": version + 1}
-    news = {name: one for name, one in news.items() if not _same(one, items.get(name))}
+    news = {name: entry for name, entry in news.items() if not _is_same(entry, items.get(name))}
     if not news:
         return False
     items.update(news)
@@ -91,7 +91,7 @@ def merge_changes(assignment: Assignment, changes: Sequence[Change]) -> bool:
     return True
 
 
-def _same(new: Mapping[str, Any], old: Mapping[str, Any] | None) -> bool:
+def _is_same(new: Mapping[str, Any], old: Mapping[str, Any] | None) -> bool:
     """A repeated change (a retry) is no news."""
     return old is not None and {**new, "version": 0} == {**old, "version": 0}
 
@@ -101,11 +101,11 @@ def _check_size(items: Mapping[str, Any]) -> None:
         raise BadAnswers(_("This draft is too large to be kept. What was saved before is still here."))
 
 
-def draft_state(assignment: Assignment, seen: int, held: bool) -> DraftState:
+def draft_state(assignment: Assignment, seen_version: int, is_held: bool) -> DraftState:
     draft = assignment.draft or {}
-    news = {name: one for name, one in draft.get("items", {}).items() if one["version"] > seen}
-    left = (assignment.lease_until - clock.now()).total_seconds() if assignment.lease_until else 0
-    return DraftState(draft.get("version", 0), news, assignment.state, max(0, int(left)) if held else 0, held)
+    news = {name: entry for name, entry in draft.get("items", {}).items() if entry["version"] > seen_version}
+    seconds = (assignment.lease_until - clock.now()).total_seconds() if assignment.lease_until else 0
+    return DraftState(draft.get("version", 0), news, assignment.state, max(0, int(seconds)) if is_held else 0, is_held)
 
 
 def drafted_answers(assignment: Assignment) -> dict[str, Any]:
@@ -113,12 +113,12 @@ def drafted_answers(assignment: Assignment) -> dict[str, Any]:
     return dict((assignment.draft or {}).get("items", {}))
 
 
-def fresh_answers(assignment: Assignment) -> dict[str, Any]:
+def drafted_since_submit(assignment: Assignment) -> dict[str, Any]:
     """Of a submitted task, what was drafted after its last submit or revision: a revision under way."""
     if assignment.state not in DONE or assignment.submitted_at is None:
         return drafted_answers(assignment)
     since = (assignment.draft or {}).get("settled", int(assignment.submitted_at.timestamp() * 1000))
-    return {name: one for name, one in drafted_answers(assignment).items() if one["at"] > since}
+    return {name: entry for name, entry in drafted_answers(assignment).items() if entry["at"] > since}
 
 
 def now_ms() -> int:

@@ -18,7 +18,7 @@ def _steps(batch: Batch) -> Steps:
     return Steps(**{name: reverse(name, args=[batch.pk]) for name in names}, home=reverse("home"), extra={})
 
 
-def _entered(request: HttpRequest, batch_id: int) -> tuple[Batch, Worker, Steps]:
+def _batch_worker_steps(request: HttpRequest, batch_id: int) -> tuple[Batch, Worker, Steps]:
     batch = get_object_or_404(Batch.objects.select_related("study"), pk=batch_id)
     study_for(request, batch.study.slug, Role.ANNOTATOR, Role.ADMIN)
     return batch, Worker.for_user(batch.study, user_of(request)), _steps(batch)
@@ -28,13 +28,13 @@ def _entered(request: HttpRequest, batch_id: int) -> tuple[Batch, Worker, Steps]
 @answers_refusals
 def consent(request: HttpRequest, batch_id: int) -> HttpResponse:
     """Annotators and admins of the study: read the consent text and agree; then on to the next step."""
-    return consent_page(request, *_entered(request, batch_id)) or take(request, batch_id)
+    return consent_page(request, *_batch_worker_steps(request, batch_id)) or take(request, batch_id)
 
 
 @require_GET
 def instructions(request: HttpRequest, batch_id: int) -> HttpResponse:
     """Annotators and admins of the study: how to do this batch's tasks."""
-    batch, _worker, steps = _entered(request, batch_id)
+    batch, _worker, steps = _batch_worker_steps(request, batch_id)
     return instructions_page(request, batch, steps)
 
 
@@ -42,11 +42,11 @@ def instructions(request: HttpRequest, batch_id: int) -> HttpResponse:
 @answers_refusals
 def tutorial(request: HttpRequest, batch_id: int) -> HttpResponse:
     """Annotators and admins of the study: one real item after the other, each with its answer and the reason."""
-    return tutorial_page(request, *_entered(request, batch_id)) or take(request, batch_id)
+    return tutorial_page(request, *_batch_worker_steps(request, batch_id)) or take(request, batch_id)
 
 
 @require_http_methods(["GET", "POST"])
 @answers_refusals
 def test(request: HttpRequest, batch_id: int) -> HttpResponse:
     """Annotators and admins of the study: take the qualification test, and see whether it was passed."""
-    return test_page(request, *_entered(request, batch_id))
+    return test_page(request, *_batch_worker_steps(request, batch_id))

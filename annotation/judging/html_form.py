@@ -46,15 +46,15 @@ def form_twin(task: Task) -> Assignment:
 
 def form_seed(task: Task) -> int:
     """What a form's order follows from: the same for all groups of one document."""
-    parts = (task.batch.options.get("seed", 0), "form", task.document_id, task.summary_id or "")
-    return int.from_bytes(hashlib.blake2b(":".join(map(str, parts)).encode(), digest_size=8).digest()) >> 1
+    keys = (task.batch.options.get("seed", 0), "form", task.document_id, task.summary_id or "")
+    return int.from_bytes(hashlib.blake2b(":".join(map(str, keys)).encode(), digest_size=8).digest()) >> 1
 
 
 def form_answers(assignment: Assignment, answer: Mapping[str, Any]) -> dict[str, Any]:
     """The answers of a form under the names that the assignment's own items have."""
     protocol = protocols.of(assignment.task.batch)
     twins = protocol.items(form_twin(assignment.task))
-    named = {
+    own_fields = {
         item.field: answer.get(twin.field, "") for item, twin in zip(protocol.items(assignment), twins, strict=True)
     }
-    return {**answer, **named}
+    return {**answer, **own_fields}

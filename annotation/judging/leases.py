@@ -32,12 +32,12 @@ def lease_task(batch: Batch, worker: Worker, *, while_paused: bool = False) -> A
     """
     if not (while_paused and batch.state == Batch.State.PAUSED):
         check_open(batch)
-    taken = _lease(batch, worker)
-    if taken is None and expire_leases(batch):  # places that others have lost are handed out last
-        taken = _lease(batch, worker)
-    if taken is None:
+    assignment = _lease(batch, worker)
+    if assignment is None and expire_leases(batch):  # places that others have lost are handed out last
+        assignment = _lease(batch, worker)
+    if assignment is None:
         raise NoTaskLeft(_why_none_is_left(batch, worker))
-    return taken
+    return assignment
 
 
 def check_open(batch: Batch) -> None:
@@ -54,17 +54,17 @@ def _lease(batch: Batch, worker: Worker) -> Assignment | None:
     with transaction.atomic():
         # One lease at a time per worker: two tabs wait for each other here and then share the assignment.
         _LOCK_WORKER(worker=worker.pk)
-        if _OPEN(worker=worker.pk, batch=batch.pk):
-            for held in _unfinished(batch, worker):
-                if _hold(held):
-                    return held
+        if _RESUMABLE(worker=worker.pk, batch=batch.pk):
+            for assignment in _lock_resumable(batch, worker):
+                if _hold(assignment):
+                    return assignment
         task = _free_task(batch, worker)
         return None if task is None else _take(task, batch, worker)
 
 
-def _mine(worker: int, batch: int) -> AssignmentQuerySet:
-    again = Q(state__in=[State.LEASED, State.EXPIRED]) | Q(state=State.RELEASED, task__reserved_for=worker)
-    return Assignment.objects.filter(again, worker=worker, task__batch=batch)
+def _resumable(worker: int, batch: int) -> AssignmentQuerySet:
+    states = Q(state__in=[State.LEASED, State.EXPIRED]) | Q(state=State.RELEASED, task__reserved_for=worker)
+    return Assignment.objects.filter(states, worker=worker, task__batch=batch)
 
 
 def _free(worker: int, batch: int) -> TaskQuerySet:
@@ -75,7 +75,7 @@ def _free(worker: int, batch: int) -> TaskQuerySet:
 _LOCK_WORKER = PreparedQuery(
     lambda worker: Worker.objects.filter(pk=worker).select_for_update().values_list("pk"), "worker"
 )
-_OPEN = PreparedQuery(lambda worker, batch: _mine(worker, batch).values_list("pk"), "worker", "batch")
+_RESUMABLE = PreparedQuery(lambda worker, batch: _resumable(worker, batch).values_list("pk"), "worker", "batch")
 _FREE = PreparedQuery(
     lambda worker, batch: (
         _free(worker, batch).select_for_update(skip_locked=True).values_list("pk", "document_id", "summary_id")[:1]
@@ -86,10 +86,10 @@ _FREE = PreparedQuery(
 )
 
 
-def _unfinished(batch: Batch, worker: Worker) -> list[Assignment]:
+def _lock_resumable(batch: Batch, worker: Worker) -> list[Assignment]:
     """What this worker holds, then what they lost, the oldest first; a reserved task also after it was given back."""
-    found = _mine(worker.pk, batch.pk).select_related("task").select_for_update(of=("self",)).order_by("pk")
-    return sorted(found, key=lambda one: one.state != State.LEASED)
+    rows = _resumable(worker.pk, batch.pk).select_related("task").select_for_update(of=("self",)).order_by("pk")
+    return sorted(rows, key=lambda assignment: assignment.state != State.LEASED)
 
 
 def _hold(assignment: Assignment) -> bool:
@@ -125,8 +125,8 @@ def _take(task: Task, batch: Batch, worker: Worker) -> Assignment:
 
 def draw_seed(task: Task, batch: Batch, worker: Worker) -> int:
     """What this worker's grouping and order follow from: the same for all groups of one document."""
-    parts = (batch.options.get("seed", 0), worker.pseudonym, task.document_id, task.summary_id or "")
-    digest = hashlib.blake2b(":".join(map(str, parts)).encode(), digest_size=8).digest()
+    keys = (batch.options.get("seed", 0), worker.pseudonym, task.document_id, task.summary_id or "")
+    digest = hashlib.blake2b(":".join(map(str, keys)).encode(), digest_size=8).digest()
     return int.from_bytes(digest) >> 1  # a positive BIGINT
 
 
@@ -162,28 +162,28 @@ def expire_leases(batch: Batch) -> int:
 
 def own_assignment(worker: Worker | None, key: str, *, lock: bool = False, texts: bool = True) -> Assignment:
     """The worker's assignment by its key; NotYours for anybody else's. `texts` brings document and summary along."""
-    found = None if worker is None else _held_by(lock, texts).first(worker=worker.pk, key=key)
-    if found is None:
+    assignment = None if worker is None else _own_query(lock, texts).first(worker=worker.pk, key=key)
+    if assignment is None:
         raise NotYours
-    return found
+    return assignment
 
 
 @cache
-def _held_by(lock: bool, texts: bool) -> PreparedObjects[Assignment]:
-    found = Assignment.objects.select_related("task__batch__study")
+def _own_query(lock: bool, texts: bool) -> PreparedObjects[Assignment]:
+    assignments = Assignment.objects.select_related("task__batch__study")
     if texts:
-        found = found.select_related("task__document", "task__summary").defer("task__document__source")
+        assignments = assignments.select_related("task__document", "task__summary").defer("task__document__source")
     if lock:
-        found = found.select_for_update(of=("self",))
-    return PreparedObjects(lambda worker, key: found.filter(key=key, worker=worker), "worker", words=["key"])
+        assignments = assignments.select_for_update(of=("self",))
+    return PreparedObjects(lambda worker, key: assignments.filter(key=key, worker=worker), "worker", words=["key"])
 
 
 def assignment_of(user: User, key: str) -> Assignment:
     """The signed-in person's assignment with all that a page needs, in one query; NotYours for anybody else's."""
-    found = _PAGE.first(user=user.pk, key=key)
-    if found is None:
+    assignment = _PAGE.first(user=user.pk, key=key)
+    if assignment is None:
         raise NotYours
-    return found
+    return assignment
 
 
 _PAGE = PreparedObjects(

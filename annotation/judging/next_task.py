@@ -20,11 +20,11 @@ from annotation.models import Batch, Role, Worker
 NAME = "straight_on"  # in forms, letters of the script, and the session
 
 
-def is_wanted(request: HttpRequest) -> bool:
+def goes_straight_on(request: HttpRequest) -> bool:
     return bool(request.session.get(NAME))
 
 
-def way_on(batch: Batch, worker: Worker) -> str:
+def next_address(batch: Batch, worker: Worker) -> str:
     """The address of a task that the worker now holds, or of what stands before it. Raises Refused if there is none."""
     if not batch.is_direct and batch.postings.exists():  # every place is promised to somebody there
         raise BatchNotOpen(_("This batch stands on a market: its tasks are taken there. Nothing was changed."))
@@ -36,23 +36,23 @@ def address_after(request: HttpRequest, receipt: Receipt, worker: Worker, ticked
 
     What was ticked is kept for the session; a form sends “on” or nothing, the script a flag.
     """
-    wanted = ticked in (True, "on")
-    if wanted != is_wanted(request):
-        request.session[NAME] = wanted
-    if not wanted:
+    is_ticked = ticked in (True, "on")
+    if is_ticked != goes_straight_on(request):
+        request.session[NAME] = is_ticked
+    if not is_ticked:
         return None
     batch = receipt.assignment.task.batch
     try:
         member_of(request, batch.study, Role.ANNOTATOR, Role.ADMIN)
-        address = way_on(batch, worker)
+        address = next_address(batch, worker)
     except (Refused, PermissionDenied, Http404):
         return None
-    messages.success(request, _told(receipt))
+    messages.success(request, _receipt_message(receipt))
     return address
 
 
-def _told(receipt: Receipt) -> str:
-    stored = ngettext(
+def _receipt_message(receipt: Receipt) -> str:
+    received = ngettext(
         "Received, thank you: %(n)d answer is stored.",
         "Received, thank you: %(n)d answers are stored.",
         receipt.judgments,
@@ -60,4 +60,4 @@ def _told(receipt: Receipt) -> str:
     surplus = _("Your hold on the task had ended before you submitted. Your answers are kept, but counted as surplus.")
     address = reverse("receipt", args=[receipt.assignment.key])
     link = format_html('<a href="{}">{}</a>', address, _("Receipt"))
-    return format_html("<span>{} {} {}</span>", stored, surplus if receipt.surplus else "", link)
+    return format_html("<span>{} {} {}</span>", received, surplus if receipt.surplus else "", link)

@@ -29,7 +29,7 @@ def page_config(
     assignment: Assignment, answers: Mapping[str, Any], mode: str, submit_key: str, urls: Mapping[str, str]
 ) -> dict[str, Any]:
     """Read by static/annotation/judging/engine.js. It holds nothing that the page itself doesn't show."""
-    state = draft_state(assignment, 0, held=True)
+    state = draft_state(assignment, 0, is_held=True)
     return {
         "key": assignment.key,
         "mode": mode,

@@ -24,7 +24,7 @@ class ReceiptFacts:
     assignment: Assignment
     batch: Batch
     answers: int
-    done: int  # tasks this worker has submitted in the batch
+    tasks_done: int  # tasks this worker has submitted in the batch
 
     @property
     def surplus(self) -> bool:
@@ -41,8 +41,8 @@ class ReceiptFacts:
 
 def receipt_facts(assignment: Assignment) -> ReceiptFacts:
     batch = assignment.task.batch
-    done = sum(n for (n,) in _DONE(worker=assignment.worker_id, batch=batch.pk))
-    return ReceiptFacts(assignment, batch, protocols.of(batch).answered(assignment), done)
+    tasks_done = sum(n for (n,) in _DONE(worker=assignment.worker_id, batch=batch.pk))
+    return ReceiptFacts(assignment, batch, protocols.of(batch).count_answers(assignment), tasks_done)
 
 
 _DONE = PreparedQuery(
@@ -58,7 +58,7 @@ _DONE = PreparedQuery(
 
 
 @dataclass(frozen=True)
-class Done:
+class DoneTask:
     """A submitted task in the list: enough to know it again, nothing about systems or others."""
 
     assignment: Assignment
@@ -68,15 +68,15 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Review:
-    rows: list[Done]
+class DoneTasks:
+    rows: list[DoneTask]
     page: Page[Any]
     can_revise: bool
 
 
-def my_answers(batch: Batch, user: User, page: str) -> Review:
+def done_tasks(batch: Batch, user: User, page: str) -> DoneTasks:
     """The person's submitted tasks of a batch, the newest first: two queries, whatever their number."""
-    mine = (
+    assignments = (
         Assignment.objects.filter(worker__user=user, task__batch=batch, state__in=DONE)
         .select_related("task__summary", "task__document")
         .annotate(
@@ -85,9 +85,12 @@ def my_answers(batch: Batch, user: User, page: str) -> Review:
         )
         .order_by("-submitted_at", "-pk")
     )
-    found = Paginator(mine, PER_PAGE).get_page(page)
-    rows = [Done(one, _glimpse(one), _answers(one), bool(one.revision_keys)) for one in found.object_list]
-    return Review(rows, found, batch.state == Batch.State.OPEN)
+    page_of_tasks = Paginator(assignments, PER_PAGE).get_page(page)
+    rows = [
+        DoneTask(assignment, _glimpse(assignment), _answers(assignment), bool(assignment.revision_keys))
+        for assignment in page_of_tasks.object_list
+    ]
+    return DoneTasks(rows, page_of_tasks, batch.state == Batch.State.OPEN)
 
 
 def _answers(assignment: Any) -> int:

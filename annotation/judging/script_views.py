@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.accounts.access import user_of
 from annotation.common.errors import BadAnswers, NotYours, Refused
-from annotation.common.middleware import readable
+from annotation.common.middleware import strip_unreadable
 from annotation.common.prepared_queries import PreparedObjects
 from annotation.judging.drafts import FIELD, Change, save_draft
 from annotation.judging.submit import Receipt, revise_judgments, submit_judgments
@@ -27,12 +27,12 @@ from .next_task import NAME as STRAIGHT_ON
 from .next_task import address_after
 
 
-def api(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def json_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """For signed-in people; a Refused becomes its status with a sentence."""
 
     @login_not_required
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def view_or_refusal(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not request.user.is_authenticated:
             return _refusal("SignedOut", _("You are signed out. Sign in again; your work is kept."), 401)
         try:
@@ -40,7 +40,7 @@ def api(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         except Refused as refusal:
             return refusal_answer(refusal)
 
-    return wrapped
+    return view_or_refusal
 
 
 def _refusal(error: str, sentence: str, status: int) -> JsonResponse:
@@ -51,7 +51,7 @@ def refusal_answer(refusal: Refused) -> JsonResponse:
     return _refusal(type(refusal).__name__, str(refusal), refusal.status)
 
 
-@api
+@json_view
 @require_http_methods(["PUT"])
 def draft(request: HttpRequest, key: str) -> HttpResponse:
     """The holder of the assignment: keep changes and signals, renew the lease; anybody else gets 404."""
@@ -60,26 +60,26 @@ def draft(request: HttpRequest, key: str) -> HttpResponse:
 
 def keep_draft(request: HttpRequest, worker: Worker | None, key: str) -> HttpResponse:
     body = read_body(request)
-    seen = body.get("seen")
+    seen_version = body.get("seen")
     state = save_draft(
         worker,
         key,
-        [_change(one) for one in _list(body.get("changes"))],
+        [_change(change) for change in _list(body.get("changes"))],
         signals=_mapping(body.get("signals")),
-        seen=seen if type(seen) is int else 0,
+        seen_version=seen_version if type(seen_version) is int else 0,
     )
     return JsonResponse(
         {
             "version": state.version,
             "items": state.items,
             "state": state.state,
-            "held": state.held,
+            "held": state.is_held,
             "secondsLeft": state.seconds_left,
         }
     )
 
 
-@api
+@json_view
 @require_POST
 def submit(request: HttpRequest, key: str) -> HttpResponse:
     """The holder of the assignment: submit or revise, once per submit key; anybody else gets 404."""
@@ -124,7 +124,7 @@ _HOLDER = PreparedObjects(
 def read_body(request: HttpRequest) -> dict[str, Any]:
     """What the page sent. A character that no text has is dropped: the other changes must not be lost with it."""
     try:
-        body = readable(json.loads(request.body))
+        body = strip_unreadable(json.loads(request.body))
     except (ValueError, RecursionError, RequestDataTooBig):  # not JSON, nested without end, or far too long
         body = None
     if not isinstance(body, dict):
@@ -132,20 +132,20 @@ def read_body(request: HttpRequest) -> dict[str, Any]:
     return body
 
 
-def _change(given: Any) -> Change:
-    good = isinstance(given, dict) and isinstance(given.get("content"), dict) and type(given.get("at")) is int
-    if not good or not FIELD.fullmatch(str(given.get("field", ""))):
+def _change(change: Any) -> Change:
+    is_change = isinstance(change, dict) and isinstance(change.get("content"), dict) and type(change.get("at")) is int
+    if not is_change or not FIELD.fullmatch(str(change.get("field", ""))):
         raise _unreadable()
-    content = {name: cell for name, cell in given["content"].items() if name not in ("at", "version")}
-    return Change(str(given["field"]), content, given["at"])
+    content = {name: cell for name, cell in change["content"].items() if name not in ("at", "version")}
+    return Change(str(change["field"]), content, change["at"])
 
 
-def _list(given: Any) -> list[Any]:
-    return given if isinstance(given, list) else []
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
-def _mapping(given: Any) -> dict[str, Any]:
-    return given if isinstance(given, dict) else {}
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _unreadable() -> BadAnswers:

@@ -49,22 +49,23 @@ def submit_judgments(
     with transaction.atomic():
         assignment = own_assignment(worker, key, lock=True)
         if assignment.state in DONE:
-            return _again(assignment, submit_key)
+            return _repeated_receipt(assignment, submit_key)
         if signals:
             merge_signals(assignment, signals)
         now = clock.now()
-        stored = protocols.of(assignment.task.batch).store(assignment, {**drafted_answers(assignment), **answers}, now)
-        _settle(assignment, submit_key, now)
-        return Receipt(assignment, stored, repeated=False)
+        protocol = protocols.of(assignment.task.batch)
+        n_answers = protocol.store(assignment, {**drafted_answers(assignment), **answers}, now)
+        _mark_submitted(assignment, submit_key, now)
+        return Receipt(assignment, n_answers, repeated=False)
 
 
-def _again(assignment: Assignment, submit_key: str) -> Receipt:
+def _repeated_receipt(assignment: Assignment, submit_key: str) -> Receipt:
     if not submit_key or submit_key != assignment.submit_key:
         raise AlreadySubmitted
-    return Receipt(assignment, protocols.of(assignment.task.batch).answered(assignment), repeated=True)
+    return Receipt(assignment, protocols.of(assignment.task.batch).count_answers(assignment), repeated=True)
 
 
-def _settle(assignment: Assignment, submit_key: str, now: datetime) -> None:
+def _mark_submitted(assignment: Assignment, submit_key: str, now: datetime) -> None:
     in_time = assignment.state == State.LEASED and not assignment.is_expired(now)
     counts = in_time and assignment.task.batch.state != Batch.State.CLOSED
     assignment.state = State.SUBMITTED if counts else State.SURPLUS
@@ -95,11 +96,11 @@ def revise_judgments(
         if signals:
             merge_signals(assignment, signals)
         protocol = protocols.of(assignment.task.batch)
-        changed = protocol.revise(assignment, {**protocol.answers_of(assignment), **answers}, clock.now())
+        n_changed = protocol.revise(assignment, {**protocol.answers_of(assignment), **answers}, clock.now())
         assignment.revision_keys = [*assignment.revision_keys, submit_key]
         assignment.draft = {**(assignment.draft or {}), "settled": now_ms()}
         assignment.save(update_fields=["revision_keys", "signals", "draft"])
-        return Receipt(assignment, changed, repeated=False)
+        return Receipt(assignment, n_changed, repeated=False)
 
 
 __all__ = ["NotYours", "Receipt", "revise_judgments", "submit_judgments"]

@@ -16,14 +16,14 @@ from annotation.accounts.access import member_of, study_for, user_of
 from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import BadAnswers, Refused
 from annotation.common.prepared_queries import PreparedObjects
-from annotation.judging.drafts import drafted_answers, fresh_answers
+from annotation.judging.drafts import drafted_answers, drafted_since_submit
 from annotation.judging.leases import DONE, assignment_of, check_open, release_task
-from annotation.judging.receipts import my_answers, receipt_facts
+from annotation.judging.receipts import done_tasks, receipt_facts
 from annotation.judging.submit import revise_judgments, submit_judgments
 from annotation.models import Assignment, Batch, Role, Worker
 
 from .next_task import NAME as STRAIGHT_ON
-from .next_task import address_after, is_wanted, way_on
+from .next_task import address_after, goes_straight_on, next_address
 from .page_config import account_urls, page_config
 
 FIELD = "answer:"
@@ -44,7 +44,7 @@ def take(request: HttpRequest, batch_id: int) -> HttpResponse:
         raise Http404
     member_of(request, batch.study, Role.ANNOTATOR, Role.ADMIN)
     worker = Worker.for_user(batch.study, user_of(request))
-    return redirect(way_on(batch, worker))
+    return redirect(next_address(batch, worker))
 
 
 @never_cache
@@ -71,23 +71,23 @@ def revise(request: HttpRequest, key: str) -> HttpResponse:
     if assignment.state not in DONE:
         return redirect("task", key=key)
     check_open(assignment.task.batch)
-    given = protocols.of(assignment.task.batch).answers_of(assignment)
-    return task_page(request, assignment, {**given, **fresh_answers(assignment)}, mode="revise")
+    submitted_answers = protocols.of(assignment.task.batch).answers_of(assignment)
+    return task_page(request, assignment, {**submitted_answers, **drafted_since_submit(assignment)}, mode="revise")
 
 
 def form_answers(request: HttpRequest) -> tuple[dict[str, Any], str]:
     """The answers and the submit key of a form sent without script."""
-    given = {name.removeprefix(FIELD): value for name, value in request.POST.items() if name.startswith(FIELD)}
-    return given, request.POST.get("submit_key", "")[:64]
+    form = {name.removeprefix(FIELD): value for name, value in request.POST.items() if name.startswith(FIELD)}
+    return form, request.POST.get("submit_key", "")[:64]
 
 
 def _send(request: HttpRequest, assignment: Assignment, mode: str) -> HttpResponse:
-    given, submit_key = form_answers(request)
+    form, submit_key = form_answers(request)
     send = revise_judgments if mode == "revise" else submit_judgments
     try:
-        receipt = send(assignment.worker, assignment.key, given, submit_key)
+        receipt = send(assignment.worker, assignment.key, form, submit_key)
     except BadAnswers as refusal:
-        answers = {**drafted_answers(assignment), **given}
+        answers = {**drafted_answers(assignment), **form}
         return task_page(request, assignment, answers, mode=mode, submit_key=submit_key, refusal=refusal)
     ticked = request.POST.get(STRAIGHT_ON)
     ahead = address_after(request, receipt, assignment.worker, ticked) if mode == "work" else None
@@ -115,7 +115,7 @@ def task_page(
         "assignment": assignment,
         "batch": assignment.task.batch,
         "mode": mode,
-        "straight_on": is_wanted(request),
+        "straight_on": goes_straight_on(request),
         "submit_key": submit_key,
         "refusal": refusal,
         "config": page_config(assignment, answers, mode, submit_key, urls),
@@ -151,5 +151,5 @@ def answers(request: HttpRequest, batch_id: int) -> HttpResponse:
     """Annotators and admins of the batch's study: the tasks they have done, each with a way to look again."""
     batch = get_object_or_404(Batch.objects.select_related("study"), pk=batch_id)
     study_for(request, batch.study.slug, Role.ANNOTATOR, Role.ADMIN)
-    context = {"batch": batch, "review": my_answers(batch, user_of(request), request.GET.get("page", "1"))}
+    context = {"batch": batch, "done_tasks": done_tasks(batch, user_of(request), request.GET.get("page", "1"))}
     return render(request, "annotation/judging/answers.html", context)

@@ -48,14 +48,14 @@ def _requester(operator: Account) -> Requester:
     account = _account("requester")
     if hasattr(account, "requester"):
         return account.requester
-    made = people.make_requester("Demo requester", account)
-    books.top_up(made, PLAY_MONEY, "play money", operator)
-    return made
+    requester = people.make_requester("Demo requester", account)
+    books.top_up(requester, PLAY_MONEY, "play money", operator)
+    return requester
 
 
 def _account(name: str, **flags: bool) -> Account:
-    account, made = Account.objects.get_or_create(username=name, defaults={"is_demo": True, **flags})
-    if made:
+    account, is_new = Account.objects.get_or_create(username=name, defaults={"is_demo": True, **flags})
+    if is_new:
         account.set_password(PASSWORD)
         account.save()
     return account

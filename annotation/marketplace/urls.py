@@ -1,4 +1,4 @@
-"""The marketplace's addresses. `POST /` is the requester API; it is answered before these (api/door.py)."""
+"""The marketplace's addresses. `POST /` is the requester API; it is answered before these (api/middleware.py)."""
 
 from django.urls import include, path
 

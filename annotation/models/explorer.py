@@ -24,9 +24,7 @@ class Exploration(models.Model):
     made_at = models.DateTimeField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["study", "measure", "metric"], name="exploration_once_per_pair"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["study", "measure", "metric"], name="exploration_once_per_pair")]
 
     def __str__(self) -> str:
         return f"{self.measure} against {self.metric}"
@@ -42,7 +40,7 @@ class HumanScore(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["document", "system", "measure"], name="human_score_once_per_summary"),
+            models.UniqueConstraint(fields=["document", "system", "measure"], name="human_score_once_per_summary")
         ]
 
     def __str__(self) -> str:
@@ -76,7 +74,7 @@ class Disagreement(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["exploration", "document"], name="disagreement_once_per_document"),
+            models.UniqueConstraint(fields=["exploration", "document"], name="disagreement_once_per_document")
         ]
         indexes = [models.Index(fields=["exploration", "-value", "document"], name="disagreement_in_order")]
 

@@ -81,8 +81,8 @@ class Study(models.Model):
     def _free_slug(self) -> str:
         """A readable address; two names that read alike ("A b", "A-B") get a number."""
         stem = slugify(self.name)[:70] or "study"
-        taken = set(Study.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
-        return next(slug for n in range(1, 10**6) if (slug := stem if n == 1 else f"{stem}-{n}") not in taken)
+        slugs = set(Study.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
+        return next(slug for n in range(1, 10**6) if (slug := stem if n == 1 else f"{stem}-{n}") not in slugs)
 
     def pseudonym(self, crowd: str, external_id: str) -> str:
         """What others see instead of a worker's id. An imported pseudonym stays what it is."""

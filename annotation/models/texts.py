@@ -80,8 +80,8 @@ class ContentUnitQuerySet(models.QuerySet["ContentUnit"]):
 
     def of_version(self, version: int) -> "ContentUnitQuerySet":
         """The list as it was in that version."""
-        later = Q(retired_in__isnull=True) | Q(retired_in__gt=version)
-        return self.filter(later, version__lte=version).order_by("order", "scu_id")
+        not_retired = Q(retired_in__isnull=True) | Q(retired_in__gt=version)
+        return self.filter(not_retired, version__lte=version).order_by("order", "scu_id")
 
 
 class ContentUnit(models.Model):
@@ -142,9 +142,7 @@ class Score(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["study", "metric", "system", "document"], name="score_once_per_summary"),
             models.UniqueConstraint(
-                fields=["study", "metric", "system"],
-                condition=Q(document__isnull=True),
-                name="score_once_per_system",
+                fields=["study", "metric", "system"], condition=Q(document__isnull=True), name="score_once_per_system"
             ),
         ]
         indexes = [models.Index(fields=["study", "id"], name="score_in_order")]

@@ -15,16 +15,7 @@ from django.db import connections
 
 _LIVE = "({row}.state IN ('leased', 'submitted'))"
 _OLD, _NEW = _LIVE.format(row="OLD"), _LIVE.format(row="NEW")
-_CONTENT = (
-    "assignment_id",
-    "summary_id",
-    "unit",
-    "value",
-    "scale_min",
-    "scale_max",
-    "revision",
-    "submitted_at",
-)
+_CONTENT = ("assignment_id", "summary_id", "unit", "value", "scale_min", "scale_max", "revision", "submitted_at")
 _REFUSAL = "A judgment is never overwritten: add a revision instead."
 
 _EXTRACTED = "assignment_id, revision, text, spans, submitted_at"

@@ -59,9 +59,9 @@ class Batch(models.Model):
 class TaskQuerySet(models.QuerySet["Task"]):
     def free_for(self, worker: Worker | int) -> "TaskQuerySet":
         """Tasks with a place left that this worker has never held; a reserved one is for its worker alone."""
-        held = Assignment.objects.filter(task=models.OuterRef("pk"), worker=worker)
-        mine = Q(reserved_for__isnull=True) | Q(reserved_for=worker)
-        return self.filter(mine, live__lt=F("quota")).exclude(models.Exists(held))
+        assignments = Assignment.objects.filter(task=models.OuterRef("pk"), worker=worker)
+        open_to_worker = Q(reserved_for__isnull=True) | Q(reserved_for=worker)
+        return self.filter(open_to_worker, live__lt=F("quota")).exclude(models.Exists(assignments))
 
 
 class Task(models.Model):
@@ -162,8 +162,7 @@ class Assignment(models.Model):
                 name="assignment_state_known",
             ),
             models.CheckConstraint(
-                condition=~Q(state="leased") | Q(lease_until__isnull=False),
-                name="assignment_lease_has_an_end",
+                condition=~Q(state="leased") | Q(lease_until__isnull=False), name="assignment_lease_has_an_end"
             ),
         ]
         indexes = [
@@ -203,16 +202,13 @@ class Judgment(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["assignment", "summary", "unit"],
-                condition=Q(is_current=True),
-                name="judgment_one_current",
+                fields=["assignment", "summary", "unit"], condition=Q(is_current=True), name="judgment_one_current"
             ),
             models.UniqueConstraint(
                 fields=["assignment", "summary", "unit", "revision"], name="judgment_revision_once"
             ),
             models.CheckConstraint(
-                condition=Q(value__gte=F("scale_min"), value__lte=F("scale_max")),
-                name="judgment_value_in_scale",
+                condition=Q(value__gte=F("scale_min"), value__lte=F("scale_max")), name="judgment_value_in_scale"
             ),
         ]
 

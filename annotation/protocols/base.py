@@ -6,21 +6,22 @@ A protocol that stores something else than judgments overrides `store`, `revise`
 import hashlib
 import hmac
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.functional import Promise
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from annotation.common.errors import BadAnswers
 from annotation.common.prepared_queries import PreparedQuery
-from annotation.models import Assignment, Batch, Judgment, Task
+from annotation.models import Assignment, Batch, Judgment, Summary, Task
 
-from .described import Described
+from .descriptions import SUMMEVAL_RULE, Choice, ContestedRule, Criterion, Dimension, choice_meaning, judged_units
 
-_STORED = PreparedQuery(
+_CURRENT_JUDGMENTS = PreparedQuery(
     lambda assignment: Judgment.objects.filter(assignment=assignment, is_current=True).values_list("pk"), "assignment"
 )
 
@@ -50,10 +51,10 @@ class Answer:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-def opaque(assignment: Assignment, *parts: object) -> str:
+def opaque(assignment: Assignment, *keys: object) -> str:
     """A name for the browser that stays the same for this assignment and gives nothing away."""
     study = assignment.task.batch.study
-    message = ":".join(map(str, (assignment.seed, assignment.task_id, assignment.worker_id, *parts)))
+    message = ":".join(map(str, (assignment.seed, assignment.task_id, assignment.worker_id, *keys)))
     return "q" + hmac.new(study.salt.encode(), message.encode(), hashlib.sha256).hexdigest()[:12]
 
 
@@ -62,16 +63,55 @@ def named(assignment: Assignment, items: list[Item]) -> list[Item]:
     return [replace(item, field=opaque(assignment, item.summary_id, item.unit)) for item in items]
 
 
-def given_value(given: Any) -> str:
+def answer_value(answer: Any) -> str:
     """The value of an answer as it comes: from a form (a string) or from a draft ({"value": …})."""
-    value = given.get("value") if isinstance(given, Mapping) else given
+    value = answer.get("value") if isinstance(answer, Mapping) else answer
     return "" if value is None or isinstance(value, (list, dict)) else str(value).strip()
 
 
-class Protocol(Described, ABC):
-    """A way of judging; what it says of itself stands in `Described`."""
+class Protocol(ABC):
+    """A way of judging, with all that pages and files would otherwise have to know by its name.
+
+    What it says of itself has a default that suits ratings on a scale of whole numbers, so that a lab's own protocol
+    says only what is special about it (docs/extending.md).
+    """
 
     template: str
+    name: str
+    title: str | Promise
+    scale_min: float
+    scale_max: float
+    scale_varies: bool = False
+    """Whether a batch may have another scale than this one."""
+    level: Literal["nominal", "interval"] = "interval"
+    """What differences between values mean: nothing, or how far apart two judges are."""
+    judges_scus: bool = False
+    """The units are the documents' SCUs, present (1) or not (0); otherwise they are dimensions, alike everywhere."""
+    extracts_scus: bool = False
+    """The answer is a list of SCUs; there are no judgments."""
+    shows_source: bool = False
+    """Judges need the article beside the summary."""
+    csv_form: str = ""
+    """The form of MTurk's old CSV files that it fits: statements, ratings, or none."""
+    contested_rule: ContestedRule = SUMMEVAL_RULE
+
+    # Guidance
+    instructions: str = ""
+    """The text, in Markdown, that a new study starts with."""
+    practice_heading: str | Promise = _("Summary")
+    practice_question: str | Promise = _("How do you rate the summary?")
+    practice_label: str | Promise = _("Dimension or question")
+    """How the admin's form calls what is asked."""
+
+    # Datasheet and dataset card, in English
+    asks: str = ""
+    """What is judged, in a few words; empty: the protocol's name."""
+    shows: str = ""
+    """What judges see while they answer."""
+    instrument: str = ""
+    """How the answers are laid out."""
+    prompt: str = ""
+    """The question, word by word."""
 
     @abstractmethod
     def items(self, assignment: Assignment) -> list[Item]:
@@ -85,9 +125,9 @@ class Protocol(Described, ABC):
         """The tasks of a new batch, not saved yet."""
         raise NotImplementedError(f"Batches of {self.name} can't be made this way.")
 
-    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def options(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
         """A batch's options, completed by the defaults and checked; ValueError says what is wrong."""
-        return {**self.option_fields(), **given}
+        return {**self.option_fields(), **overrides}
 
     def scale(self, options: Mapping[str, Any]) -> tuple[float, float]:
         """The lowest and the highest value."""
@@ -95,46 +135,46 @@ class Protocol(Described, ABC):
 
     def page(self, assignment: Assignment, answers: Mapping[str, Any]) -> dict[str, Any]:
         """What the template needs beside the assignment; `answers` as drafted or submitted so far."""
-        return {"items": [(item, given_value(answers.get(item.field))) for item in self.items(assignment)]}
+        return {"items": [(item, answer_value(answers.get(item.field))) for item in self.items(assignment)]}
 
-    def check_answers(self, assignment: Assignment, given: Mapping[str, Any]) -> list[Answer]:
+    def check_answers(self, assignment: Assignment, form: Mapping[str, Any]) -> list[Answer]:
         """Every item answered once, with a value of the scale; otherwise BadAnswers says what is wrong."""
-        items, allowed = self.items(assignment), self.values(assignment.task)
-        missing = [item for item in items if not given_value(given.get(item.field))]
+        items, values = self.items(assignment), self.values(assignment.task)
+        missing = [item for item in items if not answer_value(form.get(item.field))]
         if missing:
             raise BadAnswers(_missing_sentence(missing, items))
         return [
             Answer(
                 item,
-                _value(given_value(given[item.field]), allowed, item),
+                _value(answer_value(form[item.field]), values, item),
                 item.position,
-                self.beside(assignment, item, given[item.field]),
+                self.extra_of(assignment, item, form[item.field]),
             )
             for item in items
         ]
 
-    def beside(self, assignment: Assignment, item: Item, given: Any) -> dict[str, Any]:
+    def extra_of(self, assignment: Assignment, item: Item, answer: Any) -> dict[str, Any]:
         """What is stored beside the value of one answer."""
         return {}
 
-    def store(self, assignment: Assignment, given: Mapping[str, Any], now: datetime) -> int:
+    def store(self, assignment: Assignment, form: Mapping[str, Any], now: datetime) -> int:
         """Write the answers of a first submit; returns how many. Raises BadAnswers."""
-        answers = self.check_answers(assignment, given)
+        answers = self.check_answers(assignment, form)
         Judgment.objects.bulk_create(_judgment(assignment, answer, 1, now) for answer in answers)
         return len(answers)
 
-    def revise(self, assignment: Assignment, given: Mapping[str, Any], now: datetime) -> int:
+    def revise(self, assignment: Assignment, form: Mapping[str, Any], now: datetime) -> int:
         """Append the answers that changed; the old rows stay, no longer current. Returns how many changed."""
-        answers = self.check_answers(assignment, given)
+        answers = self.check_answers(assignment, form)
         current = {(row.summary_id, row.unit): row for row in assignment.judgments.filter(is_current=True)}
-        changed = [answer for answer in answers if _differs(answer, current.get(_place(answer)))]
-        old = {_place(answer): current[_place(answer)] for answer in changed if _place(answer) in current}
+        changed_answers = [answer for answer in answers if _differs(answer, current.get(_place(answer)))]
+        old = {_place(answer): current[_place(answer)] for answer in changed_answers if _place(answer) in current}
         Judgment.objects.filter(pk__in=[row.pk for row in old.values()]).update(is_current=False)
         Judgment.objects.bulk_create(
             _judgment(assignment, answer, old[_place(answer)].revision + 1 if _place(answer) in old else 1, now)
-            for answer in changed
+            for answer in changed_answers
         )
-        return len(changed)
+        return len(changed_answers)
 
     def answers_of(self, assignment: Assignment) -> dict[str, Any]:
         """What was submitted, as drafts have it: field -> {"value": …}."""
@@ -146,12 +186,81 @@ class Protocol(Described, ABC):
         }
 
     def draft_of(self, assignment: Assignment, judgment: Judgment) -> dict[str, Any]:
-        """What a draft holds beside the value, read back from a stored judgment: the inverse of `beside`."""
+        """What a draft holds beside the value, read back from a stored judgment: the inverse of `extra_of`."""
         return {}
 
-    def answered(self, assignment: Assignment) -> int:
+    def count_answers(self, assignment: Assignment) -> int:
         """How many answers are stored."""
-        return len(_STORED(assignment=assignment.pk))
+        return len(_CURRENT_JUDGMENTS(assignment=assignment.pk))
+
+    # What it says of itself
+
+    def option_fields(self) -> dict[str, Any]:
+        """The options that a batch takes, with their defaults."""
+        return {}
+
+    def dimensions(self, options: Mapping[str, Any]) -> list[Dimension]:
+        """What a batch with these options rates; none where the units speak for themselves."""
+        return []
+
+    def unit_titles(self, batch: Batch, document: int | None = None) -> dict[tuple[int, str], str]:
+        """What units are called on the page, by document (0: in all of them) and unit."""
+        return {(0, dimension.name): dimension.title for dimension in self.dimensions(batch.options)}
+
+    def group(self, assignment: Assignment) -> list[Summary]:
+        """The summaries that a task shows, in their order."""
+        return [assignment.task.summary] if assignment.task.summary else []
+
+    # Guidance
+
+    def choices(self, batch: Batch | None = None) -> list[Choice]:
+        """The answers in tutorial, test and second round; without a batch, on the protocol's own scale."""
+        low, high = (batch.scale_min, batch.scale_max) if batch else (self.scale_min, self.scale_max)
+        return [Choice(str(value), str(value), str(value)) for value in range(int(low), int(high) + 1)]
+
+    def practice_text(self, summary: Summary) -> str:
+        """The text that a practice item is about."""
+        return summary.text_shown
+
+    def expected_values(self) -> list[str]:
+        """The answers that a practice item may expect; empty where that is for the batch to say."""
+        return [] if self.scale_varies else [choice.value for choice in self.choices()]
+
+    def expected_help(self) -> str:
+        """Tells an admin what to enter as the expected answer."""
+        return ", ".join(choice_meaning(choice) for choice in self.choices()) + "."
+
+    # Datasheet
+
+    def one_judgment(self, scus: int) -> str:
+        """What one judgment is; `scus` is how many the study has."""
+        return "a whole number for one dimension of one summary, by one person"
+
+    def criteria(self, batches: Iterable[Batch]) -> Iterator[Criterion]:
+        """What people judged in these batches: every dimension once."""
+        names = set()
+        for batch in batches:
+            for dimension in self.judged_dimensions(batch):
+                if dimension.name not in names:
+                    names.add(dimension.name)
+                    yield self.criterion(dimension, batch)
+
+    def judged_dimensions(self, batch: Batch) -> list[Dimension]:
+        """The dimensions that a batch asks for; where nobody says, the units that were judged."""
+        return self.dimensions(batch.options) or [Dimension(unit, unit) for unit in judged_units(batch)]
+
+    def criterion(self, dimension: Dimension, batch: Batch) -> Criterion:
+        low, high = int(batch.scale_min), int(batch.scale_max)
+        ends = " – ".join(filter(None, (dimension.low, dimension.high)))
+        return Criterion(
+            name=dimension.name,
+            definition=dimension.definition,
+            values=f"{low} to {high}{f'; the ends read “{ends}”' if ends else ''}.",
+            size=high - low + 1,
+            instrument=self.instrument,
+            prompt=self.prompt,
+            aggregation="The mean over the kept workers' ratings, of several rounds the last.",
+        )
 
 
 def _missing_sentence(missing: list[Item], items: list[Item]) -> str:
@@ -163,18 +272,18 @@ def _missing_sentence(missing: list[Item], items: list[Item]) -> str:
     ) % {"n": len(missing), "all": len(items), "first": missing[0].text}
 
 
-def _value(text: str, allowed: list[float], item: Item) -> float:
+def _value(text: str, values: list[float], item: Item) -> float:
     try:
         value = float(text)
     except ValueError:
         value = float("nan")
-    if value not in allowed:
+    if value not in values:
         raise BadAnswers(
-            _(
+            gettext(
                 "The answer to “%(item)s” is “%(found)s”, but must be one of %(choices)s. "
                 "Nothing was submitted; your other answers are kept."
             )
-            % {"item": item.text, "found": text[:40], "choices": ", ".join(f"{choice:g}" for choice in allowed)}
+            % {"item": item.text, "found": text[:40], "choices": ", ".join(f"{choice:g}" for choice in values)}
         )
     return value
 

@@ -18,8 +18,8 @@ from django.utils.translation import gettext_lazy as _
 from annotation.common.text import plain
 from annotation.models import REFERENCE_GROUP, Assignment, Batch, Reference, Summary, System, Task
 
-from .base import Item, Protocol, given_value, named, opaque
-from .described import Criterion, Dimension, judged_units
+from .base import Item, Protocol, answer_value, named, opaque
+from .descriptions import Criterion, Dimension, judged_units
 
 GROUP_SIZE = 5
 SCALE = (1, 5)
@@ -128,8 +128,8 @@ class Likert(Protocol):
             "seed": 0,
         }
 
-    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        options = {**super().options(given), "grouped": True}
+    def options(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
+        options = {**super().options(overrides), "grouped": True}
         low, high = options["scale"]
         if not (isinstance(low, int) and isinstance(high, int) and low < high <= low + 10):
             raise ValueError(f"The scale is {options['scale']!r}, but must be two whole numbers such as [1, 5].")
@@ -149,17 +149,17 @@ class Likert(Protocol):
             store_references(batch)
         counts = (
             batch.study.documents.annotate(
-                own=Count("summaries", filter=~Q(summaries__system__group=REFERENCE_GROUP)),
+                n_summaries=Count("summaries", filter=~Q(summaries__system__group=REFERENCE_GROUP))
             )
             .order_by("doc_id")
-            .values_list("pk", "own")
+            .values_list("pk", "n_summaries")
         )
-        parts = {document: _parts(own, batch.options) for document, own in counts if own}
+        group_counts = {document: _n_groups(n, batch.options) for document, n in counts if n}
         return [
-            Task(batch=batch, document_id=document, part=part, quota=quota)
-            for part in range(max(parts.values(), default=0))
-            for document, number in parts.items()
-            if part < number
+            Task(batch=batch, document_id=document, part=group, quota=quota)
+            for group in range(max(group_counts.values(), default=0))
+            for document, n_groups in group_counts.items()
+            if group < n_groups
         ]
 
     def dimensions(self, options: Mapping[str, Any]) -> list[Dimension]:
@@ -180,14 +180,14 @@ class Likert(Protocol):
     def group(self, assignment: Assignment) -> list[Summary]:
         """The summaries this annotator sees, in their order: the reference among the systems' own."""
         task = assignment.task
-        found = Summary.objects.filter(document_id=task.document_id).select_related("system").order_by("pk")
-        own = [summary for summary in found if summary.system.group != REFERENCE_GROUP]
+        summaries = Summary.objects.filter(document_id=task.document_id).select_related("system").order_by("pk")
+        system_summaries = [summary for summary in summaries if summary.system.group != REFERENCE_GROUP]
         draw = Random(assignment.seed)
-        draw.shuffle(own)
-        parts = _parts(len(own), task.batch.options)
-        group = own[task.part :: parts]
+        draw.shuffle(system_summaries)
+        n_groups = _n_groups(len(system_summaries), task.batch.options)
+        group = system_summaries[task.part :: n_groups]
         if task.batch.options.get("reference", True):
-            group += [summary for summary in found if summary.system.group == REFERENCE_GROUP]
+            group += [summary for summary in summaries if summary.system.group == REFERENCE_GROUP]
         Random(f"{assignment.seed}:{task.part}").shuffle(group)
         return group
 
@@ -215,7 +215,7 @@ class Likert(Protocol):
                 "field": opaque(assignment, "card", summary.pk),
                 "text": summary.text_shown,
                 "rows": [
-                    (dimension, item, given_value(answers.get(item.field)))
+                    (dimension, item, answer_value(answers.get(item.field)))
                     for dimension in dimensions
                     if (item := items[summary.pk, dimension.name])
                 ],
@@ -231,34 +231,34 @@ class Likert(Protocol):
         }
 
 
-def _parts(own: int, options: Mapping[str, Any]) -> int:
+def _n_groups(n_summaries: int, options: Mapping[str, Any]) -> int:
     """How many groups: as few as hold all summaries beside the reference; then they are nearly equal in size."""
     places = int(options.get("group_size", GROUP_SIZE)) - bool(options.get("reference", True))
-    return max(1, ceil(own / places))
+    return max(1, ceil(n_summaries / places))
 
 
 def dimensions_of(options: Mapping[str, Any]) -> list[Dimension]:
     """A batch's dimensions: names of SummEval's, or {"name", "title", "definition", "low", "high"} of one's own."""
-    return [_dimension(given) for given in options.get("dimensions", DIMENSIONS)]
+    return [_dimension(description) for description in options.get("dimensions", DIMENSIONS)]
 
 
-def _dimension(given: Any) -> Dimension:
-    if isinstance(given, str):
-        if given not in DIMENSIONS:
+def _dimension(description: Any) -> Dimension:
+    if isinstance(description, str):
+        if description not in DIMENSIONS:
             raise ValueError(
-                f"There is no dimension {given!r}. Known: {', '.join(DIMENSIONS)}; or describe one of your own: "
+                f"There is no dimension {description!r}. Known: {', '.join(DIMENSIONS)}; or describe one of your own: "
                 '{"name": …, "title": …, "definition": …}.'
             )
-        return Dimension(name=given, **{key: str(text) for key, text in DIMENSIONS[given].items()})
-    if not isinstance(given, Mapping) or not given.get("name"):
-        raise ValueError(f"A dimension is {given!r}, but must be a name or an object with at least a name.")
-    name = str(given["name"])
+        return Dimension(name=description, **{key: str(text) for key, text in DIMENSIONS[description].items()})
+    if not isinstance(description, Mapping) or not description.get("name"):
+        raise ValueError(f"A dimension is {description!r}, but must be a name or an object with at least a name.")
+    name = str(description["name"])
     return Dimension(
         name=name,
-        title=str(given.get("title") or name.capitalize()),
-        definition=str(given.get("definition", "")),
-        low=str(given.get("low", "")),
-        high=str(given.get("high", "")),
+        title=str(description.get("title") or name.capitalize()),
+        definition=str(description.get("definition", "")),
+        low=str(description.get("low", "")),
+        high=str(description.get("high", "")),
     )
 
 
@@ -268,11 +268,11 @@ def store_references(batch: Batch) -> None:
     if not references.exists():
         return
     system, _made = System.objects.get_or_create(study=batch.study, name="reference", group=REFERENCE_GROUP)
-    known = set(Summary.objects.filter(system=system).values_list("document_id", flat=True))
+    document_ids = set(Summary.objects.filter(system=system).values_list("document_id", flat=True))
     Summary.objects.bulk_create(
         Summary(document_id=reference.document_id, system=system, text=reference.text)
         for reference in references
-        if reference.document_id not in known
+        if reference.document_id not in document_ids
     )
 
 

@@ -18,8 +18,8 @@ from annotation.common.errors import Refused
 from annotation.common.prepared_queries import PreparedQuery
 from annotation.models import REFERENCE_GROUP, Assignment, Batch, ContentUnit, Document, Judgment, Summary, Task
 
-from .base import Item, Protocol, given_value, named
-from .described import Choice, ContestedRule, Criterion
+from .base import Item, Protocol, answer_value, named
+from .descriptions import Choice, ContestedRule, Criterion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ class Word:
 
 
 def words_of(text: str) -> list[Word]:
-    return [Word(found.group(), found.start(), found.end()) for found in WORD.finditer(text)]
+    return [Word(match.group(), match.start(), match.end()) for match in WORD.finditer(text)]
 
 
 INSTRUCTIONS = """\
@@ -111,13 +111,13 @@ class LitePyramid(Protocol):
         assert task.summary_id is not None  # LitePyramid tasks always have one summary
         units = _UNITS(document=task.document_id)
         items = [Item(task.summary_id, scu_id, text, bool(is_check)) for scu_id, text, is_check in units]
-        return named(assignment, mixed(items, assignment.seed, task.batch.options.get("order", "natural")))
+        return named(assignment, mix_in_checks(items, assignment.seed, task.batch.options.get("order", "natural")))
 
     def option_fields(self) -> dict[str, Any]:
         return {"order": "natural", "evidence": False, "seed": 0, "checks": {}}
 
-    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        options = super().options(given)
+    def options(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
+        options = super().options(overrides)
         if options["order"] not in ORDERS:
             raise ValueError(f"The order is {options['order']!r}, but must be one of: {', '.join(ORDERS)}.")
         for kind, number in options["checks"].items():
@@ -143,16 +143,16 @@ class LitePyramid(Protocol):
         text = assignment.task.summary.text_shown
         return {**context, "evidence": evidence, "text": text, "words": words_of(text) if evidence else []}
 
-    def beside(self, assignment: Assignment, item: Item, given: Any) -> dict[str, Any]:
+    def extra_of(self, assignment: Assignment, item: Item, answer: Any) -> dict[str, Any]:
         """The evidence: character spans of the summary as shown. The page speaks of words, first and last."""
-        if not assignment.task.batch.options.get("evidence") or not isinstance(given, Mapping):
+        if not assignment.task.batch.options.get("evidence") or not isinstance(answer, Mapping):
             return {}
-        marks = given.get("evidence")
-        if given_value(given) != "1" or not isinstance(marks, list) or assignment.task.summary is None:
+        marks = answer.get("evidence")
+        if answer_value(answer) != "1" or not isinstance(marks, list) or assignment.task.summary is None:
             return {}
         words = words_of(assignment.task.summary.text_shown)
         spans = [_span(words, pair) for pair in marks[:MOST_SPANS]]
-        return {"evidence": found} if (found := sorted(span for span in spans if span)) else {}
+        return {"evidence": evidence} if (evidence := sorted(span for span in spans if span)) else {}
 
     def draft_of(self, assignment: Assignment, judgment: Judgment) -> dict[str, Any]:
         spans = (judgment.extra or {}).get("evidence")
@@ -212,7 +212,7 @@ def _span(words: list[Word], pair: Any) -> list[int]:
     return [words[first].start, words[last].end] if first >= 0 and last < len(words) else []
 
 
-def mixed(items: list[Item], seed: int, order: str) -> list[Item]:
+def mix_in_checks(items: list[Item], seed: int, order: str) -> list[Item]:
     """Checks among the real items, at places that follow from the seed; `random` shuffles everything."""
     draw = Random(seed)
     placed = [item for item in items if not item.is_check]
@@ -230,8 +230,8 @@ def add_checks(batch: Batch) -> None:
 
     `blank`: the word BLANK, as in REALSumm's forms. `foreign`: an SCU of another document. Both are not present.
     """
-    wanted = batch.options.get("checks", {})
-    if not any(wanted.values()):
+    numbers = batch.options.get("checks", {})
+    if not any(numbers.values()):
         return
     draw = Random(f"{batch.options.get('seed', 0)}:checks")
     real = list(
@@ -241,10 +241,10 @@ def add_checks(batch: Batch) -> None:
     )
     rows = []
     for document in batch.study.documents.order_by("doc_id"):
-        others = [unit for unit in real if unit.document_id != document.pk]
-        taken = draw.sample(others, min(wanted.get("foreign", 0), len(others)))
-        texts: list[tuple[str, dict[str, str]]] = [("BLANK", {})] * wanted.get("blank", 0)
-        texts += [(unit.text, {"check_from": f"{unit.document_id}/{unit.scu_id}"}) for unit in taken]
+        foreign_units = [unit for unit in real if unit.document_id != document.pk]
+        drawn_units = draw.sample(foreign_units, min(numbers.get("foreign", 0), len(foreign_units)))
+        texts: list[tuple[str, dict[str, str]]] = [("BLANK", {})] * numbers.get("blank", 0)
+        texts += [(unit.text, {"check_from": f"{unit.document_id}/{unit.scu_id}"}) for unit in drawn_units]
         rows += [
             ContentUnit(
                 document=document, scu_id=f"check{n:02}", text=text, is_check=True, expected=0, order=0, extra=extra

@@ -12,7 +12,7 @@ from annotation.common.text import plain, sentences
 from annotation.models import Assignment, Batch, Reference, Summary, Task
 
 from .base import Item, Protocol
-from .described import Choice
+from .descriptions import Choice
 from .scu_units import read_units, store_units, units_of
 
 FIELD = "units"
@@ -75,11 +75,11 @@ class SCU(Protocol):
     def option_fields(self) -> dict[str, Any]:
         return {"max_units": MOST_UNITS}
 
-    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        options = super().options(given)
-        most = options["max_units"]
-        if type(most) is not int or not 1 <= most <= 100:
-            raise ValueError(f"max_units is {most!r}, but must be a whole number from 1 to 100.")
+    def options(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
+        options = super().options(overrides)
+        limit = options["max_units"]
+        if type(limit) is not int or not 1 <= limit <= 100:
+            raise ValueError(f"max_units is {limit!r}, but must be a whole number from 1 to 100.")
         return options
 
     def page(self, assignment: Assignment, answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,19 +92,19 @@ class SCU(Protocol):
             "scu": editor_config(max_units(assignment.task.batch)),
         }
 
-    def store(self, assignment: Assignment, given: Mapping[str, Any], now: datetime) -> int:
+    def store(self, assignment: Assignment, form: Mapping[str, Any], now: datetime) -> int:
         reference = plain(reference_of(assignment.task).text)
-        return store_units(assignment, read_units(_raw(given), reference, max_units(assignment.task.batch)), now)
+        return store_units(assignment, read_units(_raw(form), reference, max_units(assignment.task.batch)), now)
 
-    def revise(self, assignment: Assignment, given: Mapping[str, Any], now: datetime) -> int:
+    def revise(self, assignment: Assignment, form: Mapping[str, Any], now: datetime) -> int:
         reference = plain(reference_of(assignment.task).text)
-        units = read_units(_raw(given), reference, max_units(assignment.task.batch))
+        units = read_units(_raw(form), reference, max_units(assignment.task.batch))
         return 0 if units == units_of(assignment) else store_units(assignment, units, now)
 
     def answers_of(self, assignment: Assignment) -> dict[str, Any]:
         return {FIELD: {"value": json.dumps([unit.as_json() for unit in units_of(assignment)])}}
 
-    def answered(self, assignment: Assignment) -> int:
+    def count_answers(self, assignment: Assignment) -> int:
         return assignment.extracted.filter(is_current=True).count()
 
     def choices(self, batch: Batch | None = None) -> list[Choice]:
@@ -139,14 +139,14 @@ def drafted_lines(raw: Any) -> str:
         return ""
 
 
-def editor_config(most: int, advice_url: str = "") -> dict[str, Any]:
+def editor_config(limit: int, advice_url: str = "") -> dict[str, Any]:
     """Read by static/annotation/scus/editor.js: what it needs to know, and its sentences in the reader's language.
 
-    On a work page the address of the advice stands among the page's own (views/work_page.py).
+    On a work page the address of the advice stands among the page's own (judging/page_config.py).
     """
     return {
         "field": FIELD,
-        "most": most,
+        "most": limit,
         "adviceUrl": advice_url,
         "texts": {
             "unit": gettext("SCU {n}"),
@@ -166,6 +166,6 @@ def editor_config(most: int, advice_url: str = "") -> dict[str, Any]:
     }
 
 
-def _raw(given: Mapping[str, Any]) -> Any:
-    raw = given.get(FIELD, "")
+def _raw(form: Mapping[str, Any]) -> Any:
+    raw = form.get(FIELD, "")
     return raw.get("value", "") if isinstance(raw, Mapping) else raw

@@ -10,7 +10,7 @@ from django.db.models import Max
 from django.utils.translation import gettext as _
 
 from annotation.common.errors import BadAnswers
-from annotation.common.middleware import readable
+from annotation.common.middleware import strip_unreadable
 from annotation.common.text import Text, sentences
 from annotation.models import Assignment, ExtractedUnit
 
@@ -40,15 +40,15 @@ class Coverage:
         return round(100 * self.covered / self.of) if self.of else 0
 
 
-def read_units(raw: Any, reference: str, most: int) -> list[Unit]:
+def read_units(raw: Any, reference: str, limit: int) -> list[Unit]:
     """Units as the page sends them: JSON, or one per line from a page without script. Raises BadAnswers."""
     units = [unit for entry in _entries(raw) if (unit := _unit(entry, len(reference))).text]
     if not units:
         raise BadAnswers(_("There is no SCU yet: write at least one. Nothing was submitted."))
-    if len(units) > most:
+    if len(units) > limit:
         raise BadAnswers(
             _("There are %(n)d SCUs, and at most %(most)d are asked for. Merge or delete some; nothing was submitted.")
-            % {"n": len(units), "most": most}
+            % {"n": len(units), "most": limit}
         )
     return units
 
@@ -71,7 +71,7 @@ def _unit(entry: dict[str, Any], length: int) -> Unit:
     text, spans = entry.get("text", ""), entry.get("spans", [])
     if not isinstance(text, str) or not isinstance(spans, list):
         raise _unreadable()
-    text = " ".join(readable(text).split())
+    text = " ".join(strip_unreadable(text).split())
     if len(text) > LONGEST:
         raise BadAnswers(
             _("An SCU has %(n)d characters; at most %(most)d can be kept. Nothing was submitted.")
@@ -81,8 +81,8 @@ def _unit(entry: dict[str, Any], length: int) -> Unit:
 
 
 def _span(span: Any, length: int) -> tuple[int, int]:
-    good = isinstance(span, list) and len(span) == 2 and all(type(place) is int for place in span)
-    if not good or not 0 <= span[0] < span[1] <= length:
+    is_pair = isinstance(span, list) and len(span) == 2 and all(type(place) is int for place in span)
+    if not is_pair or not 0 <= span[0] < span[1] <= length:
         raise _unreadable()
     return span[0], span[1]
 
@@ -123,6 +123,6 @@ def as_unit(text: str, spans: Iterable[Sequence[int]]) -> Unit:
 
 def coverage(reference: Text, units: Iterable[Unit]) -> Coverage:
     """The reference's content words, and how many of them lie in a span of some unit."""
-    taken = {place for unit in units for start, end in unit.spans for place in range(start, end)}
+    covered_places = {place for unit in units for start, end in unit.spans for place in range(start, end)}
     content = [word for sentence in sentences(reference) for word in sentence.words if word.is_content]
-    return Coverage(sum(word.start in taken for word in content), len(content))
+    return Coverage(sum(word.start in covered_places for word in content), len(content))

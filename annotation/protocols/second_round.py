@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from annotation.common.text import Text
 from annotation.models import Assignment, Judgment, SecondLook, Summary, Task
 
-from .base import Answer, Item, Protocol, given_value, named
-from .described import Dimension, title_of
+from .base import Answer, Item, Protocol, answer_value, named
+from .descriptions import Dimension, title_of
 
 LONGEST = 1000  # characters of a remark
 REMARK = ":remark"  # a form without script sends the remark in a field of its own
@@ -21,9 +21,9 @@ class Look:
     """One contested answer on the page."""
 
     item: Item
-    own: str
+    own_value: str
     own_label: str
-    others: list[str]
+    other_values: list[str]
     value: str
     remark: str
     low: str = ""
@@ -57,28 +57,28 @@ class SecondRound(Protocol):
             assignment,
             [
                 Item(
-                    look.judgment.summary_id,
-                    look.judgment.unit,
-                    title_of(titles, task.document_id, look.judgment.unit) or look.judgment.unit,
-                    position=look.order,
+                    row.judgment.summary_id,
+                    row.judgment.unit,
+                    title_of(titles, task.document_id, row.judgment.unit) or row.judgment.unit,
+                    position=row.order,
                 )
-                for look in looks
+                for row in looks
             ],
         )
 
     def values(self, task: Task) -> list[float]:
         return self.first.values(task)
 
-    def check_answers(self, assignment: Assignment, given: Mapping[str, Any]) -> list[Answer]:
-        joined = {
-            name: {"value": given_value(content), "remark": _remark(given, name)}
-            for name, content in given.items()
+    def check_answers(self, assignment: Assignment, form: Mapping[str, Any]) -> list[Answer]:
+        with_remarks = {
+            name: {"value": answer_value(content), "remark": _remark(form, name)}
+            for name, content in form.items()
             if not name.endswith(REMARK)
         }
-        return super().check_answers(assignment, joined)
+        return super().check_answers(assignment, with_remarks)
 
-    def beside(self, assignment: Assignment, item: Item, given: Any) -> dict[str, Any]:
-        return {"remark": given["remark"]} if given["remark"] else {}
+    def extra_of(self, assignment: Assignment, item: Item, answer: Any) -> dict[str, Any]:
+        return {"remark": answer["remark"]} if answer["remark"] else {}
 
     def draft_of(self, assignment: Assignment, judgment: Judgment) -> dict[str, Any]:
         return {"remark": (judgment.extra or {}).get("remark", "")}
@@ -86,7 +86,7 @@ class SecondRound(Protocol):
     def page(self, assignment: Assignment, answers: Mapping[str, Any]) -> dict[str, Any]:
         task, looks = assignment.task, self._looks(assignment)
         pairs = list(zip(self._items(assignment, looks), looks, strict=True))
-        summaries: dict[int, Summary] = {look.judgment.summary_id: look.judgment.summary for look in looks}
+        summaries: dict[int, Summary] = {row.judgment.summary_id: row.judgment.summary for row in looks}
         choices = self.first.choices(task.batch)
         labels = {choice.value: choice.label for choice in choices}
         dimensions = {dimension.name: dimension for dimension in self.first.dimensions(task.batch.options)}
@@ -95,8 +95,8 @@ class SecondRound(Protocol):
                 {
                     "text": summary.text_shown,
                     "looks": [
-                        _look(item, look, answers, labels, dimensions.get(item.unit))
-                        for item, look in pairs
+                        _look(item, row, answers, labels, dimensions.get(item.unit))
+                        for item, row in pairs
                         if item.summary_id == key
                     ],
                 }
@@ -110,15 +110,15 @@ class SecondRound(Protocol):
 
 
 def _look(
-    item: Item, look: SecondLook, answers: Mapping[str, Any], labels: Mapping[str, str], dimension: Dimension | None
+    item: Item, row: SecondLook, answers: Mapping[str, Any], labels: Mapping[str, str], dimension: Dimension | None
 ) -> Look:
-    own, others = f"{look.judgment.value:g}", [f"{value:g}" for value in look.others]
+    own_value, other_values = f"{row.judgment.value:g}", [f"{value:g}" for value in row.others]
     return Look(
         item=item,
-        own=own,
-        own_label=labels.get(own, own),
-        others=[labels.get(value, value) for value in others],
-        value=given_value(answers.get(item.field)),
+        own_value=own_value,
+        own_label=labels.get(own_value, own_value),
+        other_values=[labels.get(value, value) for value in other_values],
+        value=answer_value(answers.get(item.field)),
         remark=_remark(answers, item.field),
         low=dimension.low if dimension else "",
         high=dimension.high if dimension else "",
@@ -131,8 +131,8 @@ def _paragraphs(source: Text) -> list[str]:
     return [" ".join(source)] if isinstance(source, list) else [line for line in source.splitlines() if line.strip()]
 
 
-def _remark(given: Mapping[str, Any], name: str) -> str:
-    content = given.get(name)
+def _remark(form: Mapping[str, Any], name: str) -> str:
+    content = form.get(name)
     inner = content.get("remark", "") if isinstance(content, Mapping) else ""
-    text = inner or given.get(name + REMARK, "")
+    text = inner or form.get(name + REMARK, "")
     return " ".join(str(text).split())[:LONGEST]

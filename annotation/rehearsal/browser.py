@@ -53,9 +53,9 @@ class Browser:
     def post(self, url: str, fields: Mapping[str, str], *, referer: str = "") -> Page:
         return self._page("POST", url, data=fields, headers={"Referer": referer or url, "Origin": _origin(url)})
 
-    def send_form(self, form: Form, more: Mapping[str, str] | None = None) -> Page:
+    def send_form(self, form: Form, values: Mapping[str, str] | None = None) -> Page:
         """What a click on the form's button sends."""
-        return self.post(form.action, {**form.fields, **(more or {})})
+        return self.post(form.action, {**form.fields, **(values or {})})
 
     def call(self, method: str, url: str, body: Mapping[str, Any] | None = None) -> tuple[int, Any]:
         """A script's request: JSON out, (status, JSON) back."""

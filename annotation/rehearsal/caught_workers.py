@@ -7,7 +7,7 @@ from typing import Any
 from analysis.filters.caught import Examined, examine_filter, share_right
 from annotation import protocols
 from annotation.models import Batch, Entry, Summary, Worker
-from annotation.protocols.described import title_of
+from annotation.protocols.descriptions import title_of
 from annotation.tables.trusted import batch_judgments
 
 from .crowd import Worked
@@ -42,7 +42,7 @@ class Verdict:
     problem: str = ""
 
     @property
-    def caught(self) -> bool:
+    def is_caught(self) -> bool:
         return bool(self.caught_by)
 
 
@@ -62,56 +62,57 @@ class Findings:
     @property
     def planted(self) -> list[Verdict]:
         """Those of the planted whose answers the filters saw."""
-        return [one for one in self.verdicts if one.planted and one.right is not None]
+        return [verdict for verdict in self.verdicts if verdict.planted and verdict.right is not None]
 
     @property
     def caught(self) -> list[Verdict]:
-        return [one for one in self.planted if one.caught]
+        return [verdict for verdict in self.planted if verdict.is_caught]
 
     @property
     def missed(self) -> list[Verdict]:
-        return [one for one in self.planted if not one.caught]
+        return [verdict for verdict in self.planted if not verdict.is_caught]
 
     @property
     def wronged(self) -> list[Verdict]:
         """Good workers whom the filters took for bad ones."""
-        return [one for one in self.verdicts if not one.planted and one.caught]
+        return [verdict for verdict in self.verdicts if not verdict.planted and verdict.is_caught]
 
     def rows(self) -> list[dict[str, Any]]:
-        return [{**asdict(one), "caught": one.caught} for one in self.verdicts]
+        return [{**asdict(verdict), "caught": verdict.is_caught} for verdict in self.verdicts]
 
 
 def findings(
     batch: Batch, worked: Sequence[Worked], truth: Truth, examined: Examined, notes: Sequence[str] = ()
 ) -> Findings:
     """Hold the verdicts and the money against what the crowd really was."""
-    verdicts = tuple(_verdict(batch, one, examined) for one in sorted(worked, key=lambda one: one.person.name))
-    bad = {one.worker for one in verdicts if one.planted and one.worker}
+    by_name = sorted(worked, key=lambda record: record.person.name)
+    verdicts = tuple(_verdict(batch, record, examined) for record in by_name)
+    planted_names = {verdict.worker for verdict in verdicts if verdict.planted and verdict.worker}
     return Findings(
         verdicts=verdicts,
         examined=examined,
         right_in_the_end=share_right(judged_truly(batch, truth)),
-        paid_to_planted_cents=sum(one.paid_cents for one in verdicts if one.planted),
-        kept_from_planted_cents=_kept_from(batch, bad),
+        paid_to_planted_cents=sum(verdict.paid_cents for verdict in verdicts if verdict.planted),
+        kept_from_planted_cents=_kept_from(batch, planted_names),
         notes=tuple(notes),
     )
 
 
-def _verdict(batch: Batch, one: Worked, examined: Examined) -> Verdict:
-    worker = Worker.objects.filter(study=batch.study, crowd=batch.crowd, external_id=one.worker_id).first()
+def _verdict(batch: Batch, record: Worked, examined: Examined) -> Verdict:
+    worker = Worker.objects.filter(study=batch.study, crowd=batch.crowd, external_id=record.worker_id).first()
     name = worker.pseudonym if worker else ""
     return Verdict(
-        name=one.person.name,
+        name=record.person.name,
         worker=name,
-        character=one.person.character.name,
-        planted=one.person.character.planted,
-        handed_in=one.count("handed in"),
-        left=one.count("returned") + one.count("abandoned"),
-        refused=one.count("refused") + one.count("late"),
+        character=record.person.character.name,
+        planted=record.person.character.planted,
+        handed_in=record.count("handed in"),
+        left=record.count("returned") + record.count("abandoned"),
+        refused=record.count("refused") + record.count("late"),
         right=examined.answers.get(name),
         caught_by=examined.caught.get(name, ()),
         paid_cents=_paid(batch, worker),
-        problem=one.problem,
+        problem=record.problem,
     )
 
 
@@ -123,8 +124,8 @@ def _paid(batch: Batch, worker: Worker | None) -> int:
 
 
 def _kept_from(batch: Batch, names: set[str]) -> int:
-    back = batch.entries.filter(kind=Entry.Kind.RELEASE, submission__worker__pseudonym__in=names)
-    return -sum(back.exclude(state=Entry.State.FAILED).values_list("promised_cents", flat=True))
+    releases = batch.entries.filter(kind=Entry.Kind.RELEASE, submission__worker__pseudonym__in=names)
+    return -sum(releases.exclude(state=Entry.State.FAILED).values_list("promised_cents", flat=True))
 
 
 def judged_truly(batch: Batch, truth: Truth) -> Any:
@@ -133,13 +134,13 @@ def judged_truly(batch: Batch, truth: Truth) -> Any:
     if frame.empty:
         return frame
     summaries = Summary.objects.filter(document__study=batch.study).select_related("document", "system")
-    texts = {(one.document.doc_id, one.system.name): one.text_shown for one in summaries}
+    texts = {(summary.document.doc_id, summary.system.name): summary.text_shown for summary in summaries}
     documents = {document.doc_id: document.pk for document in batch.study.documents.only("doc_id")}
     titles = protocols.get(batch.protocol).unit_titles(batch)
     values = [float(value) for value in range(int(batch.scale_min), int(batch.scale_max) + 1)]
     cells = zip(frame["doc_id"], frame["system"], frame["unit"], frame["value"], strict=True)
-    right = [
+    is_right = [
         truth.of(texts[doc, system], title_of(titles, documents[doc], unit) or unit, values) == value
         for doc, system, unit, value in cells
     ]
-    return frame.assign(right=right)
+    return frame.assign(right=is_right)

@@ -29,22 +29,22 @@ class Character:
     """Bad answers, which the filters are to find."""
     leaves: float = 0.0
     """How often a task is taken and not finished."""
-    late: bool = False
+    is_late: bool = False
     """Hands in after the market's time is up."""
     clicks: int = 1
     """How often, and all at once, everything is sent."""
 
 
 CHARACTERS: dict[str, Character] = {
-    one.name: one
-    for one in (
+    character.name: character
+    for character in (
         Character("careful", "looks at everything", attention=0.99, skill=0.98, seconds=14.0),
         Character("average", "looks nearly always, errs sometimes", attention=0.95, skill=0.94, seconds=10.0),
         Character("fast-and-careless", "looks at a third, in no time", attention=0.3, seconds=1.6, planted=True),
         Character("always-yes", "says yes to everything", attention=0.0, yes=1.0, seconds=3.0, planted=True),
         Character("random", "tosses a coin", attention=0.0, yes=None, seconds=4.0, planted=True),
         Character("abandoning", "takes tasks and leaves half of them unfinished", leaves=0.5),
-        Character("late", "hands in after the time is up", late=True, seconds=20.0),
+        Character("late", "hands in after the time is up", is_late=True, seconds=20.0),
         Character("double-clicking", "sends everything twice at once", clicks=2),
     )
 }
@@ -60,13 +60,13 @@ class Person:
     character: Character
     seed: int
 
-    def draw(self, *about: object) -> Random:
+    def draw(self, *keys: object) -> Random:
         """Chance that depends on the person and the matter alone, not on the order in which things happen."""
-        return Random(":".join(map(str, (self.seed, self.name, *about))))
+        return Random(":".join(map(str, (self.seed, self.name, *keys))))
 
-    def answer(self, truth: float, values: list[float], *about: object) -> float:
+    def answer(self, truth: float, values: list[float], *keys: object) -> float:
         """What this person answers where `truth` is right; `values` are the possible answers, in order."""
-        chance, kind = self.draw("answer", *about), self.character
+        chance, kind = self.draw("answer", *keys), self.character
         if chance.random() >= kind.attention:
             return chance.choice(values) if kind.yes is None else _by_habit(chance, values, kind.yes)
         if chance.random() < kind.skill:
@@ -75,9 +75,9 @@ class Person:
         place = values.index(truth)
         return chance.choice([values[n] for n in (place - 1, place + 1) if 0 <= n < len(values)])
 
-    def seconds(self, *about: object) -> float:
+    def seconds(self, *keys: object) -> float:
         """Active seconds on one item."""
-        return round(self.character.seconds * math.exp(self.draw("seconds", *about).gauss(0, 0.35)), 1)
+        return round(self.character.seconds * math.exp(self.draw("seconds", *keys).gauss(0, 0.35)), 1)
 
 
 def _by_habit(chance: Random, values: list[float], yes: float) -> float:
@@ -87,26 +87,26 @@ def _by_habit(chance: Random, values: list[float], yes: float) -> float:
 
 def parse_crowd(text: str) -> dict[str, int]:
     """How many of which kind, from "careful=4,random=2"; Refused lists the kinds for one that isn't known."""
-    found: dict[str, int] = {}
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
-        match = PART.fullmatch(part)
+    counts: dict[str, int] = {}
+    for entry in filter(None, (piece.strip() for piece in text.split(","))):
+        match = PART.fullmatch(entry)
         if match is None or match[1] not in CHARACTERS:
             raise Refused(
-                f"“{part[:40]}” is no part of a crowd: write KIND=NUMBER. Kinds: {', '.join(CHARACTERS)}. "
+                f"“{entry[:40]}” is no part of a crowd: write KIND=NUMBER. Kinds: {', '.join(CHARACTERS)}. "
                 "Nothing was begun."
             )
-        found[match[1]] = found.get(match[1], 0) + int(match[2] or 1)
-    if not sum(found.values()):
+        counts[match[1]] = counts.get(match[1], 0) + int(match[2] or 1)
+    if not sum(counts.values()):
         raise Refused("A crowd needs at least one worker. Nothing was begun.")
-    return found
+    return counts
 
 
 def people_of(crowd: Mapping[str, int], seed: int) -> list[Person]:
     """The people, in an order that says nothing about their kinds."""
-    made = [
+    people = [
         Person(f"sim{seed}-{kind}-{number}", CHARACTERS[kind], seed)
         for kind, count in crowd.items()
         for number in range(1, count + 1)
     ]
-    Random(f"{seed}:people").shuffle(made)
-    return made
+    Random(f"{seed}:people").shuffle(people)
+    return people

@@ -11,7 +11,7 @@ from .characters import Person
 from .truth import Truth
 from .worker import MarketWorker, Turn
 
-Told = Callable[[str], None]
+Tell = Callable[[str], None]
 AT_ONCE = 6
 
 
@@ -35,26 +35,26 @@ class Crowd:
 
     def __init__(self, people: Sequence[Person], market: str, truth: Truth, *, at_once: int = AT_ONCE) -> None:
         self.stop = threading.Event()
-        self.workers = {one.name: MarketWorker(one, market, truth, stop=self.stop) for one in people}
+        self.workers = {person.name: MarketWorker(person, market, truth, stop=self.stop) for person in people}
         self.problems: dict[str, str] = {}
         self.at_once = at_once
         # One after the other: passwords are slow to hash, and hold up a small market's database.
         self.door = threading.Lock()
 
-    def work(self, people: Sequence[Person], title: str, *, most: int = 1000, tell: Told = lambda line: None) -> int:
-        """Let these work until nothing is left for them, or each has done `most`. Returns how many tasks were taken.
+    def work(self, people: Sequence[Person], title: str, *, limit: int = 1000, tell: Tell = lambda line: None) -> int:
+        """Let these work until nothing is left for them, or each has done `limit`. Returns how many tasks were taken.
 
         Somebody's mishap doesn't keep the others from working; `worked` tells of it.
         """
 
-        def one(person: Person) -> int:
+        def let_work(person: Person) -> int:
             worker = self.workers[person.name]
             before = len(worker.turns)
             try:
                 with self.door:
                     worker.enlist()
                 self.problems.pop(person.name, None)
-                worker.work(title, most)
+                worker.work(title, limit)
             except Refused as refusal:
                 self.problems[person.name] = str(refusal)
             except Exception as error:
@@ -63,19 +63,26 @@ class Crowd:
             return len(worker.turns) - before
 
         # Late people only wait for most of the time, so they come first and get threads of their own.
-        late = sum(person.character.late for person in people)
-        with ThreadPoolExecutor(self.at_once + late) as pool:
-            waiting = [pool.submit(one, person) for person in sorted(people, key=lambda one: not one.character.late)]
+        n_late = sum(person.character.is_late for person in people)
+        with ThreadPoolExecutor(self.at_once + n_late) as pool:
+            in_order = sorted(people, key=lambda person: not person.character.is_late)
+            futures = [pool.submit(let_work, person) for person in in_order]
             try:
-                return sum(future.result() for future in waiting)
+                return sum(future.result() for future in futures)
             except BaseException:
                 self.stop.set()
                 raise
 
     def worked(self) -> list[Worked]:
         return [
-            Worked(one.person, one.worker_id, tuple(one.turns), one.browser.requests, self.problems.get(name, ""))
-            for name, one in self.workers.items()
+            Worked(
+                worker.person,
+                worker.worker_id,
+                tuple(worker.turns),
+                worker.browser.requests,
+                self.problems.get(name, ""),
+            )
+            for name, worker in self.workers.items()
         ]
 
 
@@ -83,5 +90,5 @@ def _line(person: Person, turns: Sequence[Turn], problem: str) -> str:
     counts: dict[str, int] = {}
     for turn in turns:
         counts[turn.outcome] = counts.get(turn.outcome, 0) + 1
-    told = ", ".join(f"{number} {outcome}" for outcome, number in counts.items()) or "no task"
-    return f"{person.name}: {told}{f' ({problem})' if problem else ''}"
+    outcomes = ", ".join(f"{number} {outcome}" for outcome, number in counts.items()) or "no task"
+    return f"{person.name}: {outcomes}{f' ({problem})' if problem else ''}"

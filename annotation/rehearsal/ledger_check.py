@@ -44,15 +44,15 @@ class Books:
 
     @property
     def differences(self) -> list[str]:
-        found = []
-        paid = (self.ledger.rewards, self.ledger.bonuses, self.ledger.fees)
-        if (self.listed.rewards, self.listed.bonuses, self.listed.fees) != paid:
-            found.append(f"The market lists {self.listed}, the ledger has {self.ledger}.")
+        differences = []
+        ledger = (self.ledger.rewards, self.ledger.bonuses, self.ledger.fees)
+        if (self.listed.rewards, self.listed.bonuses, self.listed.fees) != ledger:
+            differences.append(f"The market lists {self.listed}, the ledger has {self.ledger}.")
         if self.statement is not None and self.statement != self.ledger:
-            found.append(f"The market's statement has {self.statement}, the ledger {self.ledger}.")
+            differences.append(f"The market's statement has {self.statement}, the ledger {self.ledger}.")
         if self.balance_change is not None and self.balance_change != self.ledger.total:
-            found.append(f"The balance fell by {self.balance_change} cents, the ledger says {self.ledger.total}.")
-        return found
+            differences.append(f"The balance fell by {self.balance_change} cents, the ledger says {self.ledger.total}.")
+        return differences
 
     @property
     def balanced(self) -> bool:
@@ -61,14 +61,14 @@ class Books:
 
 def ledger_sums(batch: Batch) -> Sums:
     """What our ledger says of a batch."""
-    rewards = bonuses = fees = held = 0
+    rewards = bonuses = fees = promised = 0
     for entry in batch.entries.exclude(state=Entry.State.FAILED):
-        held += entry.promised_cents
+        promised += entry.promised_cents
         if entry.kind == Entry.Kind.APPROVE:
             rewards, fees = rewards + entry.reward_cents, fees + entry.fee_cents
         elif entry.kind == Entry.Kind.BONUS:
             bonuses, fees = bonuses + entry.reward_cents, fees + entry.fee_cents
-    return Sums(rewards, bonuses, fees, held)
+    return Sums(rewards, bonuses, fees, promised)
 
 
 def listed_sums(batch: Batch) -> Sums:
@@ -76,10 +76,10 @@ def listed_sums(batch: Batch) -> Sums:
     market = market_for(batch.crowd)
     rewards = bonuses = fees = 0
     for posting in batch.postings.exclude(market_id="").select_related("batch__study"):
-        paid = sum(one.state == Submission.State.APPROVED for one in market.listed(posting))
-        rewards, fees = rewards + paid * posting.reward_cents, fees + paid * posting.fee_cents
-        for one in market.bonuses(posting):
-            bonuses, fees = bonuses + one.cents, fees + market.bonus_fee_cents(one.cents)
+        n_approved = sum(report.state == Submission.State.APPROVED for report in market.listed(posting))
+        rewards, fees = rewards + n_approved * posting.reward_cents, fees + n_approved * posting.fee_cents
+        for bonus in market.bonuses(posting):
+            bonuses, fees = bonuses + bonus.cents, fees + market.bonus_fee_cents(bonus.cents)
     return Sums(rewards, bonuses, fees, 0)
 
 

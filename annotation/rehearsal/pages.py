@@ -45,9 +45,9 @@ class Page:
     prose: str
     """The first text set to be read."""
 
-    def form(self, part: str) -> Form | None:
-        """The first form whose address has this part."""
-        return next((form for form in self.forms if part in form.action), None)
+    def form(self, path: str) -> Form | None:
+        """The first form whose address has this path."""
+        return next((form for form in self.forms if path in form.action), None)
 
     @classmethod
     def read(cls, url: str, status: int, body: str) -> "Page":

@@ -1,7 +1,6 @@
 """A study rehearsed from launch to report with a simulated crowd, over HTTP and through the requester API."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import ceil
 
@@ -25,12 +24,11 @@ from annotation.tables.trusted import systems_judgments
 
 from .caught_workers import Findings, examine, findings
 from .characters import parse_crowd, people_of
-from .crowd import Crowd, Worked
+from .crowd import Crowd, Tell, Worked
 from .ledger_check import Books, ledger_sums, listed_sums, statement_sums
 from .stage import Plan, copy_study, judged_batches, prepare
 from .truth import truth_of
 
-Told = Callable[[str], None]
 REASON = "The answers to control questions, or their agreement with all others, show that the text was not read."
 THANKS = "Thank you for careful work."
 BEST = 2
@@ -57,7 +55,7 @@ class Rehearsal:
     steps: list[str] = field(default_factory=list)
 
 
-def rehearse(plan: Plan, tell: Told = lambda line: None) -> Rehearsal:
+def rehearse(plan: Plan, tell: Tell = lambda line: None) -> Rehearsal:
     """Launch, work, collect, filter, approve, pay, settle and report. Refused says what stands in the way."""
     begun = time.monotonic()
     stage = Stage(plan, tell)
@@ -87,7 +85,7 @@ def rehearse(plan: Plan, tell: Told = lambda line: None) -> Rehearsal:
 class Stage:
     """A rehearsal under way."""
 
-    def __init__(self, plan: Plan, tell: Told) -> None:
+    def __init__(self, plan: Plan, tell: Tell) -> None:
         self.plan, self.tell = plan, tell
         self.people = people_of(parse_crowd(plan.crowd), plan.seed)
         self.market = market_for("mturk")
@@ -114,25 +112,27 @@ class Stage:
         # Room for the quote, for bonuses and for answers that are asked for again.
         Study.objects.filter(pk=self.study.pk).update(budget_cents=2 * total + 100_00)
         set_terms(self.batch, self.terms, "mturk")
-        done = publish(self.batch)
-        self.say(f"Published: {done.postings} HITs at {settings.MTURK_ENDPOINT_URL}.")
+        outcome = publish(self.batch)
+        self.say(f"Published: {outcome.postings} HITs at {settings.MTURK_ENDPOINT_URL}.")
 
-    def work(self, again: bool = False) -> None:
+    def work(self, is_top_up: bool = False) -> None:
         """Let the crowd work until all places are filled, or nobody comes for them any more.
 
         First everybody gets a fair share, so that the planted are seen at work; then whoever wants takes the rest.
         """
         for wave in range(WAVES):
-            people = [one for one in self.people if one.name not in self.sent_away]
+            people = [person for person in self.people if person.name not in self.sent_away]
             # Who was late or left is not waited for again.
-            if wave or again:
-                people = [one for one in people if not one.character.late and not one.character.leaves]
-            share = 1000 if wave or again else ceil(self.quote.places / len(people))
-            taken = self.crowd.work(people, self.terms.title, most=share, tell=lambda line: self.tell(f"  {line}"))
-            found = collect(self.batch)
-            left = sum(open_places(self.batch).values())
-            self.say(f"Collected: {found.submissions} submissions, {found.confirmed} count; {left} places are open.")
-            if not left or not taken:
+            if wave or is_top_up:
+                people = [person for person in people if not person.character.is_late and not person.character.leaves]
+            share = 1000 if wave or is_top_up else ceil(self.quote.places / len(people))
+            n_done = self.crowd.work(people, self.terms.title, limit=share, tell=lambda line: self.tell(f"  {line}"))
+            collected, n_open = collect(self.batch), sum(open_places(self.batch).values())
+            self.say(
+                f"Collected: {collected.submissions} submissions, {collected.confirmed} count; "
+                f"{n_open} places are open."
+            )
+            if not n_open or not n_done:
                 return
 
     def filter(self) -> None:
@@ -149,10 +149,10 @@ class Stage:
         if rules:
             FilterDecision.objects.create(study=self.study, rules=rules, seed=self.plan.seed)
         self.examined = examine(self.batch, self.truth, rules, self.plan.seed)
-        self.say(f"Filtered by {', '.join(rules) or 'no rule'}: {len(self.caught)} workers lose answers.")
+        self.say(f"Filtered by {', '.join(rules) or 'no rule'}: {len(self.caught_names)} workers lose answers.")
 
     @property
-    def caught(self) -> list[str]:
+    def caught_names(self) -> list[str]:
         return list(self.examined.caught)
 
     def findings(self) -> Findings:
@@ -160,14 +160,14 @@ class Stage:
 
     def judge(self) -> None:
         """Reject or pay the caught, approve the others, thank the best, and send the caught away."""
-        caught = list(Worker.objects.filter(study=self.study, pseudonym__in=self.caught))
+        caught_workers = list(Worker.objects.filter(study=self.study, pseudonym__in=self.caught_names))
         if self.plan.reject_caught:
-            self.rejected = reject(self._waiting(caught), REASON, None).done
+            self.rejected = reject(self._waiting(caught_workers), REASON, None).done
         self.approve()
         best = self._best()
-        self.bonuses = sum(bonus(turn, self.plan.bonus_cents, THANKS, None).done for turn in best)
-        names = {one.worker_id: one.person.name for one in self.crowd.worked()}
-        for worker in caught:
+        self.bonuses = sum(bonus(submission, self.plan.bonus_cents, THANKS, None).done for submission in best)
+        names = {record.worker_id: record.person.name for record in self.crowd.worked()}
+        for worker in caught_workers:
             self.market.block(worker, REASON)
             self.sent_away.add(names.get(worker.external_id, ""))
         self.say(f"Approved {self.approved}, rejected {self.rejected}, paid {self.bonuses} bonuses.")
@@ -176,48 +176,48 @@ class Stage:
         self.approved += approve(self._waiting(), None).done
 
     def _waiting(self, workers: list[Worker] | None = None) -> list[Submission]:
-        waiting = Submission.objects.filter(posting__batch=self.batch, state=Submission.State.SUBMITTED)
-        return list(waiting if workers is None else waiting.filter(worker__in=workers))
+        submissions = Submission.objects.filter(posting__batch=self.batch, state=Submission.State.SUBMITTED)
+        return list(submissions if workers is None else submissions.filter(worker__in=workers))
 
     def _best(self) -> list[Submission]:
-        """A turn of each of those who gave the most answers that were kept."""
+        """A submission of each of those who gave the most answers that were kept."""
         if not self.plan.bonus_cents:
             return []
-        turns: dict[int, list[Submission]] = {}
+        by_worker: dict[int, list[Submission]] = {}
         approved = Submission.objects.filter(posting__batch=self.batch, state=Submission.State.APPROVED)
-        for one in approved.exclude(worker__pseudonym__in=self.caught).order_by("pk"):
-            turns.setdefault(one.worker_id, []).append(one)
-        most = sorted(turns.values(), key=lambda some: (-len(some), some[0].worker_id))
-        return [some[0] for some in most[:BEST]]
+        for submission in approved.exclude(worker__pseudonym__in=self.caught_names).order_by("pk"):
+            by_worker.setdefault(submission.worker_id, []).append(submission)
+        by_count = sorted(by_worker.values(), key=lambda submissions: (-len(submissions), submissions[0].worker_id))
+        return [submissions[0] for submissions in by_count[:BEST]]
 
     def top_up(self) -> None:
         """Ask again for the answers that were lost, and let the others give them."""
-        lost = top_up_of(self.batch)
-        if not lost.tasks:
+        missing = top_up_of(self.batch)
+        if not missing.tasks:
             return
-        done = ask_for_more(self.batch, None)
-        self.say(f"Asked for {done.places} answers again, for {money(done.cents)} {self.study.currency}.")
+        top_up = ask_for_more(self.batch, None)
+        self.say(f"Asked for {top_up.places} answers again, for {money(top_up.cents)} {self.study.currency}.")
         before = self._handed_in()
-        self.work(again=True)
+        self.work(is_top_up=True)
         self.topped_up = self._handed_in() - before
         self.approve()
 
     def _handed_in(self) -> int:
-        return sum(one.count("handed in") for one in self.crowd.worked())
+        return sum(record.count("handed in") for record in self.crowd.worked())
 
     def end(self) -> tuple[Settled, Books]:
         expire(self.batch)
-        listed = listed_sums(self.batch)
+        market_sums = listed_sums(self.batch)
         settled = settle(self.study)
         self.say(f"Settled: {len(settled.doubtful)} doubtful entries, {len(settled.differences)} differences.")
         try:
             close(self.batch)
         except Refused as refusal:  # the report shows what is left
             self.notes.append(str(refusal))
-        after = self.market.balance_cents()
-        spent = self.balance - after if self.balance is not None and after is not None else None
+        balance = self.market.balance_cents()
+        spent = self.balance - balance if self.balance is not None and balance is not None else None
         statement = statement_sums(self.batch, settings.MTURK_ENDPOINT_URL)
-        books = Books(ledger_sums(self.batch), listed, statement, spent)
+        books = Books(ledger_sums(self.batch), market_sums, statement, spent)
         total = f"{money(books.ledger.total)} {self.study.currency}"
         self.say(f"The ledger balances with the market's books: {total}." if books.balanced else "The books differ.")
         return settled, books

@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.common.money import money
 
-from .caught_workers import Findings, Verdict
+from .caught_workers import Verdict
 from .ledger_check import Sums
 from .rehearsal import Rehearsal
 
@@ -25,34 +25,36 @@ th, td { text-align: left; padding: .35rem .6rem; border-bottom: 1px solid #dcd8
 
 def verdict(run: Rehearsal) -> str:
     """Two sentences: who was caught, and whether the money is right."""
-    found, currency = run.findings, run.batch.study.currency
-    caught = f"{len(found.caught)} of {len(found.planted)} planted workers were caught"
-    missed = f", {_names(found.missed)} not" if found.missed else ""
-    wronged = f"; {_names(found.wronged)} dropped wrongly" if found.wronged else "; no good worker was dropped"
+    findings, currency = run.findings, run.batch.study.currency
+    caught = f"{len(findings.caught)} of {len(findings.planted)} planted workers were caught"
+    missed = f", {_names(findings.missed)} not" if findings.missed else ""
+    wronged = f"; {_names(findings.wronged)} dropped wrongly" if findings.wronged else "; no good worker was dropped"
     total = f"{money(run.books.ledger.total)} {currency}"
     books = f"The ledger balances with the market's books to the cent: {total}."
     return f"{caught}{missed}{wronged}. {books if run.books.balanced else 'The ledger and the market’s books differ.'}"
 
 
 def _names(verdicts: Sequence[Verdict]) -> str:
-    return ", ".join(f"{one.name} ({one.character})" for one in verdicts)
+    return ", ".join(f"{verdict.name} ({verdict.character})" for verdict in verdicts)
 
 
 def facts(run: Rehearsal) -> list[tuple[str, str]]:
     """What the report says in figures."""
-    found, currency = run.findings, run.batch.study.currency
-    seen = found.examined
+    findings, currency, examined = run.findings, run.batch.study.currency, run.findings.examined
     return [
         ("Seed", str(run.plan.seed)),
         ("Crowd", run.plan.crowd),
-        ("Rules", ", ".join(seen.rules) or "none"),
+        ("Rules", ", ".join(examined.rules) or "none"),
         ("Quoted", f"{money(run.quote.total_cents)} {currency} for {run.quote.places} places"),
         ("Approved, rejected, bonuses", f"{run.approved}, {run.rejected}, {run.bonuses}"),
-        ("Answers lost to the filter", f"{seen.lost}; {run.topped_up} given again"),
-        ("Agreement (alpha), before and after", f"{_share(seen.agreement_before)} → {_share(seen.agreement_after)}"),
-        ("Right answers, before, after, in the end", _shares(found)),
-        ("Paid to planted workers", f"{money(found.paid_to_planted_cents)} {currency}"),
-        ("Kept from planted workers", f"{money(found.kept_from_planted_cents)} {currency}"),
+        ("Answers lost to the filter", f"{examined.lost}; {run.topped_up} given again"),
+        ("Agreement (alpha), before and after", _shares(examined.agreement_before, examined.agreement_after)),
+        (
+            "Right answers, before, after, in the end",
+            _shares(examined.right_before, examined.right_after, findings.right_in_the_end),
+        ),
+        ("Paid to planted workers", f"{money(findings.paid_to_planted_cents)} {currency}"),
+        ("Kept from planted workers", f"{money(findings.kept_from_planted_cents)} {currency}"),
         ("Spent in all", f"{money(run.books.ledger.total)} {currency}"),
         ("Took", f"{run.seconds:.0f} s"),
     ]
@@ -62,9 +64,8 @@ def _share(value: float | None) -> str:
     return "–" if value is None or value != value else f"{value:.3f}"
 
 
-def _shares(found: Findings) -> str:
-    seen = found.examined
-    return " → ".join(_share(one) for one in (seen.right_before, seen.right_after, found.right_in_the_end))
+def _shares(*values: float | None) -> str:
+    return " → ".join(map(_share, values))
 
 
 COLUMNS = ("worker", "character", "planted", "handed in", "left", "refused", "right", "caught by", "paid")
@@ -72,21 +73,24 @@ COLUMNS = ("worker", "character", "planted", "handed in", "left", "refused", "ri
 
 def worker_lines(run: Rehearsal) -> list[tuple[str, ...]]:
     """The people, planted ones first."""
-    rows = sorted(run.findings.verdicts, key=lambda one: (not one.planted, not one.caught, one.name))
     return [
         (
-            one.name,
-            one.character,
-            "planted" if one.planted else "",
-            str(one.handed_in),
-            str(one.left),
-            str(one.refused),
-            _share(one.right),
-            ", ".join(one.caught_by) or ("missed" if one.planted and one.right is not None else ""),
-            money(one.paid_cents),
+            verdict.name,
+            verdict.character,
+            "planted" if verdict.planted else "",
+            str(verdict.handed_in),
+            str(verdict.left),
+            str(verdict.refused),
+            _share(verdict.right),
+            ", ".join(verdict.caught_by) or ("missed" if verdict.planted and verdict.right is not None else ""),
+            money(verdict.paid_cents),
         )
-        for one in rows
+        for verdict in sorted(run.findings.verdicts, key=_planted_first)
     ]
+
+
+def _planted_first(verdict: Verdict) -> tuple[bool, bool, str]:
+    return not verdict.planted, not verdict.is_caught, verdict.name
 
 
 def book_lines(run: Rehearsal) -> list[tuple[str, ...]]:
@@ -94,13 +98,13 @@ def book_lines(run: Rehearsal) -> list[tuple[str, ...]]:
     books = run.books
     lines = [("our ledger", books.ledger), ("the requester API's lists", books.listed)]
     lines += [("the market's statement", books.statement)] if books.statement else []
-    made = [(name, *_sums(sums)) for name, sums in lines]
+    rows = [(name, *_sums(sums)) for name, sums in lines]
     change = "–" if books.balance_change is None else money(books.balance_change)
-    return [*made, ("fall of the account's balance", "", "", "", "", change)]
+    return [*rows, ("fall of the account's balance", "", "", "", "", change)]
 
 
 def _sums(sums: Sums) -> tuple[str, ...]:
-    return tuple(money(one) for one in (sums.rewards, sums.bonuses, sums.fees, sums.held, sums.total))
+    return tuple(money(cents) for cents in (sums.rewards, sums.bonuses, sums.fees, sums.held, sums.total))
 
 
 BOOKS = ("book", "rewards", "bonuses", "fees", "held", "total")
@@ -110,7 +114,7 @@ def as_json(run: Rehearsal) -> dict[str, Any]:
     """The same facts for programs."""
     plan = asdict(run.plan)
     plan["study"] = run.plan.study.name
-    seen = run.findings.examined
+    examined = run.findings.examined
     return {
         "plan": plan,
         "study": run.batch.study.name,
@@ -118,17 +122,17 @@ def as_json(run: Rehearsal) -> dict[str, Any]:
         "verdict": verdict(run),
         "workers": run.findings.rows(),
         "planted": len(run.findings.planted),
-        "caught": [one.name for one in run.findings.caught],
-        "missed": [one.name for one in run.findings.missed],
-        "wronged": [one.name for one in run.findings.wronged],
-        "rules": list(seen.rules),
-        "agreement": {"before": _number(seen.agreement_before), "after": _number(seen.agreement_after)},
+        "caught": [verdict.name for verdict in run.findings.caught],
+        "missed": [verdict.name for verdict in run.findings.missed],
+        "wronged": [verdict.name for verdict in run.findings.wronged],
+        "rules": list(examined.rules),
+        "agreement": {"before": _number(examined.agreement_before), "after": _number(examined.agreement_after)},
         "right": {
-            "before": seen.right_before,
-            "after": seen.right_after,
+            "before": examined.right_before,
+            "after": examined.right_after,
             "in_the_end": run.findings.right_in_the_end,
         },
-        "lost_answers": seen.lost,
+        "lost_answers": examined.lost,
         "topped_up": run.topped_up,
         "approved": run.approved,
         "rejected": run.rejected,
@@ -168,7 +172,7 @@ def terminal(run: Rehearsal) -> Iterator[str]:
     yield ""
     yield from _plain(BOOKS, book_lines(run))
     yield from (f"Note: {note}" for note in run.findings.notes)
-    yield from (f"Difference: {one}" for one in (*run.books.differences, *run.settled.differences))
+    yield from (f"Difference: {difference}" for difference in (*run.books.differences, *run.settled.differences))
 
 
 def _plain(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -196,7 +200,7 @@ def html(run: Rehearsal) -> str:
     """A page that stands by itself."""
     title = escape(f"Rehearsal of {run.plan.study.name}")
     steps = "".join(f"<li>{escape(step)}</li>" for step in (*run.steps, *run.findings.notes))
-    parts = [
+    lines = [
         '<!doctype html><html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{title}</title><style>{STYLE}</style></head><body><main>",
@@ -206,7 +210,7 @@ def html(run: Rehearsal) -> str:
         f"<h2>Books</h2>{_html_table(BOOKS, book_lines(run))}",
         f"<h2>What was done</h2><ol>{steps}</ol></main></body></html>",
     ]
-    return "\n".join(parts) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -218,11 +222,11 @@ def _html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def write_report(run: Rehearsal, folder: Path) -> list[Path]:
     """report.md, report.html and report.json in a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    made = {
+    texts = {
         "report.md": markdown(run),
         "report.html": html(run),
         "report.json": json.dumps(as_json(run), ensure_ascii=False, indent=2, default=str) + "\n",
     }
-    for name, text in made.items():
+    for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    return [folder / name for name in made]
+    return [folder / name for name in texts]

@@ -41,9 +41,9 @@ class Plan:
 
 def copy_study(study: Study, seed: int) -> Study:
     """A new study with the same texts, SCUs and instructions, and the same people; no judgments, no scores."""
-    taken = set(Study.objects.values_list("name", flat=True))
+    names = set(Study.objects.values_list("name", flat=True))
     stem = f"Rehearsal of {study.name}"[:180]
-    name = next(one for n in range(1, 10**6) if (one := f"{stem}, seed {seed}, no. {n}") not in taken)
+    name = next(candidate for n in range(1, 10**6) if (candidate := f"{stem}, seed {seed}, no. {n}") not in names)
     with tempfile.TemporaryDirectory() as place:
         for kind, suffix in SUFFIXES.items():
             frame = FRAMES[kind](study)
@@ -98,5 +98,5 @@ def prepare(plan: Plan, study: Study) -> tuple[Batch, Terms]:
 
 def judged_batches(plan: Plan) -> list[Batch]:
     """Batches of the real study that say what is right."""
-    done = Assignment.objects.counted().filter(task__batch__study=plan.study, task__batch__protocol=plan.protocol)
-    return list(Batch.objects.filter(pk__in=done.values("task__batch")))
+    finished = Assignment.objects.counted().filter(task__batch__study=plan.study, task__batch__protocol=plan.protocol)
+    return list(Batch.objects.filter(pk__in=finished.values("task__batch")))

@@ -57,7 +57,7 @@ class TaskPage:
             self.answers[item.field] = f"{self.person.answer(truth, values, item.text, item.unit):g}"
             self.seconds[item.field] = self.person.seconds(item.text, item.unit)
 
-    def draft(self, most: int) -> None:
+    def draft(self, max_answers: int) -> None:
         """What the page's script does while one works: keep the first answers, and tell how long it took."""
         if self.is_form:
             return
@@ -65,9 +65,9 @@ class TaskPage:
         now = int(self.page.config["now"])
         changes = [
             {"field": name, "content": {"value": value}, "at": now + place}
-            for place, (name, value) in enumerate(list(self.answers.items())[:most])
+            for place, (name, value) in enumerate(list(self.answers.items())[:max_answers])
         ]
-        self._call("PUT", "draft", {"changes": changes, "seen": 0, "signals": self._signals(most)}, 1)
+        self._call("PUT", "draft", {"changes": changes, "seen": 0, "signals": self._signals(max_answers)}, 1)
 
     def submit(self, clicks: int = 1) -> None:
         """Submit to the site; clicked more than once, all at the same moment."""
@@ -95,8 +95,8 @@ class TaskPage:
 
         with ThreadPoolExecutor(clicks) as pool:
             replies = list(pool.map(once, range(clicks)))
-        taken = any(status == 200 for status, _text in replies)
-        return taken, "" if taken else replies[0][1][:200]
+        is_accepted = any(status == 200 for status, _text in replies)
+        return is_accepted, "" if is_accepted else replies[0][1][:200]
 
     def _handing_in(self) -> Form:
         assert self.page is not None
@@ -109,8 +109,8 @@ class TaskPage:
         action = self.query.get("turkSubmitTo", "").rstrip("/") + HAND_IN
         return Form(action, {**self.answers, "assignmentId": self.query["assignmentId"]})
 
-    def _signals(self, most: int) -> dict[str, Any]:
-        names = list(self.seconds)[:most]
+    def _signals(self, max_answers: int) -> dict[str, Any]:
+        names = list(self.seconds)[:max_answers]
         items = {name: {"seconds": self.seconds[name], "changes": 1} for name in names}
         active = round(sum(self.seconds[name] for name in names), 1)
         return {"load": "simulated", "active": active, "focus_lost": 0, "pastes": 0, "items": items}
@@ -120,10 +120,10 @@ class TaskPage:
         url = urljoin(self.page.url, self.page.config["urls"][name])
         with ThreadPoolExecutor(clicks) as pool:
             replies = list(pool.map(lambda _n: patiently(lambda: self.browser.call(method, url, body)), range(clicks)))
-        done = [answer for status, answer in replies if status == 200]
-        if not done:
+        answers = [answer for status, answer in replies if status == 200]
+        if not answers:
             raise Trouble(str(replies[0][1].get("sentence") or replies[0]))
-        return done
+        return answers
 
     def _get(self, url: str) -> Page:
         return self._checked(self.browser.get(url))
@@ -151,5 +151,5 @@ def _writing(page: Page) -> dict[str, str]:
     """SCU extraction: the sentences of the reference, one a line; empty on other pages."""
     if "most" not in page.config and not any("units" in form.fields for form in page.forms):
         return {}
-    sentences = [one.strip() for one in SENTENCE.split(page.prose) if one.strip()]
+    sentences = [sentence.strip() for sentence in SENTENCE.split(page.prose) if sentence.strip()]
     return {"units": "\n".join(sentences[: int(page.config.get("most", 16))])}

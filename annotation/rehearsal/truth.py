@@ -10,7 +10,7 @@ from statistics import fmean
 
 from annotation import protocols
 from annotation.models import Assignment, Batch, ContentUnit, Judgment, Summary
-from annotation.protocols.described import title_of
+from annotation.protocols.descriptions import title_of
 
 PRESENT = 0.45  # of all SCUs in all summaries, about as in REALSumm
 
@@ -24,7 +24,7 @@ class Truth:
     """The right answers."""
 
     seed: int
-    known: dict[tuple[str, str], float] = field(default_factory=dict)
+    answers: dict[tuple[str, str], float] = field(default_factory=dict)
     """(the summary's text, the unit as shown) -> the answer."""
     source: str = "seeded"
 
@@ -33,9 +33,9 @@ class Truth:
         text, unit = words(text), words(unit)
         if unit == "BLANK":
             return values[0]
-        if (text, unit) in self.known:
-            wanted = self.known[text, unit]
-            return min(values, key=lambda value: (abs(value - wanted), value))
+        if (text, unit) in self.answers:
+            mean = self.answers[text, unit]
+            return min(values, key=lambda value: (abs(value - mean), value))
         return self._drawn(text, unit, values)
 
     def _drawn(self, text: str, unit: str, values: Sequence[float]) -> float:
@@ -45,15 +45,15 @@ class Truth:
         level = 0.65 * self._chance(text) + 0.35 * self._chance(text, unit)
         return values[min(int(level * len(values)), len(values) - 1)]
 
-    def _chance(self, *parts: object) -> float:
-        digest = hashlib.blake2b(":".join(map(str, (self.seed, *parts))).encode(), digest_size=8).digest()
+    def _chance(self, *keys: object) -> float:
+        digest = hashlib.blake2b(":".join(map(str, (self.seed, *keys))).encode(), digest_size=8).digest()
         return int.from_bytes(digest) / 2**64
 
 
-def truth_of(batch: Batch, seed: int, judged: Iterable[Batch] = ()) -> Truth:
-    """The truth for a batch: what `judged` batches say of the same texts, known checks, and the rest by the seed."""
-    known = _judged(list(judged))
-    return Truth(seed, {**known, **_checks(batch)}, "judgments" if known else "seeded")
+def truth_of(batch: Batch, seed: int, judged_batches: Iterable[Batch] = ()) -> Truth:
+    """The truth for a batch: what `judged_batches` say of the same texts, known checks, and the rest by the seed."""
+    answers = _judged(list(judged_batches))
+    return Truth(seed, {**answers, **_checks(batch)}, "judgments" if answers else "seeded")
 
 
 def _checks(batch: Batch) -> dict[tuple[str, str], float]:
@@ -71,7 +71,7 @@ def _checks(batch: Batch) -> dict[tuple[str, str], float]:
 
 def _judged(batches: list[Batch]) -> dict[tuple[str, str], float]:
     """The mean of what was judged, by texts: rounding to the nearest value makes it a majority."""
-    found: dict[tuple[str, str], list[float]] = {}
+    values_by_texts: dict[tuple[str, str], list[float]] = {}
     for batch in batches:
         titles = protocols.get(batch.protocol).unit_titles(batch)
         rows = Judgment.objects.filter(
@@ -80,5 +80,5 @@ def _judged(batches: list[Batch]) -> dict[tuple[str, str], float]:
         for row in rows.iterator(chunk_size=2000):
             title = title_of(titles, row.summary.document_id, row.unit)
             if title:
-                found.setdefault((words(row.summary.text_shown), words(title)), []).append(row.value)
-    return {key: fmean(values) for key, values in found.items()}
+                values_by_texts.setdefault((words(row.summary.text_shown), words(title)), []).append(row.value)
+    return {key: fmean(values) for key, values in values_by_texts.items()}

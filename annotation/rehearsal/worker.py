@@ -66,9 +66,9 @@ class MarketWorker:
         page = self.browser.get(f"{self.market}/sign-in/")
         return self._send(page, "/sign-in/", {"username": self.person.name, "password": password})
 
-    def work(self, title: str, most: int) -> None:
+    def work(self, title: str, max_tasks: int) -> None:
         """Take and do HITs of this title, one after the other, until none is left."""
-        for _turn in range(most):
+        for _turn in range(max_tasks):
             if self.stop.is_set():
                 return
             page = self.take(title)
@@ -80,14 +80,14 @@ class MarketWorker:
 
     def take(self, title: str) -> Page | None:
         """Find the HITs, look at one in preview the first time, accept one; None when there is none left."""
-        found = self.browser.get(f"{self.market}/hits/?only=yes&q={quote_plus(title)}")
+        hits_page = self.browser.get(f"{self.market}/hits/?only=yes&q={quote_plus(title)}")
         if not self.looked:
             self.looked = True
-            for link in found.links:
+            for link in hits_page.links:
                 if urlsplit(link).path.startswith("/hits/") and urlsplit(link).path != "/hits/":
                     self.preview(self.browser.get(link))
                     break
-        form = found.form("/groups/")
+        form = hits_page.form("/groups/")
         if form is None:
             return None
         page = self.browser.send_form(form)
@@ -96,15 +96,15 @@ class MarketWorker:
     def preview(self, page: Page) -> None:
         """A look at a HIT before it is taken: whoever only looks is unknown to the site, and nothing can be sent."""
         for address in page.frames:
-            seen = Browser(cookies=False).get(address)
-            if seen.status != 200:
-                raise Trouble(f"The preview answers {seen.status}: {seen.text[:200]}")
+            preview = Browser(cookies=False).get(address)
+            if preview.status != 200:
+                raise Trouble(f"The preview answers {preview.status}: {preview.text[:200]}")
 
     def do(self, page: Page, number: int) -> Turn:
         """The task that was taken, by this person's habits."""
         assignment = urlsplit(page.url).path.rstrip("/").rpartition("/")[2]
-        given = {name: values[0] for name, values in parse_qs(urlsplit(page.frames[0]).query).items()}
-        self.worker_id = given.get("workerId", self.worker_id)
+        parameters = {name: values[0] for name, values in parse_qs(urlsplit(page.frames[0]).query).items()}
+        self.worker_id = parameters.get("workerId", self.worker_id)
         try:
             return self._do(page, assignment, number)
         except Trouble as trouble:
@@ -122,29 +122,29 @@ class MarketWorker:
                 return Turn(assignment, "returned")
             return Turn(assignment, "abandoned")
         task.draft(len(task.items) // 2)
-        if kind.late:
+        if kind.is_late:
             self._wait(page)
         task.submit(kind.clicks)
         accepted, note = task.hand_in(kind.clicks)
-        outcome = "handed in" if accepted else "late" if kind.late else "refused"
+        outcome = "handed in" if accepted else "late" if kind.is_late else "refused"
         return Turn(assignment, outcome, len(task.items), note)
 
     def _wait(self, page: Page) -> None:
         """Until the market's time for this assignment is up."""
-        status, told = self.browser.call("GET", _state_of(page))
-        left = float(told.get("seconds_left") or 0) if status == 200 else 0.0
-        end = time.monotonic() + min(left + 1, MOST_LATE)
+        status, state = self.browser.call("GET", _state_of(page))
+        seconds_left = float(state.get("seconds_left") or 0) if status == 200 else 0.0
+        end = time.monotonic() + min(seconds_left + 1, MOST_LATE)
         while time.monotonic() < end and not self.stop.is_set():
             time.sleep(0.2)
 
-    def _send(self, page: Page, part: str, values: dict[str, str]) -> Page:
-        return self.browser.send_form(_form(page, part), values)
+    def _send(self, page: Page, path: str, values: dict[str, str]) -> Page:
+        return self.browser.send_form(_form(page, path), values)
 
 
-def _form(page: Page, part: str) -> Any:
-    form = page.form(part)
+def _form(page: Page, path: str) -> Any:
+    form = page.form(path)
     if form is None:
-        raise Refused(f"The page {page.url} has no form for {part} (status {page.status}): {page.text[:200]}")
+        raise Refused(f"The page {page.url} has no form for {path} (status {page.status}): {page.text[:200]}")
     return form
 
 

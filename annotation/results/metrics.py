@@ -31,12 +31,12 @@ def choices() -> list[Choice]:
     families = {id(registry.get(name).family.description): registry.get(name) for name in registry.known()}
     return [
         Choice(
-            one.family.description.title,
-            one.family.description.names,
-            one.family.description.citation,
-            "" if (ready := one.ready()).ok else ready.missing,
+            metric.family.description.title,
+            metric.family.description.names,
+            metric.family.description.citation,
+            "" if (ready := metric.ready()).ok else ready.missing,
         )
-        for one in families.values()
+        for metric in families.values()
     ]
 
 
@@ -44,16 +44,16 @@ def checked_metrics(text: str, ticked: list[str]) -> list[str]:
     """The metrics a person asked for, in canonical form; Refused with the scoring's own sentence otherwise."""
     from scoring import ScoringError, registry
 
-    wanted = [*ticked, *([text] if text.strip() else [])]
-    if not wanted:
+    names = [*ticked, *([text] if text.strip() else [])]
+    if not names:
         raise Refused(gettext("Choose at least one metric. Nothing was started."))
     try:
-        metrics = registry.parse(wanted)
-        for one in metrics:
-            one.require_ready()
+        metrics = registry.parse(names)
+        for metric in metrics:
+            metric.require_ready()
     except ScoringError as error:
         raise Refused(gettext("%(error)s Nothing was started.") % {"error": error}) from None
-    return [one.name for one in metrics]
+    return [metric.name for metric in metrics]
 
 
 def scored_metrics(study: Study) -> list[dict[str, Any]]:
@@ -90,12 +90,12 @@ def metric_page(study: Study, metric: str, sort: str = "mean") -> MetricPage:
     scores = scores_frame(study)
     scores = scores[scores["metric"] == metric]
     if scores.empty:
-        known = (
+        scored = (
             ", ".join(study.scores.values_list("metric", flat=True).distinct().order_by("metric")[:30]) or "none yet"
         )
         raise Refused(
             gettext("This study has no scores of “%(metric)s”. It has: %(known)s.")
-            % {"metric": metric[:100], "known": known}
+            % {"metric": metric[:100], "known": scored}
         )
     means = system_means(scores, metric, ci=RESAMPLES)
     column, ascending = SORTS.get(sort, SORTS["mean"])

@@ -20,19 +20,19 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method != "POST":
         return _page(request, study)
     try:
-        wanted = checked_metrics(request.POST.get("more", "")[:2000], request.POST.getlist("metric"))
-        start_job(study, "score", {"metrics": wanted}, user_of(request))
-    except Refused as refused:
-        return _page(request, study, refused)
+        names = checked_metrics(request.POST.get("more", "")[:2000], request.POST.getlist("metric"))
+        start_job(study, "score", {"metrics": names}, user_of(request))
+    except Refused as refusal:
+        return _page(request, study, refusal)
     return redirect("metrics", slug=slug)
 
 
-def _page(request: HttpRequest, study: Study, refused: Refused | None = None) -> HttpResponse:
+def _page(request: HttpRequest, study: Study, refusal: Refused | None = None) -> HttpResponse:
     """What was scored and what could be; after a refusal with its sentence and the choice as it was made."""
     context = {"study": study, "choices": choices(), "scored": scored_metrics(study), "job": current_job(study)}
-    context |= {"step": "metrics", "problem": refused and str(refused)}
+    context |= {"step": "metrics", "problem": refusal and str(refusal)}
     context |= {"ticked": request.POST.getlist("metric"), "more": request.POST.get("more", "")}
-    return render(request, "annotation/results/metrics.html", context, status=refused.status if refused else 200)
+    return render(request, "annotation/results/metrics.html", context, status=refusal.status if refusal else 200)
 
 
 @require_GET
@@ -59,9 +59,9 @@ def explanation(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 def job(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
     """Admins and analysts: how far a job is, as a fragment that asks again by itself; what it paid, for admins."""
     study = study_for(request, slug, *READERS)
-    found = get_object_or_404(Job, pk=job_id, study=study)
-    shown = job_for(found, is_admin=study.role_of(user_of(request)) == Role.ADMIN)
-    answer = render(request, "annotation/common/job.html", {"study": study, "job": shown})
-    if found.is_over:
+    job = get_object_or_404(Job, pk=job_id, study=study)
+    visible_job = job_for(job, is_admin=study.role_of(user_of(request)) == Role.ADMIN)
+    answer = render(request, "annotation/common/job.html", {"study": study, "job": visible_job})
+    if job.is_over:
         answer["HX-Refresh"] = "true"
     return answer

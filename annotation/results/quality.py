@@ -12,7 +12,7 @@ from annotation import protocols
 from annotation.common import clock
 from annotation.common.downloads import quality_chart
 from annotation.common.errors import Refused
-from annotation.jobs.page_cache import stored
+from annotation.jobs.page_cache import cached_page
 from annotation.models import FilterDecision, Study, User
 from annotation.tables.frames import judgments_frame
 from annotation.tables.records import records
@@ -51,7 +51,7 @@ READINGS: dict[str, list[tuple[str, dict[str, Any]]]] = {
 }
 
 
-@stored("quality")
+@cached_page("quality")
 def quality_content(study: Study) -> dict[str, Any]:
     judgments = systems_judgments(study)
     if judgments.empty:
@@ -64,26 +64,26 @@ def _by_protocol(judgments: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return [(name, judgments[judgments["protocol"] == name]) for name in sorted(set(judgments["protocol"]))]
 
 
-def _protocol(name: str, kept: pd.DataFrame, everything: pd.DataFrame) -> dict[str, Any]:
+def _protocol(name: str, trusted: pd.DataFrame, everything: pd.DataFrame) -> dict[str, Any]:
     from analysis.agreement.contested import widest_spread
     from analysis.filters.workers import worker_figures
     from analysis.plot import to_svg
 
     level = protocols.level_of(name)
     before = everything[everything["protocol"] == name]
-    part = {
+    content = {
         "name": name,
         "level": level,
-        "agreement": _agreement(kept, level),
+        "agreement": _agreement(trusted, level),
         "before": _rows(_alpha(before, level)),
-        "by": {column: _rows(_alpha(kept, level, by=column)) for column in _columns(kept, name)},
+        "by": {column: _rows(_alpha(trusted, level, by=column)) for column in _columns(trusted, name)},
         "workers": records(worker_figures(before, level)),
-        "contested": records(widest_spread(kept)),
-        "spread": _spread(kept) if not _is_about_scus(name) else [],
+        "contested": records(widest_spread(trusted)),
+        "spread": _spread(trusted) if not _is_about_scus(name) else [],
     }
-    charts = ["workers", "systems", *(["spread"] if part["spread"] else [])]
+    names = ["workers", "systems", *(["spread"] if content["spread"] else [])]
     link = f"{HERE}workers/{{}}/"
-    return {**part, "charts": {what: to_svg(quality_chart(part, what, link)).replace(HERE, "") for what in charts}}
+    return {**content, "charts": {key: to_svg(quality_chart(content, key, link)).replace(HERE, "") for key in names}}
 
 
 def _is_about_scus(protocol: str) -> bool:
@@ -97,13 +97,13 @@ def _spread(rows: pd.DataFrame) -> list[dict[str, Any]]:
     from analysis.tables import AnalysisError
 
     try:
-        found = spread_histograms(rows)
+        histograms = spread_histograms(rows)
     except AnalysisError:  # nobody has judged the same item twice yet
         return []
     return [
-        {"unit": one.dimension, "role": one.role, "low": low, "high": high, "count": count}
-        for one in found
-        for low, high, count in zip(one.edges[:-1], one.edges[1:], one.counts, strict=True)
+        {"unit": histogram.dimension, "role": histogram.role, "low": low, "high": high, "count": count}
+        for histogram in histograms
+        for low, high, count in zip(histogram.edges[:-1], histogram.edges[1:], histogram.counts, strict=True)
     ]
 
 
@@ -152,20 +152,20 @@ def preview_rules(study: Study, rules: str, seed: int, price: float = 0.0) -> di
     if judgments.empty:
         raise Refused(gettext("Nobody has judged yet, so there is nothing to filter."))
     try:
-        chosen = parse_rules(rules)
-        if not chosen:
+        parsed = parse_rules(rules)
+        if not parsed:
             raise Refused(gettext("Choose at least one rule. Nothing was changed."))
         level = protocols.level_of(str(judgments["protocol"].iloc[0]))
-        found = preview(judgments, chosen, seed=seed, level=level, price=price)
+        facts = preview(judgments, parsed, seed=seed, level=level, price=price)
     except AnalysisError as error:
         raise Refused(gettext("%(error)s Nothing was changed.") % {"error": error}) from None
     return {
-        "rules": [str(rule) for rule in chosen],
+        "rules": [str(rule) for rule in parsed],
         "seed": seed,
         "price": price,
-        "facts": found,
-        "decisions": [decision.row() for decision in found.result.decisions[:200]],
-        "n_decisions": len(found.result.decisions),
+        "facts": facts,
+        "decisions": [decision.row() for decision in facts.result.decisions[:200]],
+        "n_decisions": len(facts.result.decisions),
     }
 
 

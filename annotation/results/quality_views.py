@@ -13,8 +13,8 @@ from annotation.common.downloads import chart_response, table_response
 from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import Refused
 from annotation.common.money import to_cents
-from annotation.common.parsing import whole
-from annotation.jobs.page_cache import current
+from annotation.common.parsing import parse_int
+from annotation.jobs.page_cache import current_content
 from annotation.models import Role, Study
 from annotation.results.quality import decide_filter, preview_rules, undo_filter, worker_answers
 
@@ -24,7 +24,7 @@ CHARTS = ("workers", "systems", "spread")
 
 def _seed(request: HttpRequest) -> int:
     text = request.POST.get("seed", "").strip() or "0"
-    seed = whole(text, otherwise=-1)
+    seed = parse_int(text, otherwise=-1)
     if not 0 <= seed < 10**9:
         raise Refused(
             gettext("“%(text)s” is no seed: write a whole number below 1,000,000,000. Nothing was changed.")
@@ -46,15 +46,15 @@ def _price(request: HttpRequest) -> float:
 def quality(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins and analysts: agreement, workers, decisions; a POST shows what a filter would do and changes nothing."""
     study = study_for(request, slug, *READERS)
-    content, job = current("quality", study, user_of(request))
+    content, job = current_content("quality", study, user_of(request))
     context = {"study": study, "step": "quality", "content": content, "job": job, **_decisions(request, study)}
     context |= {"typed": request.POST, "ticked": request.POST.getlist("rule")}
     status = 200
     if request.method == "POST":
         try:
             context["preview"] = preview_rules(study, _rules(request), _seed(request), _price(request))
-        except Refused as refused:
-            context["problem"], status = str(refused), refused.status
+        except Refused as refusal:
+            context["problem"], status = str(refusal), refusal.status
     return render(request, "annotation/results/quality.html", context, status=status)
 
 
@@ -103,18 +103,18 @@ def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
 def download(request: HttpRequest, slug: str, protocol: str, name: str) -> HttpResponse:
     """Admins and analysts: the page's tables as CSV and its charts as SVG or PDF."""
     study = study_for(request, slug, *READERS)
-    content, _ = current("quality", study, user_of(request))
-    parts = {part["name"]: part for part in (content or {}).get("protocols", [])}
-    if protocol not in parts:
+    content, _ = current_content("quality", study, user_of(request))
+    blocks = {block["name"]: block for block in (content or {}).get("protocols", [])}
+    if protocol not in blocks:
         raise Refused(gettext("This table is not ready yet. Open the Quality page first."))
     stem, _, suffix = name.rpartition(".")
     file = f"{slug}-{protocol}-{name}"
     if suffix == "csv" and stem in TABLES:
-        return table_response(parts[protocol][stem], file)
-    if suffix in ("svg", "pdf") and stem in CHARTS and stem in parts[protocol]["charts"]:
-        return chart_response(parts[protocol], stem, suffix, file)
-    known = [f"{one}.csv" for one in TABLES] + [f"{one}.{form}" for one in CHARTS for form in ("svg", "pdf")]
+        return table_response(blocks[protocol][stem], file)
+    if suffix in ("svg", "pdf") and stem in CHARTS and stem in blocks[protocol]["charts"]:
+        return chart_response(blocks[protocol], stem, suffix, file)
+    files = [f"{name}.csv" for name in TABLES] + [f"{name}.{form}" for name in CHARTS for form in ("svg", "pdf")]
     raise Refused(
         gettext("There is no file “%(name)s” here. There are: %(known)s.")
-        % {"name": name[:60], "known": ", ".join(known)}
+        % {"name": name[:60], "known": ", ".join(files)}
     )

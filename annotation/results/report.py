@@ -12,7 +12,7 @@ import pandas as pd
 from django.utils.translation import gettext
 
 from annotation.common.errors import Refused
-from annotation.jobs.page_cache import stored
+from annotation.jobs.page_cache import cached_page
 from annotation.models import Study
 from annotation.tables.frames import scores_frame, summaries_frame
 from annotation.tables.trusted import filter_sentence, human_scores, measures_of, of_systems, trusted_judgments
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from analysis.report.parts import Figure
 
 
-@stored("report")
+@cached_page("report")
 def report_content(study: Study) -> dict[str, Any]:
     """What the Report page shows; empty while nobody has judged."""
     report = study_report(study)
@@ -66,8 +66,8 @@ def study_report(study: Study, human: str = "") -> "Report | None":
 def _together(human: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """One scores table; what was worked out here stands for an imported measure of the same name."""
     columns = [name for name in ("doc_id", "system", "group", "metric", "value") if name in human]
-    rest = metrics[~metrics["metric"].isin(human["metric"])]
-    return pd.concat([human[columns], rest[[name for name in columns if name in rest]]], ignore_index=True)
+    remaining = metrics[~metrics["metric"].isin(human["metric"])]
+    return pd.concat([human[columns], remaining[[name for name in columns if name in remaining]]], ignore_index=True)
 
 
 def _content(report: "Report") -> dict[str, Any]:
@@ -110,8 +110,8 @@ def report_archive(study: Study) -> bytes:
     report = study_report(study)
     if report is None:
         raise Refused(gettext("Nobody has judged yet, so there is nothing to report."))
-    packed = io.BytesIO()
-    with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(write_report(report, place)):
             archive.write(path, path.relative_to(place))
-    return packed.getvalue()
+    return buffer.getvalue()

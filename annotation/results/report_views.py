@@ -7,7 +7,7 @@ from django.views.decorators.http import require_GET
 from annotation.accounts.access import READERS, study_for, user_of
 from annotation.common.downloads import figure_response, file_response
 from annotation.common.error_pages import answers_refusals
-from annotation.jobs.page_cache import current
+from annotation.jobs.page_cache import current_content
 from annotation.results.report import report_archive
 
 
@@ -15,7 +15,7 @@ from annotation.results.report import report_archive
 def report(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins and analysts: agreement, human scores, and how well metrics follow them."""
     study = study_for(request, slug, *READERS)
-    content, job = current("report", study, user_of(request))
+    content, job = current_content("report", study, user_of(request))
     context = {"study": study, "report": content, "job": job, "step": "report"}
     return render(request, "annotation/results/report.html", context)
 
@@ -33,5 +33,5 @@ def report_folder(request: HttpRequest, slug: str) -> HttpResponse:
 def report_file(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """Admins and analysts: one figure's numbers as CSV, or its chart as SVG."""
     study = study_for(request, slug, *READERS)
-    content, _ = current("report", study, user_of(request))
+    content, _ = current_content("report", study, user_of(request))
     return figure_response(content or {}, name, slug)

@@ -34,26 +34,21 @@ def unit_advice(units: Sequence[str], reference: str = "") -> list[list[Advice]]
     """Advice on each unit of a list, in the same order; the reference helps to tell names from first words."""
     names = _names_in(reference)
     return [
-        [
-            *_entities(text, names),
-            *_length(text),
-            *_repeats(units, place),
-            *_pronouns(text),
-        ]
+        [*_entities(text, names), *_length(text), *_repeats(units, place), *_pronouns(text)]
         for place, text in enumerate(units)
     ]
 
 
 def _entities(text: str, names: frozenset[str]) -> list[Advice]:
-    found = entities(text, names)
-    if len(found) <= MOST_ENTITIES:
+    names_and_numbers = entities(text, names)
+    if len(names_and_numbers) <= MOST_ENTITIES:
         return []
-    shown = ", ".join(found)
+    listing = ", ".join(names_and_numbers)
     return [
         Advice(
             "entities",
             _("%(n)d names and numbers (%(shown)s): can it be split into smaller facts?")
-            % {"n": len(found), "shown": shown},
+            % {"n": len(names_and_numbers), "shown": listing},
         )
     ]
 
@@ -77,9 +72,9 @@ def _length(text: str) -> list[Advice]:
 
 def _repeats(units: Sequence[str], place: int) -> list[Advice]:
     """The later of two like units is told about the earlier one."""
-    for earlier, other in enumerate(units[:place]):
-        if alike(units[place], other):
-            return [Advice("repeat", _("Nearly the same as SCU %(n)d.") % {"n": earlier + 1})]
+    for number, text in enumerate(units[:place], start=1):
+        if alike(units[place], text):
+            return [Advice("repeat", _("Nearly the same as SCU %(n)d.") % {"n": number})]
     return []
 
 
@@ -90,16 +85,16 @@ def _pronouns(text: str) -> list[Advice]:
     return [Advice("pronoun", _("“%(word)s” has no noun here: name who or what it is.") % {"word": pronoun})]
 
 
-def similarity(one: str, other: str) -> float:
+def similarity(first: str, second: str) -> float:
     """Shared content words as a part of all of them (Jaccard); different numbers make different facts."""
-    a, b = _stems(one), _stems(other)
+    a, b = _stems(first), _stems(second)
     if _digits(a) != _digits(b) or not a | b:
         return 0.0
     return len(a & b) / len(a | b)
 
 
-def alike(one: str, other: str) -> bool:
-    return similarity(one, other) >= ALIKE
+def alike(first: str, second: str) -> bool:
+    return similarity(first, second) >= ALIKE
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -133,7 +128,7 @@ def entities(text: str, names: frozenset[str] = frozenset()) -> list[str]:
         else:
             runs.append(run)
             run = []
-    return [" ".join(part) for part in [*runs, run] if part]
+    return [" ".join(name) for name in [*runs, run] if name]
 
 
 def _is_number(word: str) -> bool:
@@ -145,19 +140,19 @@ def _is_name(word: str, place: int, following: list[str], names: frozenset[str])
         return False
     if place > 0:
         return word != "I"
-    known = word.casefold() in names
-    return is_content(word) and (known or (bool(following) and following[0][0].isupper()))
+    is_in_reference = word.casefold() in names
+    return is_content(word) and (is_in_reference or (bool(following) and following[0][0].isupper()))
 
 
-def _makes_date(one: str, other: str) -> bool:
-    return one.casefold() in _MONTHS or other.casefold() in _MONTHS
+def _makes_date(first: str, second: str) -> bool:
+    return first.casefold() in _MONTHS or second.casefold() in _MONTHS
 
 
 def _names_in(reference: str) -> frozenset[str]:
     """Words that stand capitalised inside a sentence of the reference: names, also where they come first."""
     words = reference.split()
     inner = [word for before, word in pairwise(words) if not before.endswith((".", "!", "?", "”", '"'))]
-    return frozenset(found.casefold() for word in inner for found in find_words(word) if found[0].isupper())
+    return frozenset(name.casefold() for word in inner for name in find_words(word) if name[0].isupper())
 
 
 def lone_pronoun(text: str) -> str:

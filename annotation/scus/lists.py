@@ -67,7 +67,7 @@ class Row:
         return sum(cell is not None for cell in self.cells) > 1
 
     @property
-    def shown(self) -> list[Cell | None]:
+    def editor_cells(self) -> list[Cell | None]:
         return [Cell(unit) if unit else None for unit in self.cells]
 
     @property
@@ -102,15 +102,15 @@ class Comparison:
 
 def compare(reference: Reference) -> Comparison:
     """Everything the admin's page shows: a fixed number of queries."""
-    document, found = reference.document, _extractions(reference)
-    units = _frozen(document, reference.index)
+    document, extractions = reference.document, _extractions(reference)
+    units = _units_in_force(document, reference.index)
     return Comparison(
         reference=reference,
-        extractions=found,
-        rows=align([extraction.units for extraction in found]),
+        extractions=extractions,
+        rows=align([extraction.units for extraction in extractions]),
         in_force=units,
         version=current_version(document),
-        judgments=_judged(document).count(),
+        judgments=_judgments(document).count(),
         history=list(document.unit_lists.select_related("frozen_by").order_by("-version")),
     )
 
@@ -169,16 +169,16 @@ def from_content(unit: ContentUnit) -> Unit:
     """A frozen SCU as the editor takes it."""
     if unit.extra.get("spans"):
         return as_unit(unit.text, unit.extra["spans"])
-    known = unit.start is not None and unit.end is not None and unit.start < unit.end
-    return Unit(unit.text, ((unit.start, unit.end),) if known else ())  # type: ignore[arg-type]
+    has_span = unit.start is not None and unit.end is not None and unit.start < unit.end
+    return Unit(unit.text, ((unit.start, unit.end),) if has_span else ())  # type: ignore[arg-type]
 
 
-def _frozen(document: Document, reference_index: int) -> list[ContentUnit]:
+def _units_in_force(document: Document, reference_index: int) -> list[ContentUnit]:
     """The reference's SCUs in force; units without a reference belong to the first one, checks to none."""
-    own = Q(reference_index=reference_index)
+    of_reference = Q(reference_index=reference_index)
     if reference_index == 0:
-        own |= Q(reference_index__isnull=True)
-    return list(ContentUnit.objects.filter(own, document=document, is_check=False).in_force())
+        of_reference |= Q(reference_index__isnull=True)
+    return list(ContentUnit.objects.filter(of_reference, document=document, is_check=False).in_force())
 
 
 def version_of(reference: Reference, version: int) -> list[ContentUnit]:
@@ -193,7 +193,7 @@ def current_version(document: Document) -> int:
     return frozen or int(document.units.filter(is_check=False).exists())
 
 
-def _judged(document: Document) -> QuerySet[Judgment]:
+def _judgments(document: Document) -> QuerySet[Judgment]:
     return Judgment.objects.filter(
         summary__document=document, assignment__task__batch__protocol__in=protocols.judging_scus(), is_check=False
     )
@@ -214,7 +214,7 @@ def freeze_units(
         now_version = current_version(document)
         if seen_version != now_version:
             raise ListMovedOn
-        before = {unit.text: unit for unit in _frozen(document, reference.index)}
+        before = {unit.text: unit for unit in _units_in_force(document, reference.index)}
         frozen = document.unit_lists.filter(version=now_version).first()
         if frozen and list(before) == [unit.text for unit in units]:
             return frozen
@@ -231,8 +231,8 @@ def _new_version(
     note: str,
 ) -> UnitList:
     words = {unit.text for unit in units}
-    gone = [unit.pk for text, unit in before.items() if text not in words]
-    ContentUnit.objects.filter(pk__in=gone).update(retired_in=version)
+    retired_ids = [unit.pk for text, unit in before.items() if text not in words]
+    ContentUnit.objects.filter(pk__in=retired_ids).update(retired_in=version)
     ids, authors = _free_ids(document), _authors(reference)
     for order, unit in enumerate({unit.text: unit for unit in units}.values(), start=1):
         row = before.get(unit.text) or ContentUnit(
@@ -254,21 +254,21 @@ def _new_version(
 
 
 def _free_ids(document: Document) -> Iterator[str]:
-    taken = set(document.units.values_list("scu_id", flat=True))
-    last = max((int(found.group()) for name in taken if (found := re.search(r"\d+$", name))), default=0)
+    ids = set(document.units.values_list("scu_id", flat=True))
+    last = max((int(digits.group()) for name in ids if (digits := re.search(r"\d+$", name))), default=0)
     while True:
         last += 1
-        if (name := f"scu{last:02}") not in taken:
+        if (name := f"scu{last:02}") not in ids:
             yield name
 
 
 def _authors(reference: Reference) -> dict[str, str]:
     """Whose wording it was; the first of two who wrote the same."""
-    found: dict[str, str] = {}
+    authors: dict[str, str] = {}
     for extraction in _extractions(reference):
         for unit in extraction.units:
-            found.setdefault(unit.text, extraction.author)
-    return found
+            authors.setdefault(unit.text, extraction.author)
+    return authors
 
 
 @dataclass(frozen=True)
@@ -279,15 +279,15 @@ class ReferenceState:
     extractions: int
     units: int
     version: int  # 0: not frozen
-    judged: bool
+    is_judged: bool
 
 
 def reference_states(study: Study) -> list[ReferenceState]:
     """Every reference of a study: five queries, whatever their number."""
     references = Reference.objects.filter(document__study=study).select_related("document")
-    done = {
-        (document, part): n
-        for document, part, n in Assignment.objects.filter(
+    n_extractions = {
+        (document, index): n
+        for document, index, n in Assignment.objects.filter(
             task__batch__study=study, task__batch__protocol__in=protocols.extracting_scus(), state__in=SUBMITTED
         )
         .values_list("task__document", "task__part")
@@ -301,7 +301,7 @@ def reference_states(study: Study) -> list[ReferenceState]:
     ):
         counts[document, index or 0] = counts.get((document, index or 0), 0) + n
     versions = dict(UnitList.objects.filter(document__study=study).values_list("document").annotate(n=Max("version")))
-    judged = set(
+    judged_documents = set(
         Judgment.objects.filter(
             summary__document__study=study, assignment__task__batch__protocol__in=protocols.judging_scus()
         )
@@ -311,10 +311,10 @@ def reference_states(study: Study) -> list[ReferenceState]:
     return [
         ReferenceState(
             reference,
-            done.get((reference.document_id, reference.index), 0),
+            n_extractions.get((reference.document_id, reference.index), 0),
             counts.get((reference.document_id, reference.index), 0),
             versions.get(reference.document_id, 0),
-            reference.document_id in judged,
+            reference.document_id in judged_documents,
         )
         for reference in references.defer("document__source").order_by("document__doc_id", "index")
     ]

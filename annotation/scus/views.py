@@ -15,10 +15,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.accounts.access import READERS, study_for, user_of
 from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import BadAnswers
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.common.text import plain, sentences
 from annotation.judging.leases import assignment_of
-from annotation.judging.script_views import api
+from annotation.judging.script_views import json_view
 from annotation.models import Reference, Role, Study
 from annotation.protocols.scu import editor_config, reference_of
 from annotation.protocols.scu_units import read_units
@@ -26,20 +26,20 @@ from annotation.scus.advice import unit_advice
 from annotation.scus.lists import MOST_FROZEN, compare, freeze_units, reference_states, version_of
 
 
-def advised(request: HttpRequest, reference: Reference) -> HttpResponse:
+def advice_response(request: HttpRequest, reference: Reference) -> HttpResponse:
     try:
         units = [str(text)[:2000] for text in json.loads(request.body)["units"]][:100]
     except (ValueError, KeyError, TypeError, RecursionError, RequestDataTooBig):
         raise BadAnswers(_("The page sent something that can’t be read.")) from None
-    found = unit_advice(units, plain(reference.text))
-    return JsonResponse({"advice": [[one.sentence for one in advice] for advice in found]})
+    advice_by_unit = unit_advice(units, plain(reference.text))
+    return JsonResponse({"advice": [[piece.sentence for piece in advice] for advice in advice_by_unit]})
 
 
-@api
+@json_view
 @require_POST
 def advice(request: HttpRequest, key: str) -> HttpResponse:
     """The holder of the assignment: gentle advice on the SCUs so far; anybody else gets 404."""
-    return advised(request, reference_of(assignment_of(user_of(request), key).task))
+    return advice_response(request, reference_of(assignment_of(user_of(request), key).task))
 
 
 def _reference(study: Study, reference_id: int) -> Reference:
@@ -47,10 +47,10 @@ def _reference(study: Study, reference_id: int) -> Reference:
 
 
 @require_POST
-@api
+@json_view
 def list_advice(request: HttpRequest, slug: str, reference_id: int) -> HttpResponse:
     """Admins: the same advice on a final list."""
-    return advised(request, _reference(study_for(request, slug, Role.ADMIN), reference_id))
+    return advice_response(request, _reference(study_for(request, slug, Role.ADMIN), reference_id))
 
 
 @require_GET
@@ -75,22 +75,17 @@ def scu_list(request: HttpRequest, slug: str, reference_id: int) -> HttpResponse
 
 def _freeze(request: HttpRequest, study: Study, reference: Reference) -> HttpResponse:
     units = read_units(request.POST.get("units", ""), plain(reference.text), MOST_FROZEN)
-    seen = request.POST.get("version", "")
-    frozen = freeze_units(
-        reference,
-        units,
-        user_of(request),
-        seen_version=whole(seen, -1),
-        note=request.POST.get("note", ""),
-    )
-    told = ngettext("Frozen: version %(n)d, %(size)d SCU.", "Frozen: version %(n)d, %(size)d SCUs.", frozen.size)
-    messages.success(request, told % {"n": frozen.version, "size": frozen.size})
+    seen_version = parse_int(request.POST.get("version", ""), -1)
+    note = request.POST.get("note", "")
+    frozen = freeze_units(reference, units, user_of(request), seen_version=seen_version, note=note)
+    message = ngettext("Frozen: version %(n)d, %(size)d SCU.", "Frozen: version %(n)d, %(size)d SCUs.", frozen.size)
+    messages.success(request, message % {"n": frozen.version, "size": frozen.size})
     return redirect("scu-list", slug=study.slug, reference_id=reference.pk)
 
 
 def _list_page(request: HttpRequest, study: Study, reference: Reference) -> dict[str, Any]:
     comparison = compare(reference)
-    chosen = request.GET.get("version", "")
+    version = request.GET.get("version", "")
     return {
         "study": study,
         "reference": reference,
@@ -99,8 +94,8 @@ def _list_page(request: HttpRequest, study: Study, reference: Reference) -> dict
         "sentences": sentences(reference.text),
         "reference_text": plain(reference.text),
         "units": json.dumps([unit.as_json() for unit in comparison.start]),
-        "old": version_of(reference, whole(chosen)) if whole(chosen) else None,
-        "chosen": chosen,
+        "old": version_of(reference, parse_int(version)) if parse_int(version) else None,
+        "chosen": version,
         "next_version": comparison.version + 1,
         "scu": editor_config(MOST_FROZEN, reverse("list-advice", args=[study.slug, reference.pk])),
         "step": "scus",

@@ -11,7 +11,7 @@ from annotation.accounts import invitations
 from annotation.accounts.access import READERS, study_for, user_of
 from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import Refused
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.models import Batch, Role, Study
 from annotation.studies.batches import create_batch
 from annotation.studies.members import add_member, remove_member, set_state
@@ -36,7 +36,7 @@ def collect(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def collect_page(
-    request: HttpRequest, study: Study, refused: Refused | None = None, form: str = "batch"
+    request: HttpRequest, study: Study, refusal: Refused | None = None, form: str = "batch"
 ) -> HttpResponse:
     """The batches and people; after a refusal with its sentence in the form (batch, member or invitation) as typed."""
     context = {
@@ -48,11 +48,11 @@ def collect_page(
         "roles": Role.choices,
         "invitations": invitations.open_invitations(study),
         "is_admin": study.role_of(user_of(request)) == Role.ADMIN,
-        "problem": refused and str(refused),
-        "refused": refused and form,
+        "problem": refusal and str(refusal),
+        "refused": refusal and form,
         "typed": {form: request.POST},
     }
-    return render(request, "annotation/studies/collect.html", context, status=refused.status if refused else 200)
+    return render(request, "annotation/studies/collect.html", context, status=refusal.status if refusal else 200)
 
 
 def _new_batch(request: HttpRequest, study: Study) -> HttpResponse:
@@ -60,9 +60,11 @@ def _new_batch(request: HttpRequest, study: Study) -> HttpResponse:
     options = {"evidence": True} if request.POST.get("evidence") else {}
     role = "expert" if request.POST.get("expert") else "crowd"
     try:
-        create_batch(study, name or "Batch", request.POST.get("protocol", ""), whole(quota[:18]), options, role=role)
-    except Refused as refused:
-        return collect_page(request, study, refused)
+        create_batch(
+            study, name or "Batch", request.POST.get("protocol", ""), parse_int(quota[:18]), options, role=role
+        )
+    except Refused as refusal:
+        return collect_page(request, study, refusal)
     messages.success(
         request, gettext("“%(name)s” is ready. Open it when the people may begin.") % {"name": name or "Batch"}
     )
@@ -89,8 +91,8 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
             remove_member(study, name)
         else:
             add_member(study, name, request.POST.get("role", ""))
-    except Refused as refused:
-        return collect_page(request, study, refused, "member")
+    except Refused as refusal:
+        return collect_page(request, study, refusal, "member")
     return redirect("collect", slug=slug)
 
 
@@ -102,12 +104,12 @@ def invite(request: HttpRequest, slug: str) -> HttpResponse:
     role, note = request.POST.get("role", ""), request.POST.get("note", "")
     try:
         if withdrawn := request.POST.get("withdraw", ""):
-            invitations.withdraw(study, whole(withdrawn))
+            invitations.withdraw(study, parse_int(withdrawn))
             messages.success(request, gettext("The invitation is withdrawn: its link opens nothing any more."))
             return redirect("collect", slug=slug)
         secret = invitations.invite(study, role, note, user_of(request))
-    except Refused as refused:
-        return collect_page(request, study, refused, "invitation")
+    except Refused as refusal:
+        return collect_page(request, study, refusal, "invitation")
     address = request.build_absolute_uri(resolve_url("invited", secret))
     context = {"study": study, "address": address, "days": invitations.DAYS, "note": note}
     return render(request, "annotation/studies/invitation.html", context, status=201)

@@ -36,8 +36,8 @@ class BatchProgress:
     @property
     def can_be_taken(self) -> bool:
         """Whether somebody with an account may find a task there, or one that they hold."""
-        wanted = self.submitted + self.unconfirmed < self.places
-        return self.batch.state == Batch.State.OPEN and wanted and not self.is_posted
+        has_places = self.submitted + self.unconfirmed < self.places
+        return self.batch.state == Batch.State.OPEN and has_places and not self.is_posted
 
     @property
     def percent(self) -> int:
@@ -51,7 +51,7 @@ class Card:
     study: Study
     role: str
     batches: list[BatchProgress]  # for annotators: the open ones, with the places they could take
-    mine: int  # tasks this person has submitted
+    tasks_done: int  # by this person
 
     @property
     def reads(self) -> bool:
@@ -59,41 +59,43 @@ class Card:
 
     @property
     def to_take(self) -> list[BatchProgress]:
-        return [one for one in self.batches if one.can_be_taken]
+        return [progress for progress in self.batches if progress.can_be_taken]
 
 
 def batch_progress(studies: list[Study]) -> dict[int, list[BatchProgress]]:
     """Every batch's progress, by study id: two queries, whatever the number of studies."""
     # A task's answers: what is live on it minus what is only leased, or not confirmed by its market.
-    waits = Q(state=State.SUBMITTED, submission__isnull=False) & ~counted()
+    is_unconfirmed = Q(state=State.SUBMITTED, submission__isnull=False) & ~counted()
     rows = (
-        Assignment.objects.filter(Q(state=State.LEASED) | waits, task__batch__study__in=studies)
+        Assignment.objects.filter(Q(state=State.LEASED) | is_unconfirmed, task__batch__study__in=studies)
         .values_list("task__batch")
-        .annotate(held=Count("pk", filter=Q(state=State.LEASED)), waiting=Count("pk", filter=Q(state=State.SUBMITTED)))
+        .annotate(
+            leased=Count("pk", filter=Q(state=State.LEASED)), unconfirmed=Count("pk", filter=Q(state=State.SUBMITTED))
+        )
     )
-    others = {batch: (held, waiting) for batch, held, waiting in rows}
+    counts = {batch: (leased, unconfirmed) for batch, leased, unconfirmed in rows}
     batches = (
         Batch.objects.filter(study__in=studies)
         .annotate(tasks_n=Count("tasks"), places=Sum("tasks__quota"), live=Sum("tasks__live"))
         .annotate(posted=Exists(Posting.objects.filter(batch=OuterRef("pk"))))
         .order_by("pk")
     )
-    found: dict[int, list[BatchProgress]] = {}
+    by_study: dict[int, list[BatchProgress]] = {}
     for batch in batches:
-        held, waiting = others.get(batch.pk, (0, 0))
-        submitted = (batch.live or 0) - held - waiting
-        found.setdefault(batch.study_id, []).append(
+        leased, unconfirmed = counts.get(batch.pk, (0, 0))
+        submitted = (batch.live or 0) - leased - unconfirmed
+        by_study.setdefault(batch.study_id, []).append(
             BatchProgress(
                 batch,
                 batch.tasks_n,
                 batch.places or 0,
                 submitted,
-                held,
-                waiting,
+                leased,
+                unconfirmed,
                 is_posted=batch.posted and not batch.is_direct,
             )
         )
-    return found
+    return by_study
 
 
 def home_cards(user: User) -> list[Card]:
@@ -101,13 +103,13 @@ def home_cards(user: User) -> list[Card]:
     studies = list(Study.objects.visible_to(user).order_by("name"))
     roles = dict(Membership.objects.filter(user=user).values_list("study_id", "role"))
     progress = batch_progress(studies)
-    mine = dict(
+    tasks_done = dict(
         Assignment.objects.filter(worker__user=user, state__in=[State.SUBMITTED, State.SURPLUS])
         .values_list("worker__study")
         .annotate(n=Count("pk"))
     )
     return [
-        Card(study, roles.get(study.pk, Role.ADMIN), progress.get(study.pk, []), mine.get(study.pk, 0))
+        Card(study, roles.get(study.pk, Role.ADMIN), progress.get(study.pk, []), tasks_done.get(study.pk, 0))
         for study in studies
     ]
 

@@ -41,6 +41,6 @@ def open_round(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     """Admins: open a second round for those concerned."""
     study = study_for(request, slug, Role.ADMIN)
     batch = _batch(study, batch_id)
-    made = open_second_round(batch, read_thresholds(batch, request.POST))
-    messages.success(request, _("“%(name)s” is open: %(n)d tasks.") % {"name": made.name, "n": made.tasks.count()})
+    second = open_second_round(batch, read_thresholds(batch, request.POST))
+    messages.success(request, _("“%(name)s” is open: %(n)d tasks.") % {"name": second.name, "n": second.tasks.count()})
     return redirect("round", slug=study.slug, batch_id=batch.pk)

@@ -37,18 +37,18 @@ class Contested:
         return len(self.rows)
 
 
-def read_thresholds(batch: Batch, given: Mapping[str, Any]) -> dict[str, float]:
+def read_thresholds(batch: Batch, form: Mapping[str, Any]) -> dict[str, float]:
     """The rule's thresholds: as given, else the batch's option `second_round`, else the default. Raises Refused."""
-    known = {**protocols.get(batch.protocol).contested_rule.thresholds, **batch.options.get("second_round", {})}
-    for name in known:
-        text = given.get(name, "")
+    thresholds = {**protocols.get(batch.protocol).contested_rule.thresholds, **batch.options.get("second_round", {})}
+    for name in thresholds:
+        text = form.get(name, "")
         try:
-            known[name] = float(text) if text not in ("", None) else float(known[name])
+            thresholds[name] = float(text) if text not in ("", None) else float(thresholds[name])
         except ValueError:
             raise Refused(_("%(name)s is “%(found)s”, but must be a number.") % {"name": name, "found": text}) from None
-    if any(value < 0 for value in known.values()) or known.get("majority", 0.5) >= 1:
+    if any(value < 0 for value in thresholds.values()) or thresholds.get("majority", 0.5) >= 1:
         raise Refused(_("A threshold must not be negative, and a majority lies below 1. Nothing was changed."))
-    return known
+    return thresholds
 
 
 def find_contested(batch: Batch, thresholds: Mapping[str, float]) -> Contested:
@@ -112,13 +112,13 @@ def open_second_round(batch: Batch, thresholds: Mapping[str, float], *, seed: in
         Study.objects.select_for_update().get(pk=batch.study_id)
         if second_round_of(batch):
             raise Refused(_("This batch has its second round already. Nothing was changed."))
-        found = find_contested(batch, thresholds)
-        rows = found.rows[~found.rows["worker"].isin(_unreachable(found.rows))]
-        if not found.looks:
+        contested = find_contested(batch, thresholds)
+        rows = contested.rows[~contested.rows["worker"].isin(_unreachable(contested.rows))]
+        if not contested.looks:
             raise NothingContested
         if rows.empty:
             raise Refused(_("These answers were imported, so nobody can be asked again. No batch was made."))
-        made = Batch.objects.create(
+        second = Batch.objects.create(
             study_id=batch.study_id,
             name=_free_name(batch),
             protocol=batch.protocol,
@@ -130,42 +130,42 @@ def open_second_round(batch: Batch, thresholds: Mapping[str, float], *, seed: in
             scale_max=batch.scale_max,
             options={**batch.options, ROUND_OF: batch.pk, "thresholds": dict(thresholds), "seed": seed},
         )
-        _make_tasks(made, rows, answers_frame([batch]), seed)
-    return made
+        _make_tasks(second, rows, answers_frame([batch]), seed)
+    return second
 
 
 def _free_name(batch: Batch) -> str:
     name = _("%(name)s, second round") % {"name": batch.name[:150]}
-    taken = set(Batch.objects.filter(study_id=batch.study_id).values_list("name", flat=True))
-    return next(one for n in range(1, 1000) if (one := name if n == 1 else f"{name} ({n})") not in taken)
+    names = set(Batch.objects.filter(study_id=batch.study_id).values_list("name", flat=True))
+    return next(free_name for n in range(1, 1000) if (free_name := name if n == 1 else f"{name} ({n})") not in names)
 
 
 def _make_tasks(batch: Batch, rows: pd.DataFrame, answers: pd.DataFrame, seed: int) -> None:
     values: dict[tuple[str, str], list[tuple[int, float]]] = {}
-    for one in answers.to_dict("records"):
-        values.setdefault((one["system"], one["unit"]), []).append((one["judgment"], one["value"]))
-    mine: dict[tuple[int, int], list[dict[Hashable, Any]]] = {}
-    for one in rows.sort_values(["document", "worker", "system", "judgment"]).to_dict("records"):
-        mine.setdefault((one["document"], one["worker"]), []).append(one)
-    parts: dict[int, int] = {}
-    for (document, worker), looks in mine.items():
-        part = parts[document] = parts.get(document, -1) + 1
-        task = Task.objects.create(batch=batch, document_id=document, part=part, reserved_for_id=worker, quota=1)
+    for row in answers.to_dict("records"):
+        values.setdefault((row["system"], row["unit"]), []).append((row["judgment"], row["value"]))
+    rows_of_task: dict[tuple[int, int], list[dict[Hashable, Any]]] = {}
+    for row in rows.sort_values(["document", "worker", "system", "judgment"]).to_dict("records"):
+        rows_of_task.setdefault((row["document"], row["worker"]), []).append(row)
+    last_parts: dict[int, int] = {}
+    for (document, worker), looks in rows_of_task.items():
+        part_number = last_parts[document] = last_parts.get(document, -1) + 1
+        task = Task.objects.create(batch=batch, document_id=document, part=part_number, reserved_for_id=worker, quota=1)
         SecondLook.objects.bulk_create(
             SecondLook(
                 task=task,
-                judgment_id=one["judgment"],
+                judgment_id=row["judgment"],
                 order=order,
-                others=_others(values[one["system"], one["unit"]], one["judgment"], seed),
+                others=_other_values(values[row["system"], row["unit"]], row["judgment"], seed),
             )
-            for order, one in enumerate(looks, start=1)
+            for order, row in enumerate(looks, start=1)
         )
 
 
-def _others(answers: list[tuple[int, float]], own: int, seed: int) -> list[float]:
+def _other_values(answers: list[tuple[int, float]], own_judgment: int, seed: int) -> list[float]:
     """The others' values, shuffled, so that their order tells nobody apart."""
-    values = [float(value) for judgment, value in answers if judgment != own]
-    Random(f"{seed}:{own}").shuffle(values)
+    values = [float(value) for judgment, value in answers if judgment != own_judgment]
+    Random(f"{seed}:{own_judgment}").shuffle(values)
     return values
 
 
@@ -176,13 +176,13 @@ class RoundReport:
     before: list[dict[str, Any]]  # fields of analysis.agreement.AgreementResult
     after: list[dict[str, Any]]
     looks: int
-    done: int
+    n_answered: int
     revised: int
     remarks: list[dict[str, Any]]
 
     @property
     def confirmed(self) -> int:
-        return self.done - self.revised
+        return self.n_answered - self.revised
 
     @property
     def pairs(self) -> list[tuple[Any, Any]]:
@@ -197,18 +197,18 @@ def round_report(first: Batch, second: Batch, *, resamples: int = 1000, seed: in
         "judgment__summary", "judgment__unit", "judgment__assignment__worker__pseudonym", "judgment__value"
     )
     firsts = {(str(summary), unit, worker): value for summary, unit, worker, value in looks}
-    answered = frame[frame["round"] == second.round]
+    answers = frame[frame["round"] == second.round]
     revised = sum(
         value != firsts.get((system, unit, worker))
         for system, unit, worker, value in zip(
-            answered["system"], answered["unit"], answered["worker_id"], answered["value"], strict=True
+            answers["system"], answers["unit"], answers["worker_id"], answers["value"], strict=True
         )
     )
     return RoundReport(
         before=_agreements(first, start, resamples, seed),
         after=_agreements(first, frame, resamples, seed),
         looks=len(firsts),
-        done=len(answered),
+        n_answered=len(answers),
         revised=revised,
         remarks=_remarks(second),
     )
@@ -218,10 +218,10 @@ def _agreements(batch: Batch, frame: pd.DataFrame, resamples: int, seed: int) ->
     from analysis.agreement import agreement
 
     protocol = protocols.get(batch.protocol)
-    pooled = agreement(frame, level=protocol.level, ci=resamples, cluster="doc_id", seed=seed)
+    results = agreement(frame, level=protocol.level, ci=resamples, cluster="doc_id", seed=seed)
     if not protocol.judges_scus:
-        pooled += agreement(frame, level=protocol.level, by="unit", ci=resamples, cluster="doc_id", seed=seed)
-    return [asdict(result) for result in pooled]
+        results += agreement(frame, level=protocol.level, by="unit", ci=resamples, cluster="doc_id", seed=seed)
+    return [asdict(result) for result in results]
 
 
 def _remarks(batch: Batch) -> list[dict[str, Any]]:
@@ -261,7 +261,7 @@ class RoundPage:
     """What the page of one batch shows."""
 
     rule: str | Promise
-    found: Contested
+    contested: Contested
     second: Batch | None
     report: RoundReport | None
     before: list[dict[str, Any]]
@@ -269,13 +269,13 @@ class RoundPage:
 
 
 def round_page(batch: Batch, thresholds: Mapping[str, float]) -> RoundPage:
-    found, second = find_contested(batch, thresholds), second_round_of(batch)
+    contested, second = find_contested(batch, thresholds), second_round_of(batch)
     frame = answers_frame([batch])
     return RoundPage(
         rule=protocols.get(batch.protocol).contested_rule.explanation,
-        found=found,
+        contested=contested,
         second=second,
         report=round_report(batch, second) if second else None,
         before=_agreements(batch, frame, 1000, 0) if second is None and frame["worker_id"].nunique() > 1 else [],
-        reasons={str(reason): int(n) for reason, n in found.rows["reason"].value_counts().items()},
+        reasons={str(reason): int(n) for reason, n in contested.rows["reason"].value_counts().items()},
     )

@@ -127,13 +127,13 @@ PREPARED: Changes = {"assignment__signals": lambda signals: totals(signals) if s
 
 def judgments_table(study: Study, *, raw_workers: bool = False, name: str = "judgments") -> Table:
     """The table, with the optional columns that hold anything. Workers by pseudonym unless `raw_workers`."""
-    every = _judgments(study)
-    sizes, columns = survey(study, every, COLUMNS, "summary__document")
-    extras = extra_columns(every, known=[column.name for column in COLUMNS if column.in_files])
+    judgments = _judgments(study)
+    sizes, columns = survey(study, judgments, COLUMNS, "summary__document")
+    extras = extra_columns(judgments, known_names=[column.name for column in COLUMNS if column.in_files])
     if raw_workers:
         columns = with_raw_ids(columns)
     else:
-        extras = without_ids(study, every, extras, own="assignment__worker__external_id")
+        extras = without_ids(study, judgments, extras, "assignment__worker__external_id")
     columns = sorted([*columns, *extras], key=lambda column: column.derived)
     paths = paths_of(columns)
 
@@ -149,13 +149,14 @@ def _values(documents: list[int], paths: Sequence[str]) -> dict[str, Sequence[An
     which would send what is a summary's or an assignment's with each of its many judgments."""
     summaries = _Lookup.of(Summary.objects.filter(document__in=documents), "summary__", [*paths, "summary__document"])
     work = _Lookup.of(Assignment.objects.filter(counted(), task__document__in=documents), "assignment__", paths)
-    about = ContentUnit.objects.filter(document__in=documents)
-    units = _Lookup.of(about, "content_unit__", paths, "document", "scu_id")
-    own = [path for path in paths if not path.startswith(("summary__", "assignment__", "content_unit__"))]
+    content_units = ContentUnit.objects.filter(document__in=documents)
+    units = _Lookup.of(content_units, "content_unit__", paths, "document", "scu_id")
+    own_paths = [path for path in paths if not path.startswith(("summary__", "assignment__", "content_unit__"))]
     rows = Judgment.objects.filter(summary__document__in=documents, is_current=True)
-    fetched = rows.values_list("summary", "assignment", *map(_as_stored, own)).iterator(chunk_size=5000)
-    values = by_path(["summary", "assignment", *own], [row for row in fetched if (row[1],) in work.rows])
-    values |= {path: [cell in ("1", "true") for cell in values[path]] for path in own if _is_a(path, BooleanField)}
+    fetched = rows.values_list("summary", "assignment", *map(_as_stored, own_paths)).iterator(chunk_size=5000)
+    values = by_path(["summary", "assignment", *own_paths], [row for row in fetched if (row[1],) in work.rows])
+    flags = [path for path in own_paths if _is_a(path, BooleanField)]
+    values |= {path: [cell in ("1", "true") for cell in values[path]] for path in flags}
     values |= summaries.values(zip(values["summary"], strict=True))
     values |= work.values(zip(values["assignment"], strict=True))
     return values | units.values(zip(values["summary__document"], values["unit"], strict=True))

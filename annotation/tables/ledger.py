@@ -37,5 +37,5 @@ COLUMNS = (
 
 def ledger_table(study: Study, *, raw_workers: bool = False) -> Table:
     """Entries in the order they were written, with the study's currency."""
-    every = Entry.objects.filter(study=study).order_by("pk")
-    return streamed("ledger", every, with_raw_ids(COLUMNS) if raw_workers else COLUMNS)
+    entries = Entry.objects.filter(study=study).order_by("pk")
+    return streamed("ledger", entries, with_raw_ids(COLUMNS) if raw_workers else COLUMNS)

@@ -19,7 +19,7 @@ SHORTEST = 4  # inside other values an id such as 7 or w1 of somebody else may b
 LONGEST = 200  # characters of a value that is remembered: texts would fill the memory and seldom come twice
 
 
-class Hiding:
+class Pseudonymizer:
     """Replaces raw worker ids of a study in a value: every id that is the whole value, the row's own worker wherever
     it stands as a word or part, and others inside a longer value such as hit7_A1B2C3 where they are long enough."""
 
@@ -27,24 +27,24 @@ class Hiding:
         # A direct worker's id is an account's number: it names nobody, and would be found in every other number.
         workers = Worker.objects.filter(study=study).exclude(crowd=Worker.DIRECT)
         pairs = workers.values_list("external_id", "pseudonym")
-        self.names = {given.casefold(): shown for given, shown in pairs if given and given != shown}
-        self.seen: dict[tuple[str, str], str] = {}
+        self.names = {raw_id.casefold(): pseudonym for raw_id, pseudonym in pairs if raw_id and raw_id != pseudonym}
+        self.cache: dict[tuple[str, str], str] = {}
 
-    def __call__(self, value: Any, own: str = "") -> Any:
-        """The value without ids; `own` is the raw id of the row's worker."""
+    def __call__(self, value: Any, own_id: str = "") -> Any:
+        """The value without ids; `own_id` is the raw id of the row's worker."""
         if not self.names:
             return value
         if isinstance(value, str):
             if len(value) > LONGEST:
-                return self._hidden(value, own)
-            if len(self.seen) > 50_000:
-                self.seen.clear()
-            if (value, own) not in self.seen:
-                self.seen[value, own] = self._hidden(value, own)
-            return self.seen[value, own]
+                return self._replace_ids(value, own_id)
+            if len(self.cache) > 50_000:
+                self.cache.clear()
+            if (value, own_id) not in self.cache:
+                self.cache[value, own_id] = self._replace_ids(value, own_id)
+            return self.cache[value, own_id]
         if isinstance(value, list):
-            return [self(one, own) for one in value]
-        return {name: self(one, own) for name, one in value.items()} if isinstance(value, dict) else value
+            return [self(inner, own_id) for inner in value]
+        return {name: self(inner, own_id) for name, inner in value.items()} if isinstance(value, dict) else value
 
     def measures(self, rows: "QuerySet[Any, Any]", columns: Sequence[Column]) -> set[str]:
         """Columns of plain numbers of which some are nobody's id: they measure something, and stay as they are."""
@@ -57,39 +57,39 @@ class Hiding:
         values = {str(cell) for cell in cells if cell not in (None, "")}
         return all(map(NUMBER.fullmatch, values)) and not values <= self.names.keys()
 
-    def _hidden(self, text: str, own: str) -> str:
-        if shown := self.names.get(text.strip().casefold()):
-            return shown
-        if not self._may_hold(text.casefold(), own.casefold()):
+    def _replace_ids(self, text: str, own_id: str) -> str:
+        if pseudonym := self.names.get(text.strip().casefold()):
+            return pseudonym
+        if not self._may_hold(text.casefold(), own_id.casefold()):
             return text
-        if (shown := self.names.get(own.casefold())) and not NUMBER.fullmatch(text):
-            text = _alone(own).sub(shown, text)
-        text = WORDS.sub(lambda found: self._word(found.group(), SHORTEST), text)
-        return PARTS.sub(lambda found: self._part(found.group()), text)
+        if (pseudonym := self.names.get(own_id.casefold())) and not NUMBER.fullmatch(text):
+            text = _alone(own_id).sub(pseudonym, text)
+        text = WORDS.sub(lambda match: self._word(match.group(), SHORTEST), text)
+        return PARTS.sub(lambda match: self._part(match.group()), text)
 
-    def _may_hold(self, folded: str, own: str) -> bool:
+    def _may_hold(self, folded: str, own_id: str) -> bool:
         """Nearly all values hold no id, and are told by this, which is quick."""
-        known = self.names.keys()
-        return bool(own and own in folded) or not (
-            known.isdisjoint(WORDS.findall(folded)) and known.isdisjoint(PARTS.findall(folded))
+        raw_ids = self.names.keys()
+        return bool(own_id and own_id in folded) or not (
+            raw_ids.isdisjoint(WORDS.findall(folded)) and raw_ids.isdisjoint(PARTS.findall(folded))
         )
 
     def _word(self, word: str, shortest: int) -> str:
         return self.names.get(word.casefold(), word) if len(word) >= shortest else word
 
-    def _part(self, part: str) -> str:
+    def _part(self, word: str) -> str:
         """Inside a longer word only ids that can't be a plain number or a short word."""
-        return part if part.isdigit() else self._word(part, SHORTEST + 1)
+        return word if word.isdigit() else self._word(word, SHORTEST + 1)
 
 
-def without_ids(study: Study, rows: "QuerySet[Any, Any]", columns: Sequence[Column], own: str = "") -> list[Column]:
-    """The columns with pseudonyms instead of worker ids; `own` is the path of the raw id of the row's worker."""
-    hide = Hiding(study) if any(column.may_hold_ids for column in columns) else None
-    if hide is None or not hide.names:
+def without_ids(study: Study, rows: "QuerySet[Any, Any]", columns: Sequence[Column], *id_path: str) -> list[Column]:
+    """The columns with pseudonyms instead of worker ids; `id_path` leads to the raw id of the row's worker."""
+    pseudonymize = Pseudonymizer(study) if any(column.may_hold_ids for column in columns) else None
+    if pseudonymize is None or not pseudonymize.names:
         return list(columns)
-    plain = hide.measures(rows, [column for column in columns if column.paths == ("extra",)])
+    measures = pseudonymize.measures(rows, [column for column in columns if column.paths == ("extra",)])
     return [
-        column.then(hide, *([own] if own else [])) if column.may_hold_ids and column.name not in plain else column
+        column.then(pseudonymize, *id_path) if column.may_hold_ids and column.name not in measures else column
         for column in columns
     ]
 

@@ -163,20 +163,20 @@ def survey(
         return test is None or any(row[name] for row in facts)
 
     return {row[document] or 0: row["n"] for row in facts}, [
-        written(column, broken=holds(column.broken, f"broken_{column.name}"))
+        as_written(column, broken=holds(column.broken, f"broken_{column.name}"))
         for column in columns
         if holds(column.filled, f"filled_{column.name}")
     ]
 
 
-def written(column: Column, *, broken: bool = True) -> Column:
+def as_written(column: Column, *, broken: bool = True) -> Column:
     """The column as files have it: times are strings, and numbers that are all whole are integers."""
     if column.type == "time":
         return replace(column.then(iso_time), type="string")
-    return column if broken else replace(column.then(_whole), type="integer")
+    return column if broken else replace(column.then(_to_int), type="integer")
 
 
-def _whole(value: Any) -> int | None:
+def _to_int(value: Any) -> int | None:
     return None if value is None else int(value)
 
 
@@ -190,7 +190,7 @@ def iso_time(moment: datetime | str | None) -> str:
 
 def streamed(name: str, rows: "QuerySet[Any, Any]", columns: Iterable[Column], changes: Changes = NO_CHANGES) -> Table:
     """A query's rows in its own order, all columns always."""
-    columns = tuple(map(written, columns))
+    columns = tuple(map(as_written, columns))
     paths = paths_of(columns)
 
     def chunks() -> Iterator[list[Row]]:
@@ -211,19 +211,19 @@ JSON_TYPES = {
 }
 
 
-def extra_columns(rows: "QuerySet[Any, Any]", known: Sequence[str] = ()) -> list[Column]:
+def extra_columns(rows: "QuerySet[Any, Any]", known_names: Sequence[str] = ()) -> list[Column]:
     """The names and types in the rows' `extra`, in alphabetical order. The database looks, not we."""
     inner, params = rows.order_by().values_list("extra").query.sql_with_params()
-    each, kind = ("json_each(t.extra)", "e.type")
+    pairs_of, kind = ("json_each(t.extra)", "e.type")
     if connection.vendor == "postgresql":
-        each, kind = "LATERAL jsonb_each(t.extra)", "jsonb_typeof(e.value)"
+        pairs_of, kind = "LATERAL jsonb_each(t.extra)", "jsonb_typeof(e.value)"
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT DISTINCT e.key, {kind} FROM ({inner}) AS t, {each} AS e", params)  # noqa: S608  our own
+        cursor.execute(f"SELECT DISTINCT e.key, {kind} FROM ({inner}) AS t, {pairs_of} AS e", params)  # noqa: S608  our own
         pairs = cursor.fetchall()
     kinds: dict[str, set[str]] = {}
-    for name, stored in pairs:
-        if stored != "null" and name not in known:
-            kinds.setdefault(name, set()).add(JSON_TYPES.get(stored, "json"))
+    for name, json_type in pairs:
+        if json_type != "null" and name not in known_names:
+            kinds.setdefault(name, set()).add(JSON_TYPES.get(json_type, "json"))
     return [_extra_column(name, kinds[name].pop() if len(kinds[name]) == 1 else "json") for name in sorted(kinds)]
 
 

@@ -117,9 +117,8 @@ ASSIGNMENTS = (
 
 
 def documents_table(study: Study, *, raw_workers: bool = False) -> Table:
-    every = Document.objects.filter(study=study)
-    extras = extra_columns(every)
-    return _documents(study, "documents", [*DOCUMENTS, *(extras if raw_workers else without_ids(study, every, extras))])
+    columns = [*DOCUMENTS, *_extras(study, Document.objects.filter(study=study), raw_workers)]
+    return _documents(study, "documents", columns)
 
 
 def document_hashes_table(study: Study) -> Table:
@@ -144,56 +143,59 @@ def _documents(study: Study, name: str, columns: Sequence[Column]) -> Table:
 
 
 def summaries_table(study: Study, *, raw_workers: bool = False) -> Table:
-    every = Summary.objects.filter(document__study=study).order_by("pk")
-    extras = extra_columns(every)
-    columns = [*SUMMARIES, *(extras if raw_workers else without_ids(study, every, extras))]
-    return _by_document(study, "summaries", every, columns, ("doc_id", "system"), weight=20)
+    summaries = Summary.objects.filter(document__study=study).order_by("pk")
+    columns = [*SUMMARIES, *_extras(study, summaries, raw_workers)]
+    return _by_document(study, "summaries", summaries, columns, ("doc_id", "system"), weight=20)
 
 
 def summary_hashes_table(study: Study) -> Table:
-    every = Summary.objects.filter(document__study=study).order_by("pk")
-    return _by_document(study, "summary_hashes", every, SUMMARY_HASHES, ("doc_id", "system"), weight=20)
+    summaries = Summary.objects.filter(document__study=study).order_by("pk")
+    return _by_document(study, "summary_hashes", summaries, SUMMARY_HASHES, ("doc_id", "system"), weight=20)
 
 
 def scus_table(study: Study, *, texts: bool = True, raw_workers: bool = False) -> Table:
     """The SCUs in force, and retired ones that somebody judged (`retired_in` says which version left them out)."""
-    judged = Judgment.objects.filter(summary__document=OuterRef("document"), unit=OuterRef("scu_id"))
-    every = ContentUnit.objects.filter(Q(retired_in__isnull=True) | Exists(judged), document__study=study)
-    columns = [*SCUS, *extra_columns(every)]
-    columns = columns if raw_workers else without_ids(study, every, columns)
+    judgments = Judgment.objects.filter(summary__document=OuterRef("document"), unit=OuterRef("scu_id"))
+    units = ContentUnit.objects.filter(Q(retired_in__isnull=True) | Exists(judgments), document__study=study)
+    columns = [*SCUS, *extra_columns(units)]
+    columns = columns if raw_workers else without_ids(study, units, columns)
     if not texts:
         columns = [column.then(lambda text: "") if column.name == "text" else column for column in columns]
-    return _by_document(study, "scus", every, columns, ("doc_id", "scu_id"))
+    return _by_document(study, "scus", units, columns, ("doc_id", "scu_id"))
 
 
 def scores_table(study: Study, *, raw_workers: bool = False) -> Table:
     """Every score that is stored, metrics and imported human measures alike."""
-    every = Score.objects.filter(study=study)
-    extras = extra_columns(every)
-    columns = [*SCORES, *(extras if raw_workers else without_ids(study, every, extras))]
-    return _by_document(study, "scores", every, columns, ("doc_id", "system", "metric"))
+    scores = Score.objects.filter(study=study)
+    columns = [*SCORES, *_extras(study, scores, raw_workers)]
+    return _by_document(study, "scores", scores, columns, ("doc_id", "system", "metric"))
+
+
+def _extras(study: Study, rows: "QuerySet[Any]", raw_workers: bool) -> list[Column]:
+    extras = extra_columns(rows)
+    return extras if raw_workers else without_ids(study, rows, extras)
 
 
 def _by_document(
-    study: Study, name: str, every: "QuerySet[Any]", columns: Sequence[Column], order: Sequence[str], weight: int = 1
+    study: Study, name: str, query: "QuerySet[Any]", columns: Sequence[Column], order: Sequence[str], weight: int = 1
 ) -> Table:
     """A table whose rows come a portion of documents at a time; one weighs in memory as much as `weight` usual ones."""
-    sizes, written = survey(study, every, columns)
-    paths = paths_of(written)
+    sizes, file_columns = survey(study, query, columns)
+    paths = paths_of(file_columns)
 
     def chunks() -> Iterator[list[Row]]:
         documents = sorted([*documents_in_order(study), (0, WHOLE_SYSTEM)], key=itemgetter(1))
         for keys in in_portions(documents, {key: size * weight for key, size in sizes.items()}):
             of_systems = Q(document__isnull=True) if 0 in keys else Q(pk__in=[])
-            rows = every.filter(Q(document__in=keys) | of_systems).values_list(*paths)
-            yield rows_of(written, by_path(paths, rows), order)
+            rows = query.filter(Q(document__in=keys) | of_systems).values_list(*paths)
+            yield rows_of(file_columns, by_path(paths, rows), order)
 
-    return Table(name, tuple(written), sum(sizes.values()), chunks)
+    return Table(name, tuple(file_columns), sum(sizes.values()), chunks)
 
 
 def assignments_table(study: Study, *, raw_workers: bool = False) -> Table:
     """Every assignment with its times and signals (annotation/judging/attention.py)."""
     in_order = ("key", "task__document__doc_id", "task__summary__system__name", "task__part", "pk")
-    every = Assignment.objects.filter(task__batch__study=study).order_by(*in_order)
+    assignments = Assignment.objects.filter(task__batch__study=study).order_by(*in_order)
     columns = with_raw_ids(ASSIGNMENTS) if raw_workers else ASSIGNMENTS
-    return streamed("assignments", every, columns, {"signals": totals})
+    return streamed("assignments", assignments, columns, {"signals": totals})

@@ -130,7 +130,7 @@ class Filtered:
     def kept(self) -> Table:
         """Judgments of the systems' summaries; checks and rated references are left out, as the scores do."""
         source = judgments_table(self.study, raw_workers=self.raw_workers, name="judgments_kept")
-        return Table(source.name, source.columns, source.total, lambda: self._chunks(source, kept=True))
+        return Table(source.name, source.columns, source.total, lambda: self._chunks(source, want_kept=True))
 
     def dropped(self) -> Table:
         source = judgments_table(self.study, raw_workers=self.raw_workers, name="judgments_dropped")
@@ -138,29 +138,29 @@ class Filtered:
         columns = {column.name: column for column in source.columns} | {name: Column(name) for name in REASONS}
 
         def chunks() -> Iterator[list[Row]]:
-            return iter(()) if self.decision is None else self._chunks(source, kept=False)
+            return iter(()) if self.decision is None else self._chunks(source, want_kept=False)
 
         return Table(source.name, tuple(columns.values()), source.total, chunks)
 
-    def _chunks(self, source: Table, *, kept: bool) -> Iterator[list[Row]]:
+    def _chunks(self, source: Table, *, want_kept: bool) -> Iterator[list[Row]]:
         from analysis.filters.base import as_json
 
         drops, names = self.drops, source.names
         doc, system, group, check, worker = map(source.reader, ("doc_id", "system", "group", "is_check", "worker_id"))
         pseudonyms = self._pseudonyms if self.raw_workers else {}
         for rows in source.chunks():
-            chosen: list[Row] = []
+            chosen_rows: list[Row] = []
             for row in rows:
                 if check(row) or group(row) == REFERENCE_GROUP:
                     continue
                 drop = drops.of(pseudonyms.get(worker(row), (worker(row),)), doc(row), system(row))
-                if kept and drop is None:
-                    chosen.append(row)
-                elif drop is not None and not kept:
+                if want_kept and drop is None:
+                    chosen_rows.append(row)
+                elif drop is not None and not want_kept:
                     reasons = (drop.rule, drop.reason, as_json(drop.evidence), as_json(drop.settings))
                     cells = dict(zip(names, row, strict=True)) | dict(zip(REASONS, reasons, strict=True))
-                    chosen.append(tuple(cells.values()))
-            yield chosen
+                    chosen_rows.append(tuple(cells.values()))
+            yield chosen_rows
 
     @cached_property
     def _pseudonyms(self) -> dict[str, tuple[str, ...]]:

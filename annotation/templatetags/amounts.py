@@ -18,15 +18,16 @@ def span(time: timedelta | None) -> str:
     if time is None:
         return "–"
     minutes = max(1, round(time.total_seconds() / 60))
-    days, hours, rest = minutes // 1440, minutes % 1440 // 60, minutes % 60
+    days, hours, minutes_left = minutes // 1440, minutes % 1440 // 60, minutes % 60
     if days:
-        parts = [ngettext("%(n)d day", "%(n)d days", days) % {"n": days}]
-        parts += [_("%(n)d h") % {"n": hours}] if hours else []
+        units = [ngettext("%(n)d day", "%(n)d days", days) % {"n": days}]
+        units += [_("%(n)d h") % {"n": hours}] if hours else []
     elif hours:
-        parts = [_("%(n)d h") % {"n": hours}, _("%(n)d min") % {"n": rest}] if rest else [_("%(n)d h") % {"n": hours}]
+        units = [_("%(n)d h") % {"n": hours}]
+        units += [_("%(n)d min") % {"n": minutes_left}] if minutes_left else []
     else:
-        parts = [_("%(n)d min") % {"n": rest}]
-    return " ".join(parts)
+        units = [_("%(n)d min") % {"n": minutes_left}]
+    return " ".join(units)
 
 
 @register.filter

@@ -6,7 +6,7 @@ from django import template
 from django.utils.safestring import SafeString
 
 from annotation.common.markdown import render_markdown
-from annotation.protocols.described import Choice
+from annotation.protocols.descriptions import Choice
 
 register = template.Library()
 

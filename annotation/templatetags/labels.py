@@ -2,7 +2,7 @@
 
 from django import template
 
-from annotation.accounts.audit_log import DEEDS
+from annotation.accounts.audit_log import ACTION_LABELS
 from annotation.common.labels import label
 from annotation.common.translation import translated
 
@@ -13,7 +13,7 @@ register.filter("word", label)
 @register.filter
 def deed(action: str) -> str:
     """What a line of the record says was done."""
-    return str(DEEDS.get(action, action))
+    return str(ACTION_LABELS.get(action, action))
 
 
 @register.filter

@@ -28,6 +28,7 @@ def loop(matrix: np.ndarray, resamples: int) -> list[float]:
 def run() -> Measurement:
     matrix = ratings(UNITS)
     frame = judgments(matrix)
-    ours = seconds(lambda: agreement(frame, ci=RESAMPLES, cluster="unit"))
-    peer = seconds(lambda: loop(matrix, MEASURED)) * RESAMPLES / MEASURED
-    return Measurement(ours, peer, 100, note=f"loop over krippendorff, {RESAMPLES} resamples of {UNITS:,} units")
+    our_seconds = seconds(lambda: agreement(frame, ci=RESAMPLES, cluster="unit"))
+    peer_seconds = seconds(lambda: loop(matrix, MEASURED)) * RESAMPLES / MEASURED
+    note = f"loop over krippendorff, {RESAMPLES} resamples of {UNITS:,} units"
+    return Measurement(our_seconds, peer_seconds, 100, note=note)

@@ -23,5 +23,5 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 def run() -> Measurement:
-    done = subprocess.run([sys.executable, "-c", CODE], check=True, capture_output=True, text=True)
-    return Measurement(float(done.stdout), LIMIT, 1, "MB", "promised limit; ordinal, 26,000 units, 100 values")
+    process = subprocess.run([sys.executable, "-c", CODE], check=True, capture_output=True, text=True)
+    return Measurement(float(process.stdout), LIMIT, 1, "MB", "promised limit; ordinal, 26,000 units, 100 values")

@@ -34,7 +34,7 @@ def matrices(count: int = 2) -> np.ndarray:
     return np.round(quality + rng.normal(size=(count, SYSTEMS, DOCUMENTS)), 1)
 
 
-def ours(x: np.ndarray, z: np.ndarray) -> None:
+def our_bootstrap(x: np.ndarray, z: np.ndarray) -> None:
     for level, name, scheme in product(SAMPLERS, COEFFICIENTS, SCHEMES):
         percentile_interval(SAMPLERS[level](name, x, z, *draw(0, RESAMPLES, scheme, SYSTEMS, DOCUMENTS)))
 
@@ -44,11 +44,11 @@ def run() -> Measurement:
     x, z = matrices()
     peer_name, bootstrap = peer_bootstrap()
 
-    def theirs() -> None:
+    def run_peer() -> None:
         for level, name, scheme in product(SAMPLERS, COEFFICIENTS, SCHEMES):
             bootstrap(x, z, LEVELS[level], name, scheme, PART)
 
-    mine = seconds(lambda: ours(x, z), repeats=5)
-    peer = seconds(theirs, repeats=1) * RESAMPLES / PART
+    our_seconds = seconds(lambda: our_bootstrap(x, z), repeats=5)
+    peer_seconds = seconds(run_peer, repeats=1) * RESAMPLES / PART
     note = f"one thread, 25x100, 1000 resamples, 27 intervals; {peer_name} measured on {PART} resamples and scaled"
-    return Measurement(ours=mine, peer=peer, claim=300, note=note)
+    return Measurement(ours=our_seconds, peer=peer_seconds, claim=300, note=note)

@@ -20,8 +20,8 @@ def crowd(seed: int = 0) -> pd.DataFrame:
     truth, skill = rng.integers(0, 2, TASKS), rng.uniform(0.55, 0.95, WORKERS)
     task = np.repeat(np.arange(TASKS), PER_TASK)
     worker = np.argsort(rng.random((TASKS, WORKERS)), axis=1)[:, :PER_TASK].ravel()
-    right = rng.random(len(task)) < skill[worker]
-    return pd.DataFrame({"task": task, "worker": worker, "label": np.where(right, truth[task], 1 - truth[task])})
+    is_right = rng.random(len(task)) < skill[worker]
+    return pd.DataFrame({"task": task, "worker": worker, "label": np.where(is_right, truth[task], 1 - truth[task])})
 
 
 def run() -> Measurement:
@@ -29,12 +29,12 @@ def run() -> Measurement:
 
     data = crowd()
 
-    def ours() -> list[object]:
+    def our_labels() -> list[object]:
         return fit("dawid-skene", answers(data["task"], data["worker"], data["label"]), ITERATIONS, 0).label()
 
-    def peer() -> list[object]:
+    def peer_labels() -> list[object]:
         return list(DawidSkene(n_iter=ITERATIONS, tol=float("-inf")).fit_predict(data).sort_index())
 
-    assert ours() == peer(), "not the same labels"
+    assert our_labels() == peer_labels(), "not the same labels"
     note = f"crowd-kit, {TASKS * PER_TASK:,} answers, {ITERATIONS} iterations, same labels"
-    return Measurement(seconds(ours), seconds(peer, 1), 5, note=note)
+    return Measurement(seconds(our_labels), seconds(peer_labels, 1), 5, note=note)

@@ -18,7 +18,7 @@ from benchmarks.analysis.correlate import COEFFICIENTS, DOCUMENTS, RESAMPLES, SY
 PART = 4
 
 
-def ours(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
+def our_tests(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> None:
     x, y, z = standardise(x), standardise(y), standardise(z)
     masks, _ = swap_masks("perm-systems", 0, RESAMPLES, SYSTEMS, DOCUMENTS)
     for level, name in product(LEVELS, COEFFICIENTS):
@@ -34,11 +34,11 @@ def run() -> Measurement:
     x, y, z = matrices(3)
     peer_name, permutation = peer_permutation()
 
-    def theirs() -> None:
+    def run_peer() -> None:
         for level, name in product(LEVELS, COEFFICIENTS):
             permutation(x, y, z, LEVELS[level], name, PART)
 
-    mine = seconds(lambda: ours(x, y, z), repeats=5)
-    peer = seconds(theirs, repeats=1) * RESAMPLES / PART
+    our_seconds = seconds(lambda: our_tests(x, y, z), repeats=5)
+    peer_seconds = seconds(run_peer, repeats=1) * RESAMPLES / PART
     note = f"one thread, 25x100, 1000 swaps, 9 tests; {peer_name} measured on {PART} swaps and scaled"
-    return Measurement(ours=mine, peer=peer, claim=50, note=note)
+    return Measurement(ours=our_seconds, peer=peer_seconds, claim=50, note=note)

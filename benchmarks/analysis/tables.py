@@ -37,12 +37,12 @@ def run() -> Measurement:
         csv, parquet = Path(folder, "judgments.csv"), Path(folder, "judgments.parquet")
         frame.to_csv(csv, index=False)
         frame.to_parquet(parquet, index=False)
-        for path, peer in ((csv, pd.read_csv), (parquet, pd.read_parquet)):
-            ours = theirs = float("inf")
+        for path, read_peer in ((csv, pd.read_csv), (parquet, pd.read_parquet)):
+            our_seconds = peer_seconds = float("inf")
             for _ in range(12):  # in turn, so that a busy moment of the machine hits both
-                ours = min(ours, seconds(lambda path=path: read_table(path, "judgments"), 1))
-                theirs = min(theirs, seconds(lambda path=path, peer=peer: peer(path), 1))
-            found = Measurement(ours, theirs, 0.5, note=f"pandas, {path.suffix[1:]}, {ROWS:,} rows")
-            worst = found if worst is None or found.ratio < worst.ratio else worst
+                our_seconds = min(our_seconds, seconds(lambda path=path: read_table(path, "judgments"), 1))
+                peer_seconds = min(peer_seconds, seconds(lambda path=path, peer=read_peer: peer(path), 1))
+            measurement = Measurement(our_seconds, peer_seconds, 0.5, note=f"pandas, {path.suffix[1:]}, {ROWS:,} rows")
+            worst = measurement if worst is None or measurement.ratio < worst.ratio else worst
     assert worst is not None
     return worst

@@ -46,34 +46,34 @@ def with_layer(name: str, layer: str) -> str:
 def scores(metrics: Sequence[str], folder: Path) -> pd.DataFrame:
     """Our scores of all summaries, with the human ones and those that were published."""
     summaries, documents = load()
-    ours = scoring.evaluate(summaries, documents, metrics, cache=folder)
+    our_scores = scoring.evaluate(summaries, documents, metrics, cache=folder)
     published = read_table(DATA / "scores.csv.gz", "scores")
-    wanted = published[published["metric"].isin([HUMAN, *PUBLISHED])]
-    return pd.concat([ours, wanted[["doc_id", "system", "metric", "value"]]], ignore_index=True)
+    published_scores = published[published["metric"].isin([HUMAN, *PUBLISHED])]
+    return pd.concat([our_scores, published_scores[["doc_id", "system", "metric", "value"]]], ignore_index=True)
 
 
 def correlations(table: pd.DataFrame) -> pd.DataFrame:
     """One row per metric, one column per level and coefficient."""
-    parts = {}
+    columns = {}
     for level, coefficient in COLUMNS:
-        found = correlate(table, human=HUMAN, level=level, coefficient=coefficient)
-        parts[f"{level}, {coefficient.title()}"] = {one.metric: one.value for one in found}
-    return pd.DataFrame(parts)
+        results = correlate(table, human=HUMAN, level=level, coefficient=coefficient)
+        columns[f"{level}, {coefficient.title()}"] = {result.metric: result.value for result in results}
+    return pd.DataFrame(columns)
 
 
-def print_rows(found: pd.DataFrame, names: Sequence[str]) -> None:
-    print("| metric | " + " | ".join(found.columns) + " |\n|---|" + "---|" * len(found.columns))
+def print_rows(table: pd.DataFrame, names: Sequence[str]) -> None:
+    print("| metric | " + " | ".join(table.columns) + " |\n|---|" + "---|" * len(table.columns))
     for name in names:
-        cells = [f"{value:.3f}".replace("-", "−") for value in found.loc[name]]
+        cells = [f"{value:.3f}".replace("-", "−") for value in table.loc[name]]
         print(f"| {PUBLISHED.get(name, f'`{name}`')} | {' | '.join(cells)} |")
 
 
-def draw(found: pd.DataFrame, picture: Path) -> None:
+def draw(table: pd.DataFrame, picture: Path) -> None:
     """The curve over layers, one panel per level."""
     import altair as alt
 
     rows = [
-        {"metric": name, "layer": layer, "level": f"{level} level", "r": found.loc[with_layer(name, layer), column]}
+        {"metric": name, "layer": layer, "level": f"{level} level", "r": table.loc[with_layer(name, layer), column]}
         for name in CURVES
         for layer in LAYERS
         for level, column in (("system", "system, Pearson"), ("summary", "summary, Pearson"))
@@ -95,11 +95,11 @@ def main() -> None:
     if len(sys.argv) != 2:
         raise SystemExit("python -m benchmarks.scoring._embeddings FOLDER")
     curves = [with_layer(name, layer) for name in CURVES for layer in LAYERS]
-    found = correlations(scores([*curves, *CURVES, *OTHERS], Path(sys.argv[1])))
-    print_rows(found, [*CURVES, *OTHERS, *PUBLISHED])
+    table = correlations(scores([*curves, *CURVES, *OTHERS], Path(sys.argv[1])))
+    print_rows(table, [*CURVES, *OTHERS, *PUBLISHED])
     print()
-    print_rows(found, curves)
-    draw(found, PICTURE)
+    print_rows(table, curves)
+    draw(table, PICTURE)
 
 
 if __name__ == "__main__":

@@ -30,14 +30,14 @@ import bert_score, torch, transformers
 from transformers.models.bert import modeling_bert, tokenization_bert
 from scoring import models
 torch.set_num_threads(1)
-given = json.load(open(sys.argv[1]))
+calls = json.load(open(sys.argv[1]))
 folder = str(models.require(models.DEFAULT).folder)
 start = time.process_time()
-found = []
-for candidates, references in given:
+scores = []
+for candidates, references in calls:
     _, _, f = bert_score.score(candidates, references, model_type=folder, num_layers=%d, device="cpu")
-    found.append(f.tolist())
-print(json.dumps([time.process_time() - start, found]))
+    scores.append(f.tolist())
+print(json.dumps([time.process_time() - start, scores]))
 """
 _OURS = """
 import json, sys, time, warnings
@@ -62,7 +62,7 @@ class Timed:
     seconds: float
     bytes: int
     """The most memory it had at a time."""
-    found: list[list[float]]
+    scores: list[list[float]]
 
 
 def write_tables(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -102,5 +102,5 @@ def _timed(arguments: list[str]) -> Timed:
     watch.done.set()
     if process.returncode:
         raise SystemExit(f"A run of the benchmark ended with code {process.returncode}.")
-    seconds, found = json.loads(output.splitlines()[-1])
-    return Timed(seconds, watch.peak, found)
+    seconds, scores = json.loads(output.splitlines()[-1])
+    return Timed(seconds, watch.peak, scores)

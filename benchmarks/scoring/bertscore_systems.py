@@ -23,13 +23,13 @@ def run() -> Measurement:
         folder = Path(name)
         summaries, documents = write_tables(folder)
         calls = [pairs(rows, documents) for _, rows in summaries.groupby("system")]
-        ours = run_ours(folder, f"bertscore-f[layer={LAYER}]")
-        peer = run_peer(folder, calls)
+        our_run = run_ours(folder, f"bertscore-f[layer={LAYER}]")
+        peer_run = run_peer(folder, calls)
         table = pd.read_csv(folder / "scores.csv", dtype={"doc_id": str})
     ordered = table.set_index(["system", "doc_id"])["value"]
     keys = list(zip(summaries["system"], summaries["doc_id"], strict=True))
-    difference = np.abs(ordered.loc[keys].to_numpy() - np.concatenate(peer.found)).max()
+    difference = np.abs(ordered.loc[keys].to_numpy() - np.concatenate(peer_run.scores)).max()
     if difference > 1e-5:
         raise SystemExit(f"bertscore_systems: the scores differ by {difference:g}.")
     note = f"{len(summaries)} pairs, {len(calls)} systems, largest difference {difference:.0e}"
-    return Measurement(ours.seconds, peer.seconds, CLAIM, "s", note)
+    return Measurement(our_run.seconds, peer_run.seconds, CLAIM, "s", note)

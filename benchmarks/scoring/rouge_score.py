@@ -14,7 +14,7 @@ from benchmarks import Measurement
 from benchmarks.scoring.rouge_perl import cold_seconds, load
 
 CLAIM = 10.0
-METRICS = ",".join(f"rouge-{count}-{part}" for count in ("1", "2", "3", "4", "l") for part in "prf")
+METRICS = ",".join(f"rouge-{count}-{figure}" for count in ("1", "2", "3", "4", "l") for figure in "prf")
 
 
 def run() -> Measurement:

@@ -122,16 +122,16 @@ async def _crowd(port: int, cookies: list[str], turn: Turn, limit: float) -> Tal
     return tally
 
 
-def ours(batch: int, units: list[str]) -> Turn:
+def our_task(batch: int, units: list[str]) -> Turn:
     """A LitePyramid task of our own as a browser does it: take, look, submit, see the receipt."""
 
     async def turn(browser: Browser, number: int) -> bool:
-        taken = await browser.ask("POST", f"/work/batch/{batch}/")
-        place = taken.headers.get("location", "")
-        if taken.status != 302 or not place.startswith("/work/"):
-            if taken.status in (409, 302):
+        lease = await browser.ask("POST", f"/work/batch/{batch}/")
+        place = lease.headers.get("location", "")
+        if lease.status != 302 or not place.startswith("/work/"):
+            if lease.status in (409, 302):
                 return False
-            raise OSError(f"take: {taken.status}")
+            raise OSError(f"take: {lease.status}")
         key = place.split("/")[2]
         page = await browser.ask("GET", place)
         if page.status != 200:
@@ -141,25 +141,25 @@ def ours(batch: int, units: list[str]) -> Turn:
             raise OSError(f"page: {len(fields)} questions")
         answers = {name.decode(): str((number + position) % 2) for position, name in enumerate(fields)}
         body = json.dumps({"answers": answers, "submit_key": key}).encode()
-        done = await browser.ask("POST", f"{place}submit/", body, "application/json")
-        if done.status != 200:
-            raise OSError(f"submit: {done.status}")
+        submitted = await browser.ask("POST", f"{place}submit/", body, "application/json")
+        if submitted.status != 200:
+            raise OSError(f"submit: {submitted.status}")
         browser.tally.acknowledged[key] = answers
-        if (seen := await browser.ask("GET", json.loads(done.body)["receipt"])).status != 200:
-            raise OSError(f"receipt: {seen.status}")
+        if (receipt := await browser.ask("GET", json.loads(submitted.body)["receipt"])).status != 200:
+            raise OSError(f"receipt: {receipt.status}")
         return True
 
     return turn
 
 
-def turkle(batch: int, units: list[str]) -> Turn:
+def turkle_task(batch: int, units: list[str]) -> Turn:
     """The same task in Turkle as a browser does it: accept, the page, the form in its frame, submit, the list."""
 
     async def turn(browser: Browser, number: int) -> bool:
-        taken = await browser.ask("GET", f"/batch/{batch}/accept_next_task/")
-        place = taken.headers.get("location", "")
-        if taken.status != 302:
-            raise OSError(f"take: {taken.status}")
+        lease = await browser.ask("GET", f"/batch/{batch}/accept_next_task/")
+        place = lease.headers.get("location", "")
+        if lease.status != 302:
+            raise OSError(f"take: {lease.status}")
         if not place.startswith("/task/"):
             return False
         task, assignment = place.split("/")[2], place.split("/")[4]
@@ -167,10 +167,10 @@ def turkle(batch: int, units: list[str]) -> Turn:
             if (await browser.ask("GET", page)).status != 200:
                 raise OSError("page")
         body = "&".join(f"{unit}={(number + position) % 2}" for position, unit in enumerate(units)).encode()
-        done = await browser.ask("POST", place, body)
-        if done.status != 302:
+        submitted = await browser.ask("POST", place, body)
+        if submitted.status != 302:
             raise OSError("submit")
-        if (await browser.ask("GET", done.headers["location"])).status != 200:
+        if (await browser.ask("GET", submitted.headers["location"])).status != 200:
             raise OSError("list")
         return True
 

@@ -37,24 +37,24 @@ from annotation.studies.batches import create_batch  # noqa: E402
 SYSTEMS = 10
 
 
-def prepare(given: dict[str, Any]) -> dict[str, Any]:
+def prepare(order: dict[str, Any]) -> dict[str, Any]:
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
-    study = Study.objects.create(name=given["name"])
+    study = Study.objects.create(name=order["name"])
     systems = System.objects.bulk_create(System(study=study, name=f"system-{n}") for n in range(SYSTEMS))
-    count = given["tasks"] // SYSTEMS
+    count = order["tasks"] // SYSTEMS
     documents = Document.objects.bulk_create(Document(study=study, doc_id=f"{n}", source="") for n in range(count))
     Summary.objects.bulk_create(
-        Summary(document=document, system=system, text=given["summary"]) for document in documents for system in systems
+        Summary(document=document, system=system, text=order["summary"]) for document in documents for system in systems
     )
     ContentUnit.objects.bulk_create(
         ContentUnit(document=document, scu_id=unit, text=text)
         for document in documents
-        for unit, text in given["units"].items()
+        for unit, text in order["units"].items()
     )
-    batch = create_batch(study, "Load", "litepyramid", given.get("quota", 1), state=Batch.State.OPEN)
+    batch = create_batch(study, "Load", "litepyramid", order.get("quota", 1), state=Batch.State.OPEN)
     cookies = []
-    for number in range(given["people"]):
+    for number in range(order["people"]):
         user, _ = User.objects.get_or_create(username=f"annotator-{number}")
         Membership.objects.create(study=study, user=user, role=Role.ANNOTATOR)
         client = Client()
@@ -63,17 +63,17 @@ def prepare(given: dict[str, Any]) -> dict[str, Any]:
     return {"batch": batch.pk, "cookies": cookies}
 
 
-def check(given: dict[str, Any]) -> list[str]:
+def check(order: dict[str, Any]) -> list[str]:
     """What is wrong: answers lost or altered, quotas broken."""
-    kept: dict[str, dict[str, str]] = {}
-    rows = Judgment.objects.filter(assignment__task__batch=given["batch"], is_current=True)
+    saved: dict[str, dict[str, str]] = {}
+    rows = Judgment.objects.filter(assignment__task__batch=order["batch"], is_current=True)
     for row in rows.select_related("assignment__task__batch__study").iterator():
         name = opaque(row.assignment, row.summary_id, row.unit)
-        kept.setdefault(row.assignment.key, {})[name] = f"{row.value:g}"
-    wrong = [f"{key} lost" for key in given["acknowledged"] if key not in kept]
-    wrong += [f"{key} altered" for key, answers in given["acknowledged"].items() if kept.get(key, answers) != answers]
-    over = Task.objects.filter(batch=given["batch"], live__gt=F("quota")).count()
-    return wrong + [f"{over} tasks over quota"] * bool(over)
+        saved.setdefault(row.assignment.key, {})[name] = f"{row.value:g}"
+    faults = [f"{key} lost" for key in order["acknowledged"] if key not in saved]
+    faults += [f"{key} altered" for key, answers in order["acknowledged"].items() if saved.get(key, answers) != answers]
+    over = Task.objects.filter(batch=order["batch"], live__gt=F("quota")).count()
+    return faults + [f"{over} tasks over quota"] * bool(over)
 
 
 if __name__ == "__main__":

@@ -39,8 +39,8 @@ def launch() -> dict[str, int]:
     batch.tasks.exclude(pk__in=list(batch.tasks.values_list("pk", flat=True)[:80])).delete()
     terms = {"reward_cents": 12, "title": NAME, "description": "Forms.", "question": "html", "minutes": 1}
     set_terms(batch, Terms.parse(terms))
-    done = publish(batch)
-    return {"postings": done.postings}
+    published = publish(batch)
+    return {"postings": published.postings}
 
 
 def pay() -> None:
@@ -48,12 +48,11 @@ def pay() -> None:
         try:
             batch = Batch.objects.get(name=NAME)
             collect(batch)
-            waiting = Submission.objects.filter(posting__batch=batch, state="submitted")
-            approve(list(waiting[:5]), None)
-            for one in Submission.objects.filter(posting__batch=batch, state="approved").exclude(entries__kind="bonus")[
-                :3
-            ]:
-                bonus(one, CENTS, REASON, None)
+            submissions = Submission.objects.filter(posting__batch=batch, state="submitted")
+            approve(list(submissions[:5]), None)
+            approved = Submission.objects.filter(posting__batch=batch, state="approved")
+            for submission in approved.exclude(entries__kind="bonus")[:3]:
+                bonus(submission, CENTS, REASON, None)
         except (Refused, MarketUnreachable, DatabaseError):
             time.sleep(0.3)
         close_old_connections()
@@ -64,20 +63,20 @@ def close() -> dict[str, object]:
     for _ in range(3):
         settle(batch.study)
         approve(list(Submission.objects.filter(posting__batch=batch, state="submitted")), None)
-        for one in Submission.objects.filter(posting__batch=batch, state="approved"):
-            if not one.entries.filter(kind="bonus", state="settled").exists():
-                bonus(one, CENTS, REASON, None)
+        for submission in Submission.objects.filter(posting__batch=batch, state="approved"):
+            if not submission.entries.filter(kind="bonus", state="settled").exists():
+                bonus(submission, CENTS, REASON, None)
     expire(batch)
     settled = settle(batch.study)
-    ledger, listed = ledger_sums(batch), listed_sums(batch)
+    ledger_totals, market_sums = ledger_sums(batch), listed_sums(batch)
     approved = Submission.objects.filter(posting__batch=batch, state="approved").count()
     return {
         "approved": approved,
         "bonuses": Entry.objects.filter(batch=batch, kind="bonus", state="settled").count(),
         "differences": settled.differences,
         "unsettled": Entry.objects.filter(batch=batch, state__in=["planned", "doubtful"]).count(),
-        "ledger": [ledger.rewards, ledger.bonuses, ledger.fees],
-        "listed": [listed.rewards, listed.bonuses, listed.fees],
+        "ledger": [ledger_totals.rewards, ledger_totals.bonuses, ledger_totals.fees],
+        "listed": [market_sums.rewards, market_sums.bonuses, market_sums.fees],
         "expected": [approved * 12, approved * CENTS],
     }
 

@@ -9,7 +9,6 @@ import os
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,15 +17,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.site._annotators import FIELD, Answer, Browser, Tally
+from benchmarks.site._ports import free_port
 from benchmarks.site.load import ROOT, environment
 
 PATIENCE = 60.0  # seconds in which a retry must work
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 class Postgres:
@@ -34,10 +28,10 @@ class Postgres:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.port = folder / "cluster", free_port()
-        found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-        if not found:
+        programs = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+        if not programs:
             raise RuntimeError("The storm needs PostgreSQL's own programs: apt-get install postgresql.")
-        self.bin = found[-1].parent
+        self.bin = programs[-1].parent
 
     def run(self, *words: str) -> None:
         command = list(words)
@@ -55,36 +49,36 @@ class Postgres:
         self.run(str(self.bin / "initdb"), "-D", str(self.folder), "--auth=trust", "-U", "postgres", "--no-sync")
         self.control("start")
 
-    def control(self, what: str) -> None:
+    def control(self, verb: str) -> None:
         options = f"-p {self.port} -k /tmp -c listen_addresses=127.0.0.1 -c max_connections=200"
         self.run(
-            str(self.bin / "pg_ctl"), "-D", str(self.folder), "-m", "fast", "-w", "-o", options, "-l", "/dev/null", what
+            str(self.bin / "pg_ctl"), "-D", str(self.folder), "-m", "fast", "-w", "-o", options, "-l", "/dev/null", verb
         )
 
     def database(self, name: str) -> str:
         import psycopg
 
-        with psycopg.connect(f"postgresql://postgres@127.0.0.1:{self.port}/postgres", autocommit=True) as there:
-            there.execute(f"CREATE DATABASE {name}")
+        with psycopg.connect(f"postgresql://postgres@127.0.0.1:{self.port}/postgres", autocommit=True) as database:
+            database.execute(f"CREATE DATABASE {name}")
         return f"postgres://postgres@127.0.0.1:{self.port}/{name}"
 
 
 class Host:
     """One web host: gunicorn with two processes. It can be killed and started again."""
 
-    def __init__(self, url: str, **more: str) -> None:
-        self.port, self.url, self.more = free_port(), url, more
+    def __init__(self, url: str, **variables: str) -> None:
+        self.port, self.url, self.variables = free_port(), url, variables
         self.kills = 0
         self.start()
 
     def start(self) -> None:
         command = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.py", "deploy.wsgi"]
-        there = {**environment(self.url, self.port), **self.more}
-        self.master = subprocess.Popen(command, cwd=ROOT, env=there, stderr=subprocess.DEVNULL, process_group=0)
+        env = {**environment(self.url, self.port), **self.variables}
+        self.master = subprocess.Popen(command, cwd=ROOT, env=env, stderr=subprocess.DEVNULL, process_group=0)
 
     def processes(self) -> list[int]:
-        listed = Path(f"/proc/{self.master.pid}/task/{self.master.pid}/children")
-        return [int(pid) for pid in listed.read_text().split()] if listed.exists() else []
+        children = Path(f"/proc/{self.master.pid}/task/{self.master.pid}/children")
+        return [int(pid) for pid in children.read_text().split()] if children.exists() else []
 
     def kill_one(self, draw: random.Random) -> None:
         if children := self.processes():
@@ -153,8 +147,8 @@ async def annotate(
 
 
 async def _one_task(person: Patient, number: int, batch: int, questions: int) -> bool:
-    taken = await person.until_answered("POST", f"/work/batch/{batch}/")
-    place = taken.headers.get("location", "")
+    lease = await person.until_answered("POST", f"/work/batch/{batch}/")
+    place = lease.headers.get("location", "")
     if not place.startswith("/work/"):
         return False
     key = place.split("/")[2]
@@ -166,16 +160,16 @@ async def _one_task(person: Patient, number: int, batch: int, questions: int) ->
         raise OSError(f"page: {page.status}, {len(fields)} questions")
     answers = {name.decode(): str((number + position) % 2) for position, name in enumerate(fields)}
     body = json.dumps({"answers": answers, "submit_key": key}).encode()
-    done = await person.until_answered("POST", f"{place}submit/", body, "application/json")
-    if done.status != 200:
-        raise OSError(f"submit: {done.status}")
+    submitted = await person.until_answered("POST", f"{place}submit/", body, "application/json")
+    if submitted.status != 200:
+        raise OSError(f"submit: {submitted.status}")
     person.tally.acknowledged[key] = answers
     return True
 
 
 @contextmanager
-def running(command: list[str], there: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(command, cwd=ROOT, env=there, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def running(command: list[str], env: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield process
     finally:

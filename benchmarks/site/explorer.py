@@ -28,25 +28,25 @@ VISITS = 100  # of each kind of page
 
 def run() -> Measurement:
     with tempfile.TemporaryDirectory() as folder:
-        found = {"SQLite": _on(f"sqlite:///{folder}/explorer.sqlite3")}
+        kinds_by_database = {"SQLite": _on(f"sqlite:///{folder}/explorer.sqlite3")}
     with scratch_database() as url:
-        found["PostgreSQL"] = _on(url)
+        kinds_by_database["PostgreSQL"] = _on(url)
     notes = [
         f"{database}: "
         + ", ".join(f"{name} {p95:.0f} ms with {queries} queries" for name, (p95, queries) in kinds.items())
-        for database, kinds in found.items()
+        for database, kinds in kinds_by_database.items()
     ]
-    slowest = max(p95 for kinds in found.values() for p95, _ in kinds.values())
+    slowest = max(p95 for kinds in kinds_by_database.values() for p95, _ in kinds.values())
     return Measurement(slowest, LIMIT, claim=1.0, unit="ms", note=f"p95; {'; '.join(notes)}")
 
 
 def _on(url: str) -> dict[str, tuple[float, int]]:
     # In a process of its own: Django can be set up once, and other benchmarks set up the site.
-    command, there = [sys.executable, "-m", "benchmarks.site.explorer"], {**os.environ, "DATABASE_URL": url}
-    done = subprocess.run(command, cwd=ROOT, env=there, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"The benchmark of the Explorer failed: {done.stderr[-800:]}")
-    kinds: dict[str, tuple[float, int]] = json.loads(done.stdout.splitlines()[-1])
+    command, env = [sys.executable, "-m", "benchmarks.site.explorer"], {**os.environ, "DATABASE_URL": url}
+    process = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise RuntimeError(f"The benchmark of the Explorer failed: {process.stderr[-800:]}")
+    kinds: dict[str, tuple[float, int]] = json.loads(process.stdout.splitlines()[-1])
     return kinds
 
 
@@ -100,7 +100,7 @@ def _texts(study: Any) -> None:
         batch_size=2000,
     )
     Reference.objects.bulk_create(
-        (Reference(document=one, text=[f"The reference of {one.doc_id}."] * 3) for one in documents), batch_size=5000
+        (Reference(document=doc, text=[f"The reference of {doc.doc_id}."] * 3) for doc in documents), batch_size=5000
     )
     pairs = "annotation_document d CROSS JOIN annotation_system s WHERE d.study_id = %s AND s.study_id = %s"
     with connection.cursor() as cursor:
@@ -135,9 +135,9 @@ def _judgments(study: Any) -> None:
     first = study.documents.order_by("pk").values_list("pk", flat=True)[:JUDGED]
     summaries = list(Summary.objects.filter(document__in=list(first)))
     tasks = Task.objects.bulk_create(
-        Task(batch=batch, document_id=one.document_id, summary=one, quota=WORKERS) for one in summaries
+        Task(batch=batch, document_id=summary.document_id, summary=summary, quota=WORKERS) for summary in summaries
     )
-    held = Assignment.objects.bulk_create(
+    assignments = Assignment.objects.bulk_create(
         Assignment(task=task, worker=workers[(n + i) % 40], state="submitted", submitted_at=now)
         for n, task in enumerate(tasks)
         for i in range(WORKERS)
@@ -145,13 +145,13 @@ def _judgments(study: Any) -> None:
     Judgment.objects.bulk_create(
         (
             Judgment(
-                assignment=one,
-                summary_id=one.task.summary_id,
+                assignment=assignment,
+                summary_id=assignment.task.summary_id,
                 unit=f"scu{n:02}",
-                value=((one.task_id * 13 + n * 5) % 7 < 3) ^ (one.pk % 11 == 0),
+                value=((assignment.task_id * 13 + n * 5) % 7 < 3) ^ (assignment.pk % 11 == 0),
                 submitted_at=now,
             )
-            for one in held
+            for assignment in assignments
             for n in range(UNITS)
         ),
         batch_size=5000,
@@ -161,10 +161,10 @@ def _judgments(study: Any) -> None:
 def _milliseconds(client: Any, address: str) -> float:
     start = time.perf_counter()
     answer = client.get(address)
-    taken = (time.perf_counter() - start) * 1000
+    milliseconds = (time.perf_counter() - start) * 1000
     if answer.status_code != 200:
         raise RuntimeError(f"{address} answered {answer.status_code}.")
-    return taken
+    return milliseconds
 
 
 def _visit(slug: str, documents: list[int]) -> dict[str, tuple[float, int]]:
@@ -177,28 +177,28 @@ def _visit(slug: str, documents: list[int]) -> dict[str, tuple[float, int]]:
     client, base = Client(SERVER_NAME="localhost"), f"/studies/{slug}/explorer/"
     client.force_login(Study.objects.get(slug=slug).memberships.get().user)
     far = documents[DOCUMENTS // 2 :: 11]
-    both = "metric=a&measure=litepyramid_recall"
+    measures = "metric=a&measure=litepyramid_recall"
     kinds = {
         "list": [f"{base}?after={key}" for key in far],
-        "list by disagreement": [f"{base}?{both}&sort=disagreement&after={key}" for key in documents[:JUDGED]],
+        "list by disagreement": [f"{base}?{measures}&sort=disagreement&after={key}" for key in documents[:JUDGED]],
         "search": [f"{base}?q=word{n * 7 % 5000}" for n in range(VISITS)],
         "search a word of all": [f"{base}?q=the" for _ in range(VISITS)],
-        "search by disagreement": [f"{base}?q=fact&{both}&sort=disagreement" for _ in range(VISITS)],
-        "judged document": [f"{base}{key}/?{both}&sort=disagreement" for key in documents[:JUDGED]],
-        "document in the middle": [f"{base}{key}/?{both}" for key in far],
+        "search by disagreement": [f"{base}?q=fact&{measures}&sort=disagreement" for _ in range(VISITS)],
+        "judged document": [f"{base}{key}/?{measures}&sort=disagreement" for key in documents[:JUDGED]],
+        "document in the middle": [f"{base}{key}/?{measures}" for key in far],
     }
-    found = {}
+    results = {}
     for name, addresses in kinds.items():
         client.get(addresses[0])  # the first visit fills caches of templates and statements
         times, queries = [_milliseconds(client, address) for address in addresses[1 : VISITS + 1]], set()
         for address in addresses[:5]:
-            with CaptureQueriesContext(connection) as asked:
+            with CaptureQueriesContext(connection) as captured:
                 client.get(address)
-            queries.add(len(asked))
+            queries.add(len(captured))
         if len(queries) != 1:
             raise RuntimeError(f"The number of queries of {name} varies: {sorted(queries)}.")
-        found[name] = (statistics.quantiles(times, n=20)[-1], queries.pop())
-    return found
+        results[name] = (statistics.quantiles(times, n=20)[-1], queries.pop())
+    return results
 
 
 if __name__ == "__main__":

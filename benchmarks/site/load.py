@@ -12,11 +12,9 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import statistics
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import Measurement
-from benchmarks.site._annotators import Tally, crowd, ours, turkle
+from benchmarks.site._annotators import Tally, crowd, our_task, turkle_task
+from benchmarks.site._ports import free_port, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 TURKLE, TURKLE_FILES = ROOT / "var" / "turkle", ROOT / "benchmarks" / "peers" / "turkle"
@@ -34,26 +33,26 @@ SUMMARY = " ".join(["The storm closed the harbour, and the ferries stayed on the
 
 
 def run() -> Measurement:
-    found: dict[tuple[str, int], list[Tally]] = {}
+    tallies: dict[tuple[str, int], list[Tally]] = {}
     for size in (200, 2000):
         for _ in range(RUNS):
             for name in ("turkle", "ours"):
                 tally = _once(name, size)
-                found.setdefault((name, size), []).append(tally)
+                tallies.setdefault((name, size), []).append(tally)
                 print(_line(name, size, tally), flush=True)
     ratios, notes, p95 = [], [], 0.0
     for size in (200, 2000):
-        mine, theirs = (
-            statistics.median(tally.per_second for tally in found[name, size]) for name in ("ours", "turkle")
+        our_rate, turkle_rate = (
+            statistics.median(tally.per_second for tally in tallies[name, size]) for name in ("ours", "turkle")
         )
-        ratios.append((mine / theirs, mine, theirs))
-        p95 = max(p95, statistics.median(tally.p95() for tally in found["ours", size]))
-        notes.append(f"{size} tasks: {mine:.0f} against {theirs:.1f} a second")
-    _, mine, theirs = min(ratios)
+        ratios.append((our_rate / turkle_rate, our_rate, turkle_rate))
+        p95 = max(p95, statistics.median(tally.p95() for tally in tallies["ours", size]))
+        notes.append(f"{size} tasks: {our_rate:.0f} against {turkle_rate:.1f} a second")
+    _, our_rate, turkle_rate = min(ratios)
     if p95 >= P95:
         raise RuntimeError(f"p95 is {p95 * 1000:.0f} ms, and {P95 * 1000:.0f} was promised ({'; '.join(notes)}).")
     note = f"seconds per task; {'; '.join(notes)}; our p95 {p95 * 1000:.0f} ms; {PEOPLE} annotators"
-    return Measurement(1 / mine, 1 / theirs, CLAIM, note=note)
+    return Measurement(1 / our_rate, 1 / turkle_rate, CLAIM, note=note)
 
 
 def _line(name: str, size: int, tally: Tally) -> str:
@@ -63,16 +62,16 @@ def _line(name: str, size: int, tally: Tally) -> str:
 
 def _once(name: str, size: int) -> Tally:
     task = {"name": uuid.uuid4().hex[:8], "tasks": size, "people": PEOPLE, "units": UNITS, "summary": SUMMARY}
-    turns = {"ours": ours, "turkle": turkle}
+    turns = {"ours": our_task, "turkle": turkle_task}
     with scratch_database() as url, served(name, url) as port:
         warm = prepare(name, url, {**task, "name": "warm", "tasks": 100})
         crowd(port, warm["cookies"], turns[name](warm["batch"], list(UNITS)), LIMIT)
-        made = prepare(name, url, task)
-        tally = crowd(port, made["cookies"], turns[name](made["batch"], list(UNITS)), LIMIT)
+        batch = prepare(name, url, task)
+        tally = crowd(port, batch["cookies"], turns[name](batch["batch"], list(UNITS)), LIMIT)
         if name == "ours":
-            wrong = site(url, "check", {"batch": made["batch"], "acknowledged": tally.acknowledged})
-            if wrong or tally.errors:
-                raise RuntimeError(f"The site broke its promise: {(wrong + tally.errors)[:3]}")
+            problems = site(url, "check", {"batch": batch["batch"], "acknowledged": tally.acknowledged})
+            if problems or tally.errors:
+                raise RuntimeError(f"The site broke its promise: {(problems + tally.errors)[:3]}")
     return tally
 
 
@@ -87,12 +86,12 @@ def scratch_database() -> Iterator[str]:
     if server is None:
         raise RuntimeError("The load benchmark needs PostgreSQL on 127.0.0.1:5432.")
     name = f"load_{uuid.uuid4().hex[:8]}"
-    with psycopg.connect(server.replace("postgres:", "postgresql:", 1), autocommit=True) as there:
-        there.execute(f"CREATE DATABASE {name}")
+    with psycopg.connect(server.replace("postgres:", "postgresql:", 1), autocommit=True) as server_connection:
+        server_connection.execute(f"CREATE DATABASE {name}")
         try:
             yield f"{server.rpartition('/')[0]}/{name}"
         finally:
-            there.execute(f"DROP DATABASE {name} WITH (FORCE)")
+            server_connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def environment(url: str, port: int = 0) -> dict[str, str]:
@@ -114,23 +113,23 @@ def prepare(name: str, url: str, task: dict[str, Any]) -> Any:
     return site(url, "prepare", task) if name == "ours" else _turkle(url, task)
 
 
-def site(url: str, what: str, given: object) -> Any:
-    command = [sys.executable, "-m", "benchmarks.site._load_site", what]
-    return _json(command, given, ROOT, environment(url))
+def site(url: str, action: str, order: object) -> Any:
+    command = [sys.executable, "-m", "benchmarks.site._load_site", action]
+    return _json(command, order, ROOT, environment(url))
 
 
-def _turkle(url: str, given: object) -> Any:
+def _turkle(url: str, order: object) -> Any:
     command = [str(TURKLE / "bin" / "python"), "load_prepare.py"]
-    return _json(command, given, TURKLE_FILES, {**environment(url), "DJANGO_SETTINGS_MODULE": "load_settings"})
+    return _json(command, order, TURKLE_FILES, {**environment(url), "DJANGO_SETTINGS_MODULE": "load_settings"})
 
 
-def _json(command: list[str], given: object, folder: Path, there: dict[str, str]) -> Any:
-    done = subprocess.run(
-        command, cwd=folder, env=there, input=json.dumps(given), capture_output=True, text=True, check=False
+def _json(command: list[str], order: object, folder: Path, env: dict[str, str]) -> Any:
+    process = subprocess.run(
+        command, cwd=folder, env=env, input=json.dumps(order), capture_output=True, text=True, check=False
     )
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed: {done.stderr[-800:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)} failed: {process.stderr[-800:]}")
+    return json.loads(process.stdout.splitlines()[-1])
 
 
 @contextmanager
@@ -138,35 +137,23 @@ def served(name: str, url: str) -> Iterator[int]:
     """gunicorn with the site or Turkle behind it; the same configuration for both."""
     if name == "turkle" and not (TURKLE / "bin" / "gunicorn").exists():
         subprocess.run([sys.executable, "-m", "venv", str(TURKLE)], check=True)
-        wanted = ["turkle==3.1", "gunicorn==27.0.0", "psycopg[binary]==3.3.8"]
-        subprocess.run([str(TURKLE / "bin" / "pip"), "install", "--quiet", *wanted], check=True)
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port = int(one.getsockname()[1])
+        packages = ["turkle==3.1", "gunicorn==27.0.0", "psycopg[binary]==3.3.8"]
+        subprocess.run([str(TURKLE / "bin" / "pip"), "install", "--quiet", *packages], check=True)
+    port = free_port()
     # The tables must be there before the first request.
     prepared = {"name": "none", "tasks": 10, "people": 0, "units": UNITS, "summary": SUMMARY}
     prepare(name, url, prepared)  # and the static files
     folder = ROOT if name == "ours" else TURKLE_FILES
     python = sys.executable if name == "ours" else str(TURKLE / "bin" / "python")
-    there = environment(url, port)
+    env = environment(url, port)
     if name == "turkle":
-        there["DJANGO_SETTINGS_MODULE"] = "load_settings"
+        env["DJANGO_SETTINGS_MODULE"] = "load_settings"
     application = "deploy.wsgi" if name == "ours" else "load_wsgi"
     command = [python, "-m", "gunicorn", "--config", str(ROOT / "deploy" / "gunicorn.py"), application]
-    server = subprocess.Popen(command, cwd=folder, env=there, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.DEVNULL)
     try:
-        _wait(port)
+        wait_for(port)
         yield port
     finally:
         server.terminate()
         server.wait()
-
-
-def _wait(port: int) -> None:
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.2)
-    raise RuntimeError("The server did not start.")

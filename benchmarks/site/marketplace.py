@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import Measurement
+from benchmarks.site._ports import free_port, wait_for
 
 HITS, CREATE_LIMIT = 2_500, 90.0
 ASSIGNMENTS, LIST_LIMIT = 10_000, 20.0
@@ -36,10 +36,10 @@ ANSWER = (
 def run() -> Measurement:
     # In a process of its own: Django can be set up once, and other benchmarks set up the site.
     command = [sys.executable, "-m", "benchmarks.site.marketplace"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"The benchmark of the marketplace failed: {done.stderr[-500:]}")
-    create, listing = json.loads(done.stdout.splitlines()[-1])
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if process.returncode:
+        raise RuntimeError(f"The benchmark of the marketplace failed: {process.stderr[-500:]}")
+    create, listing = json.loads(process.stdout.splitlines()[-1])
     note = f"{HITS:,} CreateHITWithHITType {create:.1f} s of {CREATE_LIMIT:g}, "
     note += f"{ASSIGNMENTS:,} assignments listed {listing:.1f} s of {LIST_LIMIT:g}"
     if create / CREATE_LIMIT >= listing / LIST_LIMIT:
@@ -50,7 +50,7 @@ def run() -> Measurement:
 def measure() -> tuple[float, float]:
     """Seconds to create the HITs, and to list the assignments."""
     with tempfile.TemporaryDirectory() as folder:
-        port = _free_port()
+        port = free_port()
         os.environ.update(
             DEMO="1",
             ENV_FILE=os.devnull,
@@ -64,17 +64,11 @@ def measure() -> tuple[float, float]:
         command = [sys.executable, "-m", "gunicorn", "--config", "deploy/marketplace_gunicorn.py"]
         server = subprocess.Popen([*command, "deploy.marketplace_wsgi"], cwd=ROOT, stderr=subprocess.DEVNULL)
         try:
-            _wait(port)
+            wait_for(port)
             return _create(client), _list(client, _full_hit(requester))
         finally:
             server.terminate()
             server.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def _prepare(port: int) -> tuple[Any, Any]:
@@ -99,15 +93,6 @@ def _prepare(port: int) -> tuple[Any, Any]:
         aws_secret_access_key=key.secret,
     )
     return client, requester
-
-
-def _wait(port: int) -> None:
-    for _ in range(200):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise RuntimeError("The marketplace did not start within 20 s.")
 
 
 def _create(client: Any) -> float:
@@ -138,8 +123,8 @@ def _full_hit(requester: Any) -> str:
     now = clock.now()
     workers = Worker.objects.bulk_create([Worker() for _ in range(ASSIGNMENTS)])
     facts = {"hit": hit, "reward_cents": 10, "fee_cents": 4, "state": "Submitted", "accepted_at": now, "answer": ANSWER}
-    later = {"deadline": now + timedelta(minutes=10), "submitted_at": now, "auto_approve_at": now + timedelta(days=30)}
-    Assignment.objects.bulk_create([Assignment(worker=worker, **facts, **later) for worker in workers], batch_size=500)
+    times = {"deadline": now + timedelta(minutes=10), "submitted_at": now, "auto_approve_at": now + timedelta(days=30)}
+    Assignment.objects.bulk_create([Assignment(worker=worker, **facts, **times) for worker in workers], batch_size=500)
     HIT.objects.filter(pk=hit.pk).update(submitted=ASSIGNMENTS, taken_cents=14 * ASSIGNMENTS)
     return hit.hit_id
 
@@ -147,10 +132,10 @@ def _full_hit(requester: Any) -> str:
 def _list(client: Any, hit_id: str) -> float:
     start = time.perf_counter()
     pages = client.get_paginator("list_assignments_for_hit").paginate(HITId=hit_id, PaginationConfig={"PageSize": 100})
-    found = {one["AssignmentId"] for page in pages for one in page["Assignments"]}
+    assignment_ids = {assignment["AssignmentId"] for page in pages for assignment in page["Assignments"]}
     took = time.perf_counter() - start
-    if len(found) != ASSIGNMENTS:
-        raise RuntimeError(f"{len(found):,} assignments were listed instead of {ASSIGNMENTS:,}.")
+    if len(assignment_ids) != ASSIGNMENTS:
+        raise RuntimeError(f"{len(assignment_ids):,} assignments were listed instead of {ASSIGNMENTS:,}.")
     return took
 
 

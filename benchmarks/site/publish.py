@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import Measurement
-from benchmarks.site.marketplace import ANSWER, _free_port, _wait
+from benchmarks.site._ports import free_port, wait_for
+from benchmarks.site.marketplace import ANSWER
 
 HITS, PLACES = int(os.environ.get("PUBLISH_HITS", "2500")), 4
 PUBLISH_LIMIT, COLLECT_LIMIT = 180.0, 120.0
@@ -27,11 +28,11 @@ UNITS = 10
 
 
 def run() -> Measurement:
-    found = json.loads(_step("site").splitlines()[-1])
-    publish, collect = found["publish"], found["collect"]
-    note = f"{HITS:,} HITs published {publish:.1f} s of {PUBLISH_LIMIT:g} ({found['publish_cpu']:.1f} s CPU), "
+    result = json.loads(_step("site").splitlines()[-1])
+    publish, collect = result["publish"], result["collect"]
+    note = f"{HITS:,} HITs published {publish:.1f} s of {PUBLISH_LIMIT:g} ({result['publish_cpu']:.1f} s CPU), "
     note += f"{HITS * PLACES:,} submissions collected {collect:.1f} s of {COLLECT_LIMIT:g} "
-    note += f"({found['collect_cpu']:.1f} s CPU), memory +{found['grown_mb']:.0f} MB"
+    note += f"({result['collect_cpu']:.1f} s CPU), memory +{result['grown_mb']:.0f} MB"
     if publish / PUBLISH_LIMIT >= collect / COLLECT_LIMIT:
         return Measurement(publish, PUBLISH_LIMIT, claim=1.0, note=note)
     return Measurement(collect, COLLECT_LIMIT, claim=1.0, note=note)
@@ -40,16 +41,16 @@ def run() -> Measurement:
 def _step(name: str, **env: str) -> str:
     """One part in a process of its own: Django can be set up once, for the site or for the marketplace."""
     command = [sys.executable, "-m", "benchmarks.site.publish", name]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, **env}, check=False)
-    if done.returncode:
-        raise RuntimeError(f"The benchmark of publishing failed in {name}: {done.stderr[-800:]}")
-    return done.stdout
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, **env}, check=False)
+    if process.returncode:
+        raise RuntimeError(f"The benchmark of publishing failed in {name}: {process.stderr[-800:]}")
+    return process.stdout
 
 
 def site() -> None:
     """Publish and collect."""
     with tempfile.TemporaryDirectory() as folder:
-        port = _free_port()
+        port = free_port()
         market = {
             "DEMO": "1",
             "ENV_FILE": os.devnull,
@@ -58,8 +59,8 @@ def site() -> None:
             "MARKETPLACE_DATABASE_URL": f"sqlite:///{folder}/market.sqlite3",
             "MARKETPLACE_BIND": f"127.0.0.1:{port}",
         }
-        there = {**market, "DJANGO_SETTINGS_MODULE": "deploy.marketplace_settings"}
-        key = json.loads(_step("prepare", **there).splitlines()[-1])
+        market_env = {**market, "DJANGO_SETTINGS_MODULE": "deploy.marketplace_settings"}
+        key = json.loads(_step("prepare", **market_env).splitlines()[-1])
         os.environ.update(
             **market,
             DJANGO_SETTINGS_MODULE="deploy.settings",
@@ -71,17 +72,17 @@ def site() -> None:
         )
         command = [sys.executable, "-m", "gunicorn", "--config", "deploy/marketplace_gunicorn.py"]
         server = subprocess.Popen(
-            [*command, "deploy.marketplace_wsgi"], cwd=ROOT, env={**os.environ, **there}, stderr=subprocess.DEVNULL
+            [*command, "deploy.marketplace_wsgi"], cwd=ROOT, env={**os.environ, **market_env}, stderr=subprocess.DEVNULL
         )
         try:
-            _wait(port)
-            print(json.dumps(_measure(there)))
+            wait_for(port)
+            print(json.dumps(_measure(market_env)))
         finally:
             server.terminate()
             server.wait()
 
 
-def _measure(there: dict[str, str]) -> dict[str, float]:
+def _measure(market_env: dict[str, str]) -> dict[str, float]:
     batch = _study()
     from django.urls import reverse
 
@@ -96,7 +97,7 @@ def _measure(there: dict[str, str]) -> dict[str, float]:
     publish_wall, publish_cpu, published = _timed(lambda: publish(batch))
     if published.postings != HITS:
         raise RuntimeError(f"{published.postings:,} postings were put up instead of {HITS:,}.")
-    turns = json.loads(_step("fill", **there).splitlines()[-1])
+    turns = json.loads(_step("fill", **market_env).splitlines()[-1])
     _save_answers(batch, turns)
     collect_wall, collect_cpu, collected = _timed(lambda: collect(batch))
     if collected.confirmed != HITS * PLACES:
@@ -139,11 +140,11 @@ def _study() -> Any:
         [Summary(document=document, system=system, text=text) for document in documents], batch_size=500
     )
     ContentUnit.objects.bulk_create(
-        [ContentUnit(document=one, scu_id=f"s{n}", text=f"Fact {n}.") for one in documents for n in range(UNITS)],
+        [ContentUnit(document=doc, scu_id=f"s{n}", text=f"Fact {n}.") for doc in documents for n in range(UNITS)],
         batch_size=500,
     )
     batch = Batch.objects.create(study=study, name="batch", protocol="litepyramid", crowd="mturk")
-    rows = [Task(batch=batch, document=one.document, summary=one, quota=PLACES) for one in summaries]
+    rows = [Task(batch=batch, document=summary.document, summary=summary, quota=PLACES) for summary in summaries]
     Task.objects.bulk_create(rows, batch_size=500)
     set_terms(batch, Terms.parse({"preset": "realsumm"}), crowd="mturk")
     return batch
@@ -156,7 +157,7 @@ def _save_answers(batch: Any, turns: list[list[str]]) -> None:
     from annotation.models import Assignment, Submission, Worker
 
     now, study = timezone.now(), batch.study
-    postings = {one.market_id: one for one in batch.postings.all()}
+    postings = {posting.market_id: posting for posting in batch.postings.all()}
     names = sorted({worker for _hit, _turn, worker in turns})
     workers = Worker.objects.bulk_create(
         [
@@ -164,10 +165,10 @@ def _save_answers(batch: Any, turns: list[list[str]]) -> None:
             for name in names
         ]
     )
-    known = {worker.external_id: worker for worker in workers}
-    made = Submission.objects.bulk_create(
+    worker_of = {worker.external_id: worker for worker in workers}
+    submissions = Submission.objects.bulk_create(
         [
-            Submission(posting=postings[hit], market_id=turn, worker=known[worker], started_at=now, saved_at=now)
+            Submission(posting=postings[hit], market_id=turn, worker=worker_of[worker], started_at=now, saved_at=now)
             for hit, turn, worker in turns
         ],
         batch_size=500,
@@ -175,9 +176,13 @@ def _save_answers(batch: Any, turns: list[list[str]]) -> None:
     Assignment.objects.bulk_create(
         [
             Assignment(
-                task_id=one.posting.task_id, worker=one.worker, submission=one, state="submitted", submitted_at=now
+                task_id=submission.posting.task_id,
+                worker=submission.worker,
+                submission=submission,
+                state="submitted",
+                submitted_at=now,
             )
-            for one in made
+            for submission in submissions
         ],
         batch_size=500,
     )
@@ -214,13 +219,13 @@ def fill() -> None:
 
     now = clock.now()
     workers = Worker.objects.bulk_create([Worker() for _ in range(PLACES)])
-    later = {"deadline": now + timedelta(minutes=10), "submitted_at": now, "auto_approve_at": now + timedelta(days=30)}
-    facts = {"reward_cents": 20, "fee_cents": 4, "state": "Submitted", "accepted_at": now, "answer": ANSWER, **later}
+    times = {"deadline": now + timedelta(minutes=10), "submitted_at": now, "auto_approve_at": now + timedelta(days=30)}
+    facts = {"reward_cents": 20, "fee_cents": 4, "state": "Submitted", "accepted_at": now, "answer": ANSWER, **times}
     hits = list(HIT.objects.order_by("pk"))
     rows = [Assignment(hit=hit, worker=worker, **facts) for hit in hits for worker in workers]
     Assignment.objects.bulk_create(rows, batch_size=500)
     HIT.objects.update(
-        submitted=PLACES, taken_cents=F("held_cents"), status="Reviewable", due_at=later["auto_approve_at"]
+        submitted=PLACES, taken_cents=F("held_cents"), status="Reviewable", due_at=times["auto_approve_at"]
     )
     print(json.dumps([[row.hit.hit_id, row.assignment_id, row.worker.worker_id] for row in rows]))
 

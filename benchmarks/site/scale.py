@@ -10,7 +10,7 @@ import os
 import uuid
 
 from benchmarks import Measurement
-from benchmarks.site._annotators import Tally, crowd, ours
+from benchmarks.site._annotators import Tally, crowd, our_task
 from benchmarks.site.load import SUMMARY, UNITS, prepare, scratch_database, served, site
 
 JUDGMENTS = int(os.environ.get("SCALE_JUDGMENTS", "10_000_000"))
@@ -44,37 +44,37 @@ ANALYZE;
 
 
 def run() -> Measurement:
-    small = _once(50, 0)
+    empty = _once(50, 0)
     large = _once(PEOPLE, JUDGMENTS)
     note = f"seconds per task; {PEOPLE} annotators, {JUDGMENTS:,} judgments: {large.per_second:.0f} tasks a second, "
-    note += f"p95 {large.p95() * 1000:.0f} ms; 50 and none: {small.per_second:.0f}, p95 {small.p95() * 1000:.0f} ms"
-    return Measurement(1 / large.per_second, 1 / small.per_second, claim=0.5, note=note)
+    note += f"p95 {large.p95() * 1000:.0f} ms; 50 and none: {empty.per_second:.0f}, p95 {empty.p95() * 1000:.0f} ms"
+    return Measurement(1 / large.per_second, 1 / empty.per_second, claim=0.5, note=note)
 
 
 def _once(people: int, judgments: int) -> Tally:
     task = {"name": uuid.uuid4().hex[:8], "tasks": 4000, "people": people, "units": UNITS, "summary": SUMMARY}
     with scratch_database() as url, served("ours", url) as port:
-        made = prepare("ours", url, task)
+        batch = prepare("ours", url, task)
         if judgments:
-            _fill(url, made["batch"], judgments)
-        tally = crowd(port, made["cookies"], ours(made["batch"], list(UNITS)), LIMIT)
-        wrong = site(url, "check", {"batch": made["batch"], "acknowledged": tally.acknowledged})
-        if wrong or tally.errors:
-            raise RuntimeError(f"The site broke its promise: {(wrong + tally.errors)[:3]}")
+            _fill(url, batch["batch"], judgments)
+        tally = crowd(port, batch["cookies"], our_task(batch["batch"], list(UNITS)), LIMIT)
+        problems = site(url, "check", {"batch": batch["batch"], "acknowledged": tally.acknowledged})
+        if problems or tally.errors:
+            raise RuntimeError(f"The site broke its promise: {(problems + tally.errors)[:3]}")
     return tally
 
 
 def _fill(url: str, batch: int, judgments: int) -> None:
     import psycopg
 
-    with psycopg.connect(url.replace("postgres:", "postgresql:", 1)) as there:
-        row = there.execute("SELECT study_id FROM annotation_batch WHERE id = %s", (batch,)).fetchone()
+    with psycopg.connect(url.replace("postgres:", "postgresql:", 1)) as database:
+        row = database.execute("SELECT study_id FROM annotation_batch WHERE id = %s", (batch,)).fetchone()
         assert row is not None
-        old = there.execute(
+        old = database.execute(
             "INSERT INTO annotation_batch (study_id, name, protocol, role, round, crowd, state, scale_min, scale_max,"
             " options, terms, created_at) VALUES (%s, 'Old', 'litepyramid', 'crowd', 1, 'direct', 'closed', 0, 1,"
             " '{}', '{}', now()) RETURNING id",
             (row[0],),
         ).fetchone()
         assert old is not None
-        there.execute(FILL.format(study=row[0], batch=old[0], documents=judgments // 1000).encode())
+        database.execute(FILL.format(study=row[0], batch=old[0], documents=judgments // 1000).encode())

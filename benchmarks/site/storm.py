@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import Measurement
-from benchmarks.site._storm import Host, Postgres, annotate, free_port, running
+from benchmarks.site._ports import free_port, wait_for
+from benchmarks.site._storm import Host, Postgres, annotate, running
 from benchmarks.site.load import ROOT, SUMMARY, UNITS, _json, environment, site
 
 SECONDS = float(os.environ.get("STORM_SECONDS", "300"))
@@ -47,31 +48,31 @@ def run() -> Measurement:
 def _weather(folder: Path, postgres: Postgres) -> dict[str, Any]:
     url = postgres.database("storm")
     task = {"name": "Storm", "tasks": 10_000, "people": PEOPLE, "units": UNITS, "summary": SUMMARY, "quota": 3}
-    made = site(url, "prepare", task)
+    batch = site(url, "prepare", task)
     market = _market(folder)
     money = {**environment(url), **market["for_site"], "BACKGROUND": "worker"}
     hosts = [Host(url, **market["for_site"]) for _ in range(2)]
     try:
         with running(market["command"], market["environment"]):
-            _ready(market["port"], *(host.port for host in hosts))
+            wait_for(market["port"], *(host.port for host in hosts), seconds=90)
             paymaster = [sys.executable, "-m", "benchmarks.site._paymaster"]
             _json([*paymaster, "launch"], None, ROOT, money)
             crowd = [sys.executable, "manage.py", "simulate", "Storm", "--batch", "Paid forms", "--crowd", "careful=8"]
             with running(crowd, money):
                 storm = Storm(hosts, postgres, [*paymaster, "pay"], money, folder)
                 storm.start()
-                work = annotate([host.port for host in hosts], made["cookies"], made["batch"], len(UNITS), SECONDS)
+                work = annotate([host.port for host in hosts], batch["cookies"], batch["batch"], len(UNITS), SECONDS)
                 tally, troubles = asyncio.run(work)
                 storm.end()
             closed = _json([*paymaster, "close"], None, ROOT, money)
     finally:
         for host in hosts:
             host.stop()
-    wrong = site(url, "check", {"batch": made["batch"], "acknowledged": tally.acknowledged})
-    wrong += [f"{len(tally.errors)} retries failed: {tally.errors[:2]}"] * bool(tally.errors)
-    wrong += _money_is_right(closed) + _restores(postgres, folder, storm)
-    if wrong:
-        raise RuntimeError(f"Promises broken: {wrong[:5]}")
+    problems = site(url, "check", {"batch": batch["batch"], "acknowledged": tally.acknowledged})
+    problems += [f"{len(tally.errors)} retries failed: {tally.errors[:2]}"] * bool(tally.errors)
+    problems += _money_is_right(closed) + _restores(postgres, folder, storm)
+    if problems:
+        raise RuntimeError(f"Promises broken: {problems[:5]}")
     return {
         "annotators": PEOPLE,
         "seconds": round(tally.seconds),
@@ -86,45 +87,45 @@ def _weather(folder: Path, postgres: Postgres) -> dict[str, Any]:
 
 
 def _money_is_right(closed: dict[str, Any]) -> list[str]:
-    wrong = []
+    problems = []
     if closed["ledger"] != closed["listed"] or closed["ledger"][:2] != closed["expected"]:
-        wrong.append(f"ledger {closed['ledger']}, market {closed['listed']}, expected {closed['expected']}")
+        problems.append(f"ledger {closed['ledger']}, market {closed['listed']}, expected {closed['expected']}")
     if closed["differences"] or closed["unsettled"] or closed["approved"] != closed["bonuses"]:
-        wrong.append(f"books: {closed}")
-    return wrong + ["nobody was paid"] * (closed["approved"] == 0)
+        problems.append(f"books: {closed}")
+    return problems + ["nobody was paid"] * (closed["approved"] == 0)
 
 
 def _restores(postgres: Postgres, folder: Path, storm: Storm) -> list[str]:
-    there = environment(postgres.database("restored"))
+    env = environment(postgres.database("restored"))
     command = [sys.executable, "manage.py", "restore", str(folder / "storm.tar")]
-    done = subprocess.run(command, cwd=ROOT, env=there, capture_output=True, text=True, check=False)
-    storm.rows = done.stdout.split(" rows")[0].split()[-1] if done.returncode == 0 else "0"
-    return [] if done.returncode == 0 else [f"the backup did not restore: {done.stderr[-200:]}"]
+    process = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    storm.rows = process.stdout.split(" rows")[0].split()[-1] if process.returncode == 0 else "0"
+    return [] if process.returncode == 0 else [f"the backup did not restore: {process.stderr[-200:]}"]
 
 
 class Storm(threading.Thread):
     """Kills things until it is told to end."""
 
     def __init__(
-        self, hosts: list[Host], postgres: Postgres, paymaster: list[str], there: dict[str, str], folder: Path
+        self, hosts: list[Host], postgres: Postgres, paymaster: list[str], env: dict[str, str], folder: Path
     ) -> None:
         super().__init__(daemon=True)
-        self.hosts, self.postgres, self.there, self.folder = hosts, postgres, there, folder
+        self.hosts, self.postgres, self.env, self.folder = hosts, postgres, env, folder
         worker = [sys.executable, "manage.py", "worker", "--interval", "0.5"]
         self.commands = [paymaster, worker, worker]
-        self.others = [self._begin(command) for command in self.commands]
+        self.helpers = [self._begin(command) for command in self.commands]
         self.kills, self.restarts, self.rows = 0, 0, "0"
         self._over, self._draw = threading.Event(), random.Random(SEED)
 
     def _begin(self, command: list[str]) -> subprocess.Popen[bytes]:
         null = subprocess.DEVNULL
-        return subprocess.Popen(command, cwd=ROOT, env=self.there, stdout=null, stderr=null)
+        return subprocess.Popen(command, cwd=ROOT, env=self.env, stdout=null, stderr=null)
 
     def run(self) -> None:
-        began, half = time.monotonic(), False
+        began, is_past_half = time.monotonic(), False
         while not self._over.wait(self._draw.uniform(2, 5)):
-            if not half and time.monotonic() - began > SECONDS / 2:
-                half = True
+            if not is_past_half and time.monotonic() - began > SECONDS / 2:
+                is_past_half = True
                 self._backup()
                 self.postgres.control("restart")
                 self.restarts += 1
@@ -138,28 +139,28 @@ class Storm(threading.Thread):
 
     def _kill_another(self) -> None:
         n = self._draw.randrange(3)
-        if self._draw.random() < 0.5 or self.others[n].poll() is not None:
-            self.others[n].kill()
-            self.others[n].wait()
-            self.others[n] = self._begin(self.commands[n])
+        if self._draw.random() < 0.5 or self.helpers[n].poll() is not None:
+            self.helpers[n].kill()
+            self.helpers[n].wait()
+            self.helpers[n] = self._begin(self.commands[n])
             self.kills += 1
 
     def _backup(self) -> None:
         command = [sys.executable, "manage.py", "backup", str(self.folder / "storm.tar")]
-        subprocess.run(command, cwd=ROOT, env=self.there, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(command, cwd=ROOT, env=self.env, check=True, stdout=subprocess.DEVNULL)
 
     def end(self) -> None:
         self._over.set()
         self.join()
-        for other in self.others:
-            other.kill()
-            other.wait()
+        for process in self.helpers:
+            process.kill()
+            process.wait()
 
 
 def _market(folder: Path) -> dict[str, Any]:
     """The marketplace on a database of its own, with the demo's requester; nobody kills it."""
     port = free_port()
-    there = {
+    env = {
         **os.environ,
         "DEMO": "yes",
         "ENV_FILE": os.devnull,
@@ -171,10 +172,10 @@ def _market(folder: Path) -> dict[str, Any]:
         "LOG_LEVEL": "WARNING",
     }
     for words in (["migrate", "--verbosity", "0"], ["collectstatic", "--noinput", "--verbosity", "0"]):
-        subprocess.run([sys.executable, "-m", "django", *words], cwd=ROOT, env=there, check=True)
+        subprocess.run([sys.executable, "-m", "django", *words], cwd=ROOT, env=env, check=True)
     demo = [sys.executable, "-m", "django", "market_demo"]
-    said = subprocess.run(demo, cwd=ROOT, env=there, check=True, capture_output=True, text=True).stdout
-    keys = dict(line.split("=", 1) for line in said.splitlines() if line.startswith("AWS_"))
+    output = subprocess.run(demo, cwd=ROOT, env=env, check=True, capture_output=True, text=True).stdout
+    keys = dict(line.split("=", 1) for line in output.splitlines() if line.startswith("AWS_"))
     command = [
         sys.executable,
         "-m",
@@ -188,18 +189,4 @@ def _market(folder: Path) -> dict[str, Any]:
         "MTURK_ENDPOINT_URL": f"http://127.0.0.1:{port}",
         "MTURK_ALLOWED_ENDPOINTS": f"http://127.0.0.1:{port}",
     }
-    return {"port": port, "command": command, "environment": there, "for_site": for_site}
-
-
-def _ready(*ports: int) -> None:
-    import socket
-
-    end = time.monotonic() + 90
-    for port in ports:
-        while True:
-            with socket.socket() as one:
-                if one.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            if time.monotonic() > end:
-                raise RuntimeError("A server did not start.")
-            time.sleep(0.2)
+    return {"port": port, "command": command, "environment": env, "for_site": for_site}

@@ -32,7 +32,7 @@ def check(name: str, *, site_only: bool = False) -> Callable[[Check], Check]:
 
 
 def _system_check(name: str, function: Check) -> Callable[..., list[Error]]:
-    def look(**_: Any) -> list[Error]:
+    def run_check(**_: Any) -> list[Error]:
         try:
             problems = list(islice(function(), 1))
         except DatabaseError as error:
@@ -42,7 +42,7 @@ def _system_check(name: str, function: Check) -> Callable[..., list[Error]]:
             problem.id = f"{TAG}.{name}"
         return problems
 
-    return look
+    return run_check
 
 
 def examine() -> dict[str, str]:
@@ -56,7 +56,7 @@ def is_site() -> bool:
     return apps.is_installed("annotation")
 
 
-def ours(name: str) -> str:
+def setting_name(name: str) -> str:
     """What this product calls a setting that both have."""
     return name if is_site() else f"MARKETPLACE_{name}"
 

@@ -7,7 +7,7 @@ from django.core.checks import Error
 
 from deploy.environment import Environment
 
-from . import Problems, check, is_site, ours
+from . import Problems, check, is_site, setting_name
 
 LEAST_KEY = 40
 EXAMPLES = ("example.org", "example.com", "localhost", "127.0.0.1")
@@ -21,31 +21,31 @@ def demo_is_off() -> Problems:
 
 @check("debug")
 def debug_is_off() -> Problems:
-    if settings.DEBUG or Environment.here().flag("DEBUG"):
+    if settings.DEBUG or Environment.current().flag("DEBUG"):
         yield Error("DEBUG is on: error pages would show the inside of the program.", "Set DEBUG=no.")
 
 
 @check("secret key")
 def secret_key_is_strong() -> Problems:
-    key, name = settings.SECRET_KEY, ours("SECRET_KEY")
+    key, name = settings.SECRET_KEY, setting_name("SECRET_KEY")
     if len(key) < LEAST_KEY or len(set(key)) < 10:
         yield Error(
             f"{name} is short or simple ({len(key)} characters): sessions and worker links could be forged.",
             'Make one: python -c "import secrets; print(secrets.token_urlsafe(50))".',
         )
-    if key == Environment.here().text("MARKETPLACE_SECRET_KEY" if is_site() else "SECRET_KEY"):
+    if key == Environment.current().text("MARKETPLACE_SECRET_KEY" if is_site() else "SECRET_KEY"):
         yield Error("SECRET_KEY and MARKETPLACE_SECRET_KEY are the same:", "give the marketplace one of its own.")
 
 
 @check("hosts")
 def hosts_are_named() -> Problems:
-    setting = ours("ALLOWED_HOSTS")
+    setting = setting_name("ALLOWED_HOSTS")
     if "*" in settings.ALLOWED_HOSTS:
         yield Error(f"{setting} is *: anybody can make links that name another host.", "Name the hosts people type.")
     names = [host.lstrip(".") for host in settings.ALLOWED_HOSTS]
     if not settings.DEMO and all(name.endswith(EXAMPLES) for name in names):
-        shown = ", ".join(names) or "empty"
-        yield Error(f"{setting} is {shown}: an example, not the name people type.", "Set your own.")
+        listing = ", ".join(names) or "empty"
+        yield Error(f"{setting} is {listing}: an example, not the name people type.", "Set your own.")
 
 
 @check("site address")
@@ -64,9 +64,9 @@ def site_address_fits() -> Problems:
         yield Error(
             f"{name} is {address}: browsers refuse plain HTTP inside a market's page.", "Serve and name it by https."
         )
-    elif not any(host == allowed or (allowed.startswith(".") and host.endswith(allowed)) for allowed in hosts):
+    elif not any(host == pattern or (pattern.startswith(".") and host.endswith(pattern)) for pattern in hosts):
         yield Error(
-            f"{name} names {host}, which {ours('ALLOWED_HOSTS')} does not: workers would get an error page.",
+            f"{name} names {host}, which {setting_name('ALLOWED_HOSTS')} does not: workers would get an error page.",
             "Add it there.",
         )
 

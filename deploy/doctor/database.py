@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from deploy.environment import Environment
 
-from . import Problems, check, manage, ours
+from . import Problems, check, manage, setting_name
 
 STUCK = timedelta(minutes=2)
 TABLES_WITH_TRIGGERS = {"annotation_assignment", "annotation_judgment", "annotation_entry"}
@@ -26,15 +26,16 @@ def database_answers() -> Problems:
     except DatabaseError as error:
         reason = (str(error).strip().splitlines() or [""])[0][:120]
         yield Error(
-            f"The database does not answer ({reason}).", f"Check {ours('DATABASE_URL')}, and that the server runs."
+            f"The database does not answer ({reason}).",
+            f"Check {setting_name('DATABASE_URL')}, and that the server runs.",
         )
 
 
 @check("migrations")
 def migrations_are_applied() -> Problems:
     executor = MigrationExecutor(connection)
-    if waiting := executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        yield Error(f"{len(waiting)} migrations wait.", f"Run {manage('migrate')} (after {manage('backup')}).")
+    if migrations := executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        yield Error(f"{len(migrations)} migrations wait.", f"Run {manage('migrate')} (after {manage('backup')}).")
 
 
 @check("rules", site_only=True)
@@ -55,17 +56,17 @@ def triggers_are_there() -> Problems:
 
 @check("engine")
 def engine_fits() -> Problems:
-    processes = Environment.here().number(ours("WEB_PROCESSES"), 2)
+    processes = Environment.current().number(setting_name("WEB_PROCESSES"), 2)
     if connection.vendor == "sqlite" and not settings.DEMO and processes > 2:
         yield Error(
             f"SQLite with {processes} web processes: writers queue behind each other.",
-            f"Use PostgreSQL ({ours('DATABASE_URL')}=postgres://…), or {ours('WEB_PROCESSES')}=2.",
+            f"Use PostgreSQL ({setting_name('DATABASE_URL')}=postgres://…), or {setting_name('WEB_PROCESSES')}=2.",
         )
 
 
 @check("database password")
 def database_asks_for_a_password() -> Problems:
-    server, setting = connection.settings_dict, ours("DATABASE_URL")
+    server, setting = connection.settings_dict, setting_name("DATABASE_URL")
     host = str(server.get("HOST", ""))
     if connection.vendor == "postgresql" and host not in ("", "127.0.0.1", "localhost", "::1") and host[0] != "/":
         if not server.get("PASSWORD"):

@@ -38,7 +38,7 @@ def exports_can_be_written() -> Problems:
 
 @check("disk")
 def disk_has_room() -> Problems:
-    least = settings.DOCTOR_FREE_MB
+    minimum = settings.DOCTOR_FREE_MB
     places = {Path(settings.STATIC_ROOT)}
     if connection.vendor == "sqlite":
         places.add(Path(connection.settings_dict["NAME"]).resolve().parent)
@@ -48,8 +48,8 @@ def disk_has_room() -> Problems:
         while not place.exists():
             place = place.parent
         free = shutil.disk_usage(place).free // 10**6
-        if free < least:
-            yield Error(f"{place} has {free} MB free, less than {least}.", "Make room before answers can't be saved.")
+        if free < minimum:
+            yield Error(f"{place} has {free} MB free, less than {minimum}.", "Make room before answers can't be saved.")
 
 
 @check("files")

@@ -99,18 +99,18 @@ class Knock:
 
 def _knock(address: str) -> Knock | None:
     """None when nobody answers."""
-    parts = urlsplit(address)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    server = kind(parts.hostname or "", parts.port, timeout=5)
+    target = urlsplit(address)
+    kind = http.client.HTTPSConnection if target.scheme == "https" else http.client.HTTPConnection
+    server = kind(target.hostname or "", target.port, timeout=5)
     try:
-        server.request("HEAD", parts.path or "/")
+        server.request("HEAD", target.path or "/")
         answer = server.getresponse()
     except (OSError, http.client.HTTPException):
         return None
     finally:
         server.close()
     moved = urljoin(address, answer.getheader("Location") or "") if answer.status in REDIRECTS else ""
-    if urlsplit(moved)[:2] == parts[:2]:
+    if urlsplit(moved)[:2] == target[:2]:
         moved = ""
     try:
         return Knock(parsedate_to_datetime(answer.getheader("Date") or ""), moved)

@@ -31,10 +31,10 @@ def ready(request: HttpRequest) -> JsonResponse:
 def _problem() -> str:
     try:
         executor = MigrationExecutor(connection)
-        waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        migrations = executor.migration_plan(executor.loader.graph.leaf_nodes())
     except DatabaseError:
         return "The database does not answer."
-    return f"{len(waiting)} migrations wait: run manage.py migrate." if waiting else ""
+    return f"{len(migrations)} migrations wait: run manage.py migrate." if migrations else ""
 
 
 @login_not_required
@@ -42,10 +42,10 @@ def _problem() -> str:
 @require_GET
 def meters(request: HttpRequest) -> HttpResponse:
     """Whoever shows METRICS_TOKEN (in the demo: everybody on this machine); otherwise 404."""
-    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
-    known = settings.METRICS_TOKEN
-    allowed = secrets.compare_digest(given.encode(), known.encode()) if known else settings.DEMO
-    if not allowed:
+    token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    expected = settings.METRICS_TOKEN
+    is_allowed = secrets.compare_digest(token.encode(), expected.encode()) if expected else settings.DEMO
+    if not is_allowed:
         raise Http404
     from .prometheus import exposition
 

@@ -19,7 +19,7 @@ from deploy.last_error_page import last_page
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 HEADER = "X-Request-Id"
-_GIVEN = re.compile(r"[A-Za-z0-9._-]{8,64}")
+_SOUND_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 _SECRETS = re.compile(
     r"((?:authorization|password|passwd|secret|token|api[_-]?key|cookie|aws_secret_access_key)[\"']?\s*[=:]\s*[\"']?)"
     r"(?:(?:bearer|token|basic)\s+)?[^\s\"',;&]+",
@@ -74,8 +74,8 @@ class RequestLog:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        given = request.headers.get(HEADER, "")
-        name = given if _GIVEN.fullmatch(given) else uuid.uuid4().hex
+        sent_id = request.headers.get(HEADER, "")
+        name = sent_id if _SOUND_ID.fullmatch(sent_id) else uuid.uuid4().hex
         mark = request_id.set(name)
         request.request_id = name  # type: ignore[attr-defined]
         began = time.perf_counter()

@@ -6,17 +6,17 @@ import sys
 
 
 def ready(port: int, host: str) -> bool:
-    there = http.client.HTTPConnection("127.0.0.1", port, timeout=4)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=4)
     try:
-        there.request("GET", "/readyz", headers={"Host": host})
-        return there.getresponse().status == 200
+        connection.request("GET", "/readyz", headers={"Host": host})
+        return connection.getresponse().status == 200
     except OSError:
         return False
     finally:
-        there.close()
+        connection.close()
 
 
 if __name__ == "__main__":
     name = "MARKETPLACE_ALLOWED_HOSTS" if sys.argv[2:] == ["marketplace"] else "ALLOWED_HOSTS"
-    known = os.environ.get(name, "127.0.0.1").split(",")[0].strip().lstrip(".")
-    sys.exit(0 if ready(int(sys.argv[1]), known) else 1)
+    host = os.environ.get(name, "127.0.0.1").split(",")[0].strip().lstrip(".")
+    sys.exit(0 if ready(int(sys.argv[1]), host) else 1)

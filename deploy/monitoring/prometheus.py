@@ -82,9 +82,9 @@ def _facts() -> Iterator[tuple[str, str, dict[str, float]]]:
     from annotation.models import Assignment, Entry, Job, Judgment
 
     now = timezone.now()
-    waiting = Job.objects.filter(state__in=["waiting", "running"])
-    yield "jobs", "Background jobs by state.", dict(waiting.values_list("state").annotate(Count("pk")))
-    oldest = waiting.filter(state="waiting").aggregate(at=Min("asked_at"))["at"]
+    jobs = Job.objects.filter(state__in=["waiting", "running"])
+    yield "jobs", "Background jobs by state.", dict(jobs.values_list("state").annotate(Count("pk")))
+    oldest = jobs.filter(state="waiting").aggregate(at=Min("asked_at"))["at"]
     yield (
         "job_wait_seconds",
         "How long the oldest waiting job has waited.",

@@ -11,7 +11,7 @@ from scoring.cli import print_json
 from scoring.errors import ScoringError
 from scoring.explain import explain
 from scoring.explain.explanation import Explanation
-from scoring.run.corpus_on_disk import Spool
+from scoring.run.corpus_on_disk import CorpusOnDisk
 from scoring.texts import Text
 
 HELP = "show how one score came about, in the terminal or as a page"
@@ -19,10 +19,10 @@ HELP = "show how one score came about, in the terminal or as a page"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metric", required=True, metavar="NAME", help="one metric, options in brackets")
-    given = parser.add_argument_group("texts on the command line (TEXT, or @FILE with one sentence per line)")
-    given.add_argument("--summary", metavar="TEXT")
-    given.add_argument("--reference", metavar="TEXT", action="append", default=[], help="repeat for several")
-    given.add_argument("--source", metavar="TEXT")
+    texts = parser.add_argument_group("texts on the command line (TEXT, or @FILE with one sentence per line)")
+    texts.add_argument("--summary", metavar="TEXT")
+    texts.add_argument("--reference", metavar="TEXT", action="append", default=[], help="repeat for several")
+    texts.add_argument("--source", metavar="TEXT")
     tables = parser.add_argument_group("texts from tables")
     tables.add_argument("--summaries", type=Path, metavar="FILE")
     tables.add_argument("--documents", type=Path, metavar="FILE")
@@ -34,14 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     metric = registry.get(args.metric)
-    found = _from_tables(metric.name, args) if args.summaries else _from_texts(metric.name, args)
+    explanation = _from_tables(metric.name, args) if args.summaries else _from_texts(metric.name, args)
     if args.json:
-        print_json([found.to_dict()])
+        print_json([explanation.to_dict()])
     elif args.html:
-        _write(args.html, found.to_html())
-        print(f"{found.metric} = {found.value:.5f}; the page is {args.html}.")
+        _write(args.html, explanation.to_html())
+        print(f"{explanation.metric} = {explanation.value:.5f}; the page is {args.html}.")
     else:
-        print(found.to_terminal(color=sys.stdout.isatty()))
+        print(explanation.to_terminal(color=sys.stdout.isatty()))
 
 
 def _write(path: Path, page: str) -> None:
@@ -64,13 +64,11 @@ def _from_texts(metric: str, args: argparse.Namespace) -> Explanation:
 def _from_tables(metric: str, args: argparse.Namespace) -> Explanation:
     if not (args.documents and args.doc_id and args.system):
         raise ScoringError("With --summaries give --documents, --doc-id and --system too.")
-    with Spool() as spool:
-        spool.load(args.summaries, args.documents)
-        summary = spool.summary(args.doc_id, args.system)
-        document = spool.document(args.doc_id)
-        references = list(document.references)
-        corpus, summaries = spool.documents(), spool.summaries()
-        return explain(metric, summary, references, document.source, corpus=corpus, summaries=summaries)
+    with CorpusOnDisk() as corpus:
+        corpus.load(args.summaries, args.documents)
+        summary, document = corpus.summary(args.doc_id, args.system), corpus.document(args.doc_id)
+        references, documents, summaries = list(document.references), corpus.documents(), corpus.summaries()
+        return explain(metric, summary, references, document.source, corpus=documents, summaries=summaries)
 
 
 def _read(text: str) -> Text:

@@ -57,16 +57,16 @@ def train_files(args: argparse.Namespace, metrics: list[str], name: str, kind: s
     with progress_bar("summaries") as progress:
         examples = collect(args.scores, args.human, metrics, texts, jobs=args.jobs, cache=args.cache, progress=progress)
     settings = Settings(args.human, args.folds, args.seed, args.ci, args.coefficient)
-    found = train(examples, settings, name, kind)
-    write_model(found.model, args.out)
-    rows = [asdict(row) | {"verdict": found.verdict} for row in found.rows]
+    trained = train(examples, settings, name, kind)
+    write_model(trained.model, args.out)
+    rows = [asdict(row) | {"verdict": trained.verdict} for row in trained.rows]
     if args.json:
         print_json(rows)
         return
-    shown = [{key: float("nan") if value is None else value for key, value in row.items()} for row in rows]
-    print_table(shown, ["metric", "level", "coefficient", "value", "low", "high", "difference", "is_best"])
-    folds = found.model.cross_validation["folds"]
-    print(f"{found.verdict} All from predictions for documents that were held out, in {folds} folds.")
+    table_rows = [{key: float("nan") if value is None else value for key, value in row.items()} for row in rows]
+    print_table(table_rows, ["metric", "level", "coefficient", "value", "low", "high", "difference", "is_best"])
+    folds = trained.model.cross_validation["folds"]
+    print(f"{trained.verdict} All from predictions for documents that were held out, in {folds} folds.")
     if examples.dropped:
         print(f"{examples.dropped} judged summaries lack a metric and were left out.")
     print(f"The model is {args.out}: --metrics '{kind}[model={args.out}]' scores with it.")

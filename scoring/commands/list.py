@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable
 
 from scoring import registry
-from scoring.base import Metric, Need
+from scoring.base import Metric, Requirement
 from scoring.cli import print_json, print_table
 
 HELP = "every metric: what it needs, whether it is ready here"
@@ -19,31 +19,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     metrics = registry.parse(args.names) if args.names else [registry.get(name) for name in registry.known()]
-    rows = [describe(one) for one in metrics]
+    rows = [describe(metric) for metric in metrics]
     if args.json:
         print_json(rows)
         return
-    shown = [
+    table_rows = [
         {
             "metric": row["name"],
             "ready": "yes" if row["ready"] else "no",
-            "needs": ", ".join(one.needs),
-            "options": ", ".join(option.name for option in one.family.description.options),
+            "needs": ", ".join(metric.needs),
+            "options": ", ".join(option.name for option in metric.family.description.options),
             "what": row["title"] if row["ready"] else row["missing"],
         }
-        for row, one in zip(rows, metrics, strict=True)
+        for row, metric in zip(rows, metrics, strict=True)
     ]
-    print_table(shown, ["metric", "ready", "needs", "options", "what"])
+    print_table(table_rows, ["metric", "ready", "needs", "options", "what"])
     for name, members in registry.groups().items():
         print(f"{name} stands for {len(members)} metrics.")
-    print_needs(need for one in metrics for need in one.family.requires())
+    print_needs(requirement for metric in metrics for requirement in metric.family.requires())
 
 
-def print_needs(needs: Iterable[Need]) -> None:
+def print_needs(needs: Iterable[Requirement]) -> None:
     """What the machine must have for these metrics, each thing once."""
     rows: list[dict[str, object]] = [
-        {"machine": one.what, "here": "yes" if one.here else "no", "size": megabytes(one.size), "comes by": one.brings}
-        for one in dict.fromkeys(needs)
+        {
+            "machine": requirement.name,
+            "here": "yes" if requirement.is_here else "no",
+            "size": megabytes(requirement.size),
+            "comes by": requirement.brings,
+        }
+        for requirement in dict.fromkeys(needs)
     ]
     if rows:
         print()
@@ -56,24 +61,31 @@ def megabytes(size: int) -> str:
     return f"{size / 1e6:.0f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"
 
 
-def describe(one: Metric) -> dict[str, object]:
+def describe(metric: Metric) -> dict[str, object]:
     """Everything a program may want to know about a metric."""
-    card, state = one.family.description, one.ready()
-    options = [{"name": o.name, "default": o.default, "choices": list(o.choices), "help": o.help} for o in card.options]
+    description, state = metric.family.description, metric.ready()
+    options = [
+        {"name": o.name, "default": o.default, "choices": list(o.choices), "help": o.help} for o in description.options
+    ]
     machine = [
-        {"what": need.what, "here": need.here, "bytes": need.size or None, "brings": need.brings}
-        for need in one.family.requires()
+        {
+            "what": requirement.name,
+            "here": requirement.is_here,
+            "bytes": requirement.size or None,
+            "brings": requirement.brings,
+        }
+        for requirement in metric.family.requires()
     ]
     return {
-        "name": one.name,
-        "title": card.title,
-        "needs": list(one.needs),
+        "name": metric.name,
+        "title": description.title,
+        "needs": list(metric.needs),
         "machine": machine,
         "ready": state.ok,
         "missing": state.missing or None,
         "options": options,
-        "higher_is_better": card.higher_is_better,
-        "citation": card.citation,
-        "reference": card.reference,
-        "signature": one.signature if state.ok else None,
+        "higher_is_better": description.higher_is_better,
+        "citation": description.citation,
+        "reference": description.reference,
+        "signature": metric.signature if state.ok else None,
     }

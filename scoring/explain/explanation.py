@@ -78,19 +78,22 @@ class Explanation:
 
     def to_html_fragment(self) -> str:
         """The marked texts, the steps and the table, to stand inside another page."""
-        parts = ['<div class="explanation">']
-        parts += [f"<section><h2>{escape(one.title)}</h2><p>{_html_text(one)}</p></section>" for one in self.passages]
+        fragments = ['<div class="explanation">']
+        fragments += [
+            f"<section><h2>{escape(passage.title)}</h2><p>{_html_text(passage)}</p></section>"
+            for passage in self.passages
+        ]
         if self.steps:
-            parts.append("<ol>" + "".join(f"<li>{escape(step)}</li>" for step in self.steps) + "</ol>")
+            fragments.append("<ol>" + "".join(f"<li>{escape(step)}</li>" for step in self.steps) + "</ol>")
         if self.units:
-            parts.append(_units_as_html(self.units))
-        return "\n".join([*parts, "</div>"])
+            fragments.append(_units_as_html(self.units))
+        return "\n".join([*fragments, "</div>"])
 
 
 def merge(spans: list[Span]) -> tuple[Span, ...]:
     """Spans in order, overlapping ones of the same kind united; where kinds overlap the first one stays."""
     merged: list[Span] = []
-    for span in sorted(spans, key=lambda one: (one.start, -one.end)):
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
         if merged and span.start < merged[-1].end:
             last = merged[-1]
             if span.kind == last.kind and span.end > last.end:
@@ -132,15 +135,15 @@ def _pieces(passage: Passage) -> list[tuple[str, str]]:
 
 
 def _terminal_text(passage: Passage, color: bool) -> str:
-    parts = []
+    rendered = []
     for kind, text in _pieces(passage):
         # Control characters of a text must not reach the terminal as commands.
         clean = "".join(c if c == "\n" or c.isprintable() else "�" for c in text)
         if kind and color:
-            parts.append(f"\x1b[{_COLORS.get(kind, _OTHER_COLOR)}m{clean}\x1b[0m")
+            rendered.append(f"\x1b[{_COLORS.get(kind, _OTHER_COLOR)}m{clean}\x1b[0m")
         else:
-            parts.append(f"[{clean}]" if kind else clean)
-    return "".join(parts)
+            rendered.append(f"[{clean}]" if kind else clean)
+    return "".join(rendered)
 
 
 def _html_text(passage: Passage) -> str:
@@ -151,10 +154,10 @@ def _html_text(passage: Passage) -> str:
 
 
 def _units_as_text(units: tuple[Unit, ...]) -> str:
-    shown = [unit for unit in units if unit.matched] or list(units[:10])
-    width = max(len(unit.text) for unit in shown)
+    listed_units = [unit for unit in units if unit.matched] or list(units[:10])
+    width = max(len(unit.text) for unit in listed_units)
     lines = [f"{'unit'.ljust(width)}  summary  other  matched"]
-    lines += [f"{u.text.ljust(width)}  {u.summary:7d}  {u.other:5d}  {u.matched:7d}" for u in shown]
+    lines += [f"{u.text.ljust(width)}  {u.summary:7d}  {u.other:5d}  {u.matched:7d}" for u in listed_units]
     return "\n".join(lines)
 
 

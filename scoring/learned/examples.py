@@ -53,13 +53,13 @@ def collect(
 ) -> Examples:
     """Human scores and metrics from tables of scores; metrics that no table has are computed from the texts."""
     scores = _read(tables)
-    known = sorted(scores["metric"].unique().tolist())
-    if human not in known:
-        raise ScoringError(f"There is no {human} in the scores; {nearest(human, known)}.")
-    names = _names(metrics) or [name for name in known if name != human]
+    available = sorted(scores["metric"].unique().tolist())
+    if human not in available:
+        raise ScoringError(f"There is no {human} in the scores; {nearest(human, available)}.")
+    names = _names(metrics) or [name for name in available if name != human]
     if human in names:
         raise ScoringError(f"{human} is what is to be foretold; leave it out of the metrics.")
-    lacking = [name for name in names if name not in known]
+    lacking = [name for name in names if name not in available]
     if lacking:
         if texts is None:
             raise ScoringError(
@@ -73,13 +73,13 @@ def collect(
 
 def _names(metrics: Sequence[str]) -> list[str]:
     """Canonical names; a name that no metric here has may still stand in a table."""
-    found: dict[str, None] = {}
-    for text in (part for item in metrics for part in split_list(item)):
+    names: dict[str, None] = {}
+    for text in (spec for item in metrics for spec in split_list(item)):
         try:
-            found |= dict.fromkeys(one.name for one in registry.parse(text))
+            names |= dict.fromkeys(metric.name for metric in registry.parse(text))
         except UnknownMetric:
-            found[text] = None
-    return list(found)
+            names[text] = None
+    return list(names)
 
 
 def _read(tables: Sequence[Path]) -> pd.DataFrame:
@@ -96,26 +96,26 @@ def _read(tables: Sequence[Path]) -> pd.DataFrame:
 
 def _examples(scores: pd.DataFrame, human: str, names: Sequence[str]) -> Examples:
     wide = scores.pivot(index=["doc_id", "system"], columns="metric", values="value").sort_index()
-    judged = wide[wide[human].notna()]
-    full = judged.dropna(subset=list(names))
+    with_human = wide[wide[human].notna()]
+    full = with_human.dropna(subset=list(names))
     if full.empty:
         raise ScoringError(f"No summary has {human} and all of the metrics; are the ids the same in all tables?")
     return Examples(
-        [str(one) for one in full.index.get_level_values("doc_id")],
-        [str(one) for one in full.index.get_level_values("system")],
+        [str(doc_id) for doc_id in full.index.get_level_values("doc_id")],
+        [str(system) for system in full.index.get_level_values("system")],
         list(names),
         [_signature(name) for name in names],
         full[list(names)].to_numpy(dtype=np.float64),
         full[human].to_numpy(dtype=np.float64),
-        len(judged) - len(full),
+        len(with_human) - len(full),
     )
 
 
 def _signature(name: str) -> str | None:
     try:
-        one = registry.get(name)
+        metric = registry.get(name)
     except ScoringError:
         return None
-    if one.base not in one.family.shown([one.base]):
+    if metric.base not in metric.family.per_summary([metric.base]):
         raise ScoringError(f"{name} scores whole systems only; a learned metric needs a score for each summary.")
-    return one.signature if one.ready().ok else None
+    return metric.signature if metric.ready().ok else None

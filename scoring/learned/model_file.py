@@ -56,12 +56,12 @@ class Model:
 
     def predict(self, values: Values) -> Values:
         """One score per row of ingredient values; undefined where an ingredient is."""
-        weights = np.array([one.weight for one in self.ingredients])
-        means = np.array([one.mean for one in self.ingredients])
-        scales = np.array([one.scale for one in self.ingredients])
+        weights = np.array([ingredient.weight for ingredient in self.ingredients])
+        means = np.array([ingredient.mean for ingredient in self.ingredients])
+        scales = np.array([ingredient.scale for ingredient in self.ingredients])
         # Rows are added up one by one, so that a score doesn't depend on which others are computed with it.
-        found: Values = self.intercept + ((values - means) / scales * weights).sum(axis=1)
-        return found
+        scores: Values = self.intercept + ((values - means) / scales * weights).sum(axis=1)
+        return scores
 
     @property
     def fingerprint(self) -> str:
@@ -89,11 +89,11 @@ def read_model(path: Path) -> Model:
 @lru_cache(maxsize=32)
 def _read(path: Path, _size: int, _time: int) -> Model:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if found.pop("format") != FORMAT:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content.pop("format") != FORMAT:
             raise ScoringError(f"{path} was written by another version of this program; train the model again")
-        ingredients = tuple(Ingredient(**one) for one in found.pop("ingredients"))
-        model = Model(ingredients=ingredients, **found)
+        ingredients = tuple(Ingredient(**fields) for fields in content.pop("ingredients"))
+        model = Model(ingredients=ingredients, **content)
         model.predict(np.zeros((1, len(ingredients))))
     except ScoringError:
         raise
@@ -102,17 +102,17 @@ def _read(path: Path, _size: int, _time: int) -> Model:
     return model
 
 
-def find_model(named: str) -> Path:
+def find_model(name: str) -> Path:
     """The file that a path or a name stands for; names are looked up in the folder of the setting."""
     folder = os.environ.get(SETTING) or None
-    if Path(named).is_file() or folder is None or "/" in named:
-        return Path(named)
-    beside = Path(folder) / f"{named}.json"
+    if Path(name).is_file() or folder is None or "/" in name:
+        return Path(name)
+    beside = Path(folder) / f"{name}.json"
     if beside.is_file():
         return beside
     for path in sorted(Path(folder).glob("*.json")):
         try:
-            if read_model(path).name == named:
+            if read_model(path).name == name:
                 return path
         except ScoringError:
             continue

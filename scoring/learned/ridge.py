@@ -27,8 +27,8 @@ class Ridge:
     penalty: float
 
     def predict(self, values: Values) -> Values:
-        found: Values = self.intercept + ((values - self.means) / self.scales * self.weights).sum(axis=1)
-        return found
+        predictions: Values = self.intercept + ((values - self.means) / self.scales * self.weights).sum(axis=1)
+        return predictions
 
 
 def make_folds(documents: Sequence[str], count: int, seed: int) -> Indices:
@@ -45,24 +45,24 @@ def fit(values: Values, target: Values, documents: Sequence[str], seed: int) -> 
     inner = min(INNER_FOLDS, len(set(documents)))
     if inner > 1:
         folds = make_folds(documents, inner, seed)
-        lost = np.zeros(len(PENALTIES))
+        errors = np.zeros(len(PENALTIES))
         for number in range(inner):
-            held = folds == number
-            for place, one in enumerate(_fit_all(values[~held], target[~held])):
-                lost[place] += ((one.predict(values[held]) - target[held]) ** 2).sum()
-        penalty = PENALTIES[int(lost.argmin())]
-    return next(one for one in _fit_all(values, target) if one.penalty == penalty)
+            held_out = folds == number
+            for place, ridge in enumerate(_fit_all(values[~held_out], target[~held_out])):
+                errors[place] += ((ridge.predict(values[held_out]) - target[held_out]) ** 2).sum()
+        penalty = PENALTIES[int(errors.argmin())]
+    return next(ridge for ridge in _fit_all(values, target) if ridge.penalty == penalty)
 
 
 def out_of_fold(values: Values, target: Values, documents: Sequence[str], folds: int, seed: int) -> Values:
     """For every row the prediction of a regression that saw neither its document nor chose its penalty on it."""
     numbers = make_folds(documents, folds, seed)
-    found = np.empty(len(target))
+    predictions = np.empty(len(target))
     for number in range(folds):
-        held = numbers == number
-        seen = [name for name, out in zip(documents, held.tolist(), strict=True) if not out]
-        found[held] = fit(values[~held], target[~held], seen, seed).predict(values[held])
-    return found
+        held_out = numbers == number
+        training = [name for name, out in zip(documents, held_out.tolist(), strict=True) if not out]
+        predictions[held_out] = fit(values[~held_out], target[~held_out], training, seed).predict(values[held_out])
+    return predictions
 
 
 def _fit_all(values: Values, target: Values) -> list[Ridge]:

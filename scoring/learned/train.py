@@ -53,7 +53,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedModel:
     """A model and what it is worth."""
 
     model: Model
@@ -61,7 +61,7 @@ class Trained:
     verdict: str
 
 
-def train(examples: Examples, settings: Settings, name: str, kind: str) -> Trained:
+def train(examples: Examples, settings: Settings, name: str, kind: str) -> TrainedModel:
     """The weights from all examples; the figures from predictions for documents that were held out."""
     documents = len(set(examples.documents))
     if documents < 2 or len(examples.target) < 3:
@@ -69,26 +69,26 @@ def train(examples: Examples, settings: Settings, name: str, kind: str) -> Train
     if float(np.ptp(examples.target)) == 0.0:
         raise ScoringError(f"{settings.human} is the same for all summaries; there is nothing to learn.")
     folds = max(2, min(settings.folds, documents))
-    held = out_of_fold(examples.values, examples.target, examples.documents, folds, settings.seed)
-    rows = report(examples, held, settings, name)
-    said = verdict(rows, name, settings.human)
+    predicted = out_of_fold(examples.values, examples.target, examples.documents, folds, settings.seed)
+    rows = report(examples, predicted, settings, name)
+    verdict_text = verdict(rows, name, settings.human)
     model = _model(examples, settings, name, kind)
-    rest = float(((held - examples.target) ** 2).sum() / ((examples.target - examples.target.mean()) ** 2).sum())
+    ratio = float(((predicted - examples.target) ** 2).sum() / ((examples.target - examples.target.mean()) ** 2).sum())
     figures = {
         "folds": folds,
         "split_by": "doc_id",
-        "r_squared": 1.0 - rest,
+        "r_squared": 1.0 - ratio,
         "resampled": "documents and systems",
         "resamples": settings.resamples,
         "correlations": [_clean(asdict(row)) for row in rows],
-        "verdict": said,
+        "verdict": verdict_text,
     }
-    return Trained(replace(model, cross_validation=figures), rows, said)
+    return TrainedModel(replace(model, cross_validation=figures), rows, verdict_text)
 
 
-def report(examples: Examples, held: Values, settings: Settings, name: str) -> list[Row]:
+def report(examples: Examples, predicted: Values, settings: Settings, name: str) -> list[Row]:
     """The learned metric and its ingredients, each turned so that higher means better."""
-    metrics, human = _cube(examples, held)
+    metrics, human = _cube(examples, predicted)
     rows = []
     for level in LEVELS:
         options = Options(level, settings.coefficient)
@@ -103,9 +103,9 @@ def report(examples: Examples, held: Values, settings: Settings, name: str) -> l
             low, high = percentile_interval(samples[:, place])
             row = Row(metric, level, settings.coefficient, float(values[place]), low, high, points[0].n_used)
             if place:
-                least, most = percentile_interval(samples[:, 0] - samples[:, place])
+                low, high = percentile_interval(samples[:, 0] - samples[:, place])
                 gain = float(values[0] - values[place])
-                row = replace(row, is_best=place == best, difference=gain, difference_low=least, difference_high=most)
+                row = replace(row, is_best=place == best, difference=gain, difference_low=low, difference_high=high)
             rows.append(row)
     return rows
 
@@ -113,8 +113,8 @@ def report(examples: Examples, held: Values, settings: Settings, name: str) -> l
 def _samples(metrics: Values, human: Values, options: Options, settings: Settings) -> Values:
     """One row per resample of documents and systems, one column per metric: all metrics see the same draws."""
     blocks = [
-        np.stack([bootstrap_samples(metric, human, options, drawn) for metric in metrics], axis=1)
-        for drawn in _draws(settings, *human.shape)
+        np.stack([bootstrap_samples(metric, human, options, weights) for metric in metrics], axis=1)
+        for weights in _draws(settings, *human.shape)
     ]
     return np.concatenate([np.empty((0, len(metrics))), *blocks])
 
@@ -124,21 +124,21 @@ def _draws(settings: Settings, systems: int, documents: int) -> Iterator[tuple[V
     rng = np.random.default_rng(settings.seed)
     for start in range(0, settings.resamples, BLOCK):
         count = min(BLOCK, settings.resamples - start)
-        drawn = [(rng.integers(0, documents, documents), rng.integers(0, systems, systems)) for _ in range(count)]
-        columns, rows = zip(*drawn, strict=True)
+        draws = [(rng.integers(0, documents, documents), rng.integers(0, systems, systems)) for _ in range(count)]
+        columns, rows = zip(*draws, strict=True)
         yield weights_of(rows, systems), weights_of(columns, documents)
 
 
 def verdict(rows: Sequence[Row], name: str, human: str) -> str:
     """One sentence per level on the learned metric and its best ingredient."""
-    said = []
+    sentences = []
     for level in dict.fromkeys(row.level for row in rows):
-        ours = next(row for row in rows if row.level == level and row.difference is None)
+        learned = next(row for row in rows if row.level == level and row.difference is None)
         best = next(row for row in rows if row.level == level and row.is_best)
         low, high = best.difference_low, best.difference_high
-        figures = f"({ours.value:.3f} against {best.value:.3f}, difference {best.difference:+.3f}"
+        figures = f"({learned.value:.3f} against {best.value:.3f}, difference {best.difference:+.3f}"
         if low is None or high is None or not (isfinite(low) and isfinite(high)):
-            said.append(f"At the {level} level {name} and {best.metric} cannot be told apart {figures}).")
+            sentences.append(f"At the {level} level {name} and {best.metric} cannot be told apart {figures}).")
             continue
         figures += f", 95% interval {low:+.3f} to {high:+.3f})"
         if low > 0:
@@ -147,11 +147,11 @@ def verdict(rows: Sequence[Row], name: str, human: str) -> str:
             text = f"{name} follows {human} worse than its best ingredient, {best.metric}"
         else:
             text = f"{name} cannot be told apart from its best ingredient, {best.metric}"
-        said.append(f"At the {level} level {text} {figures}.")
-    return " ".join(said)
+        sentences.append(f"At the {level} level {text} {figures}.")
+    return " ".join(sentences)
 
 
-def _cube(examples: Examples, held: Values) -> tuple[Values, Values]:
+def _cube(examples: Examples, predicted: Values) -> tuple[Values, Values]:
     """The learned metric and the ingredients as metrics × systems × documents, and the human measure."""
     rows = {name: number for number, name in enumerate(sorted(set(examples.systems)))}
     columns = {name: number for number, name in enumerate(sorted(set(examples.documents)))}
@@ -159,14 +159,14 @@ def _cube(examples: Examples, held: Values) -> tuple[Values, Values]:
     cells = np.full((1 + len(examples.metrics), len(rows), len(columns)), np.nan)
     human = np.full((len(rows), len(columns)), np.nan)
     human[at] = examples.target
-    for number, values in enumerate([held, *examples.values.T]):
+    for number, values in enumerate([predicted, *examples.values.T]):
         cells[number][at] = values
     return cells, human
 
 
 def _model(examples: Examples, settings: Settings, name: str, kind: str) -> Model:
-    found = fit(examples.values, examples.target, examples.documents, settings.seed)
-    parts = zip(examples.metrics, examples.signatures, found.means, found.scales, found.weights, strict=True)
+    ridge = fit(examples.values, examples.target, examples.documents, settings.seed)
+    ingredient_rows = zip(examples.metrics, examples.signatures, ridge.means, ridge.scales, ridge.weights, strict=True)
     training = {
         "hash": examples.hash,
         "summaries": len(examples.target),
@@ -176,9 +176,9 @@ def _model(examples: Examples, settings: Settings, name: str, kind: str) -> Mode
     }
     ingredients = tuple(
         Ingredient(metric, signature, float(mean), float(scale), float(weight))
-        for metric, signature, mean, scale, weight in parts
+        for metric, signature, mean, scale, weight in ingredient_rows
     )
-    return Model(name, kind, settings.human, found.intercept, ingredients, found.penalty, settings.seed, training)
+    return Model(name, kind, settings.human, ridge.intercept, ingredients, ridge.penalty, settings.seed, training)
 
 
 def _clean(row: dict[str, object]) -> dict[str, object]:

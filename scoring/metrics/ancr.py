@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from scoring.metrics.rouge.wordlists import stemmer
 from scoring.models.encoder_family import LAYER, LONG, MODEL, PRECISION, Encoded, EncoderFamily, long_option, unit
-from scoring.options import Option
+from scoring.options import Option, check_positive
 from scoring.registry import metric
 from scoring.texts import Document, Text
 
@@ -41,11 +41,6 @@ class _Words:
     """How many tokens each word has."""
 
 
-def _check_k(value: str) -> None:
-    if not value.isdecimal() or int(value) < 1:
-        raise ValueError("it is a whole number above 0")
-
-
 @metric(
     *_SIZES,
     title="Recall of the source's words or bigrams that the reference is anchored to (anchored ROUGE)",
@@ -55,7 +50,7 @@ def _check_k(value: str) -> None:
     options=(
         MODEL,
         LAYER,
-        Option("k", "5", "how many anchors a particle has", check=_check_k),
+        Option("k", "5", "how many anchors a particle has", check=check_positive),
         Option(
             "anchors", "types", "particles of the source: different ones, or each place", choices=("types", "places")
         ),
@@ -80,23 +75,23 @@ class AnchoredRouge(EncoderFamily):
         return (*document.references, *([] if document.source is None else [document.source]))
 
     def values(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
-        ours = [self._words(self.encoded(summary)) for summary in summaries]
+        summary_words = [self._words(self.encoded(summary)) for summary in summaries]
         source = self._words(self.encoded(document.source or ""))
         references = [self._words(self.encoded(text)) for text in document.references]
-        found = [self._column(ours, references, source, _SIZES[column]) for column in columns]
-        return [list(row) for row in zip(*found, strict=True)]
+        score_columns = [self._column(summary_words, references, source, _SIZES[column]) for column in columns]
+        return [list(row) for row in zip(*score_columns, strict=True)]
 
-    def _column(self, ours: Sequence[_Words], references: Sequence[_Words], source: _Words, n: int) -> list[float]:
+    def _column(self, summaries: Sequence[_Words], references: Sequence[_Words], source: _Words, n: int) -> list[float]:
         ground = particles(source, n, distinct=self.options["anchors"] == "types")
         k = int(self.options["k"])
-        theirs = [strengths(particles(words, n), ground, k) for words in references]
-        whole = sum(float(one.sum()) for one in theirs)
-        if whole <= 0:
-            return [nan] * len(ours)
+        targets = [strengths(particles(words, n), ground, k) for words in references]
+        total = sum(float(target.sum()) for target in targets)
+        if total <= 0:
+            return [nan] * len(summaries)
         values = []
-        for words in ours:
-            mine = strengths(particles(words, n), ground, k)
-            values.append(sum(float(np.minimum(mine, one)[one != 0].sum()) for one in theirs) / whole)
+        for words in summaries:
+            strength = strengths(particles(words, n), ground, k)
+            values.append(sum(float(np.minimum(strength, target)[target != 0].sum()) for target in targets) / total)
         return values
 
     def _words(self, text: Encoded) -> _Words:
@@ -105,7 +100,7 @@ class AnchoredRouge(EncoderFamily):
         spans = text.tokens.spans
         real = np.flatnonzero(~text.tokens.special & (spans[:, 1] > spans[:, 0]))
         vectors = text.vectors[real].astype(np.float64)
-        words = [(found.start(), found.end(), found.group()) for found in _WORD.finditer(text.tokens.text)]
+        words = [(match.start(), match.end(), match.group()) for match in _WORD.finditer(text.tokens.text)]
         first = np.searchsorted(spans[real, 1], [start for start, _, _ in words], side="right").tolist()
         last = np.searchsorted(spans[real, 0], [end for _, end, _ in words], side="left").tolist()
         places = [(a, b, stem(word.lower())) for a, b, (_, _, word) in zip(first, last, words, strict=True) if a < b]
@@ -125,12 +120,12 @@ def particles(words: _Words, n: int, distinct: bool = True) -> Particles:
     numbers: dict[object, int] = {}
     if not distinct:
         grams = range(count)
-    which = np.array([numbers.setdefault(gram, len(numbers)) for gram in grams])
-    order = np.argsort(which, kind="stable")
-    starts = np.searchsorted(which[order], np.arange(len(numbers)))
+    gram_numbers = np.array([numbers.setdefault(gram, len(numbers)) for gram in grams])
+    order = np.argsort(gram_numbers, kind="stable")
+    starts = np.searchsorted(gram_numbers[order], np.arange(len(numbers)))
     sums = np.add.reduceat(_slide(words.sums, n)[order], starts)
     sizes = np.add.reduceat(_slide(words.tokens, n)[order], starts)
-    counts = np.bincount(which).astype(np.float64)
+    counts = np.bincount(gram_numbers).astype(np.float64)
     return Particles(np.asarray(unit(sums / sizes[:, None]), dtype=np.float64), counts)
 
 
@@ -142,13 +137,13 @@ def _slide(values: Array, n: int) -> Array:
     return total
 
 
-def strengths(ours: Particles, ground: Particles, k: int) -> Array:
+def strengths(text: Particles, ground: Particles, k: int) -> Array:
     """T(d, summary) for each particle d of the source (equation 2)."""
     total = np.zeros(len(ground.counts))
-    if not len(ours.counts) or not len(total):
+    if not len(text.counts) or not len(total):
         return total
-    similar = ours.vectors @ ground.vectors.T
+    similar = text.vectors @ ground.vectors.T
     nearest = min(k, len(total))
     anchors = np.argpartition(-similar, nearest - 1, axis=1)[:, :nearest]
-    values = np.take_along_axis(similar, anchors, axis=1) * ours.counts[:, None]
+    values = np.take_along_axis(similar, anchors, axis=1) * text.counts[:, None]
     return np.bincount(anchors.ravel(), weights=values.ravel(), minlength=len(total)).astype(np.float64)

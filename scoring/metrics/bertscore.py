@@ -22,11 +22,11 @@ from scoring.options import Option, Options
 from scoring.registry import metric
 from scoring.texts import Document, Text
 
-_PARTS = ("bertscore-p", "bertscore-r", "bertscore-f")
+_MEASURES = ("bertscore-p", "bertscore-r", "bertscore-f")
 
 
 @dataclass(frozen=True)
-class _Side:
+class _WeightedVectors:
     """A text as it is matched: unit vectors, and weights that sum to one (none when it is empty)."""
 
     vectors: npt.NDArray[np.floating]
@@ -34,7 +34,7 @@ class _Side:
 
 
 @metric(
-    *_PARTS,
+    *_MEASURES,
     title="Similarity of contextual token vectors, each token matched to the closest one of the other text",
     citation="Zhang et al. 2020, BERTScore: Evaluating Text Generation with BERT",
     reference="bert_score.BERTScorer of the package bert-score",
@@ -64,9 +64,9 @@ class BertScore(EncoderFamily):
         """The same metric with the rarity of tokens in these documents' references."""
         if self.options["idf"] == "no":
             return self
-        made = copy.copy(self)
-        made._idf = self.count_references(documents)
-        return made
+        fitted = copy.copy(self)
+        fitted._idf = self.count_references(documents)
+        return fitted
 
     def other_layer(self) -> str:
         return _published_layer(self.options["model"])
@@ -81,35 +81,35 @@ class BertScore(EncoderFamily):
         return state
 
     def versions(self) -> Mapping[str, str]:
-        found = dict(super().versions())
+        facts = dict(super().versions())
         if self.options["idf"] == "yes":
-            found["corpus"] = self._idf.name if self._idf else "none"
+            facts["corpus"] = self._idf.name if self._idf else "none"
         if self.options["rescale"] == "yes":
-            found["baseline"] = sha256(self._baseline_file().read_bytes()).hexdigest()[:12]
+            facts["baseline"] = sha256(self._baseline_file().read_bytes()).hexdigest()[:12]
         else:
-            found["baseline"] = "none"
-        return found
+            facts["baseline"] = "none"
+        return facts
 
     def texts(self, document: Document) -> Sequence[Text]:
         return document.references
 
     def values(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
-        references = [self._side(self.encoded(text)) for text in document.references]
-        places = [_PARTS.index(column) for column in columns]
+        references = [self._weighted_vectors(self.encoded(text)) for text in document.references]
+        places = [_MEASURES.index(column) for column in columns]
         rows = []
         for summary in summaries:
-            ours = self._side(self.encoded(summary))
-            best = np.max([_compare(ours, theirs) for theirs in references], axis=0)
+            summary_vectors = self._weighted_vectors(self.encoded(summary))
+            best = np.max([_compare(summary_vectors, reference) for reference in references], axis=0)
             rows.append(self._rescaled(best)[places].tolist())
         return rows
 
-    def _side(self, text: Encoded) -> _Side:
+    def _weighted_vectors(self, text: Encoded) -> _WeightedVectors:
         tokens = text.tokens
         if tokens.is_empty:
-            return _Side(text.vectors, None)
+            return _WeightedVectors(text.vectors, None)
         weights = np.where(tokens.special, 0.0, 1.0) if self._idf is None else self._idf.weights(tokens.ids)
         total = weights.sum()
-        return _Side(unit(text.vectors), weights / total if total else np.full(len(weights), np.nan))
+        return _WeightedVectors(unit(text.vectors), weights / total if total else np.full(len(weights), np.nan))
 
     def _rescaled(self, raw: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         if self.options["rescale"] == "no":
@@ -119,15 +119,15 @@ class BertScore(EncoderFamily):
 
     def _baseline(self) -> npt.NDArray[np.float64]:
         file = self._baseline_file()
-        found = _read_baselines(file).get(self.layer)
-        if found is None:
+        baseline = _read_baselines(file).get(self.layer)
+        if baseline is None:
             raise NotReady(f"{file} has no baseline of layer {self.layer}; name another layer or file.")
-        return np.array(found)
+        return np.array(baseline)
 
     def _baseline_file(self) -> Path:
-        chosen, model = self.options["baseline"], self.options["model"]
+        baseline, model = self.options["baseline"], self.options["model"]
         shipped = _package("bert_score") / "rescale_baseline" / "en" / f"{model}.tsv"
-        file = shipped if chosen == "auto" else Path(chosen).expanduser()
+        file = shipped if baseline == "auto" else Path(baseline).expanduser()
         if not file.is_file():
             raise NotReady(
                 f"There is no baseline of {model} to rescale with ({file.name} is not there); "
@@ -136,22 +136,22 @@ class BertScore(EncoderFamily):
         return file
 
 
-def _compare(ours: _Side, theirs: _Side) -> tuple[float, float, float]:
+def _compare(summary: _WeightedVectors, reference: _WeightedVectors) -> tuple[float, float, float]:
     """Precision, recall and F of a summary; an empty text scores 0, as in bert-score."""
-    if ours.weights is None or theirs.weights is None:
+    if summary.weights is None or reference.weights is None:
         return 0.0, 0.0, 0.0
-    similar = ours.vectors @ theirs.vectors.T
-    precision = float(similar.max(axis=1) @ ours.weights)
-    recall = float(similar.max(axis=0) @ theirs.weights)
+    similar = summary.vectors @ reference.vectors.T
+    precision = float(similar.max(axis=1) @ summary.weights)
+    recall = float(similar.max(axis=0) @ reference.weights)
     total = precision + recall
     return precision, recall, 2 * precision * recall / total if total else 0.0
 
 
 def _package(name: str) -> Path:
-    found = find_spec(name)
-    if found is None or not found.submodule_search_locations:
+    spec = find_spec(name)
+    if spec is None or not spec.submodule_search_locations:
         raise NotReady("The baselines and layers of bert-score are missing; pip install bert-score brings them.")
-    return Path(found.submodule_search_locations[0])
+    return Path(spec.submodule_search_locations[0])
 
 
 @lru_cache(maxsize=8)

@@ -24,7 +24,7 @@ _LOWER = Option("lowercase", "no", "compare without case", choices=("no", "yes")
 class _Sacrebleu(Family):
     """Counts of every summary come from sacrebleu; a summary's score and a system's score come from their sums."""
 
-    pooled = True
+    is_pooled = True
     name: str
 
     @property
@@ -35,21 +35,21 @@ class _Sacrebleu(Family):
     def columns(self, names: Sequence[str]) -> tuple[str, ...]:
         return (*names, *self.description.hidden)
 
-    def shown(self, names: Sequence[str]) -> tuple[str, ...]:
+    def per_summary(self, names: Sequence[str]) -> tuple[str, ...]:
         return () if self.options["level"] == "corpus" else tuple(names)
 
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
-        one = self._scorer(False)
-        references = [one._preprocess_segment(joined(text)) for text in document.references]
-        known = one._extract_reference_info(references)
+        scorer = self._scorer(False)
+        references = [scorer._preprocess_segment(joined(text)) for text in document.references]
+        reference_info = scorer._extract_reference_info(references)
         rows = []
         for summary in summaries:
-            counts = one._compute_segment_statistics(one._preprocess_segment(joined(summary)), known)
+            counts = scorer._compute_segment_statistics(scorer._preprocess_segment(joined(summary)), reference_info)
             # Fewer counts than columns: the word orders of chrF++ are not asked for.
             values = dict.fromkeys(self.description.hidden, 0.0)
             values.update(zip(self.description.hidden, map(float, counts), strict=False))
             if self.name in columns:
-                values[self.name] = float(one._compute_score_from_stats(counts).score)
+                values[self.name] = float(scorer._compute_score_from_stats(counts).score)
             rows.append([values[column] for column in columns])
         return rows
 
@@ -60,13 +60,13 @@ class _Sacrebleu(Family):
         return {self.name: float(self._scorer(True)._compute_score_from_stats(counts).score)}
 
     def explain(self, name: str, document: Document, summary: Text) -> Explanation:
-        one = self._scorer(False)
-        references = [one._preprocess_segment(joined(text)) for text in document.references]
-        known = one._extract_reference_info(references)
-        counts = one._compute_segment_statistics(one._preprocess_segment(joined(summary)), known)
+        scorer = self._scorer(False)
+        references = [scorer._preprocess_segment(joined(text)) for text in document.references]
+        reference_info = scorer._extract_reference_info(references)
+        counts = scorer._compute_segment_statistics(scorer._preprocess_segment(joined(summary)), reference_info)
         passages = [Passage("Summary", joined(summary))]
         passages += [Passage(f"Reference {i}", joined(text)) for i, text in enumerate(document.references, start=1)]
-        value = float(one._compute_score_from_stats(counts).score)
+        value = float(scorer._compute_score_from_stats(counts).score)
         steps = [*self._steps(counts), f"The score is {value:.5f}."]
         return Explanation(name, value, "", tuple(passages), (), tuple(steps))
 
@@ -100,9 +100,9 @@ class Bleu(_Sacrebleu):
     name = "bleu"
 
     def _steps(self, counts: Sequence[int]) -> list[str]:
-        ours, theirs = counts[:2]
+        summary_length, reference_length = counts[:2]
         steps = [f"{counts[1 + n]} of {counts[5 + n]} {n}-grams of the summary match." for n in (1, 2, 3, 4)]
-        return [*steps, f"The summary has {ours} tokens, the closest reference {theirs}."]
+        return [*steps, f"The summary has {summary_length} tokens, the closest reference {reference_length}."]
 
     def _scorer(self, corpus: bool) -> Any:
         effective = self.options["effective"] == "yes" and not corpus
@@ -120,7 +120,7 @@ class Bleu(_Sacrebleu):
         Option("words", "0", "order of word n-grams to add: 2 is chrF++", choices=("0", "1", "2")),
         Option("beta", "2", "weight of recall", choices=("1", "2", "3")),
     ),
-    hidden=tuple(f"#{what}-{n}" for n in range(1, 9) for what in ("summary", "reference", "both")),
+    hidden=tuple(f"#{side}-{n}" for n in range(1, 9) for side in ("summary", "reference", "both")),
 )
 class Chrf(_Sacrebleu):
     """Three counts per order: in the summary, in the reference, in both."""
@@ -134,10 +134,10 @@ class Chrf(_Sacrebleu):
     def _steps(self, counts: Sequence[int]) -> list[str]:
         triples = [counts[i : i + 3] for i in range(0, len(counts), 3)]
         return [
-            f"{both} of {ours} {n}-grams of characters match, and of {theirs} in the best reference."
+            f"{shared} of {in_summary} {n}-grams of characters match, and of {in_reference} in the best reference."
             if n <= 6
-            else f"{both} of {ours} {n - 6}-grams of words match, and of {theirs} in the best reference."
-            for n, (ours, theirs, both) in enumerate(triples, start=1)
+            else f"{shared} of {in_summary} {n - 6}-grams of words match, and of {in_reference} in the best reference."
+            for n, (in_summary, in_reference, shared) in enumerate(triples, start=1)
         ]
 
     def _scorer(self, corpus: bool) -> Any:

@@ -41,56 +41,58 @@ class Cider(Family):
 
     def fit_corpus(self, documents: Iterable[Document]) -> Cider:
         """The same metric with the document frequencies of these documents' references."""
-        made = Cider(self.options)
+        fitted = Cider(self.options)
         digest = sha256()
-        seen: Counter[Gram] = Counter()
+        frequency: Counter[Gram] = Counter()
         for document in documents:
-            made._documents += 1
-            counted = [counts(text) for text in document.references]
-            seen.update({gram for one in counted for gram in one})
-            for one in sorted(" ".join(gram) + f" {n}" for found in counted for gram, n in found.items()):
-                digest.update(one.encode("utf-8", "surrogatepass") + b"\n")
+            fitted._documents += 1
+            counters = [counts(text) for text in document.references]
+            frequency.update({gram for counter in counters for gram in counter})
+            for line in sorted(" ".join(gram) + f" {n}" for counter in counters for gram, n in counter.items()):
+                digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
             digest.update(b"\f")
-        made._frequency = dict(seen)
-        made._corpus = f"{made._documents}-{digest.hexdigest()[:12]}"
-        return made
+        fitted._frequency = dict(frequency)
+        fitted._corpus = f"{fitted._documents}-{digest.hexdigest()[:12]}"
+        return fitted
 
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         references = [self._vectors(counts(text)) for text in document.references]
         lengths = [_length(text) for text in document.references]
         rows = []
         for summary in summaries:
-            ours, length = self._vectors(counts(summary)), _length(summary)
-            found = [
-                similarity(ours, theirs, length - other) for theirs, other in zip(references, lengths, strict=True)
+            vectors, size = self._vectors(counts(summary)), _length(summary)
+            similarities = [
+                similarity(vectors, reference, size - length)
+                for reference, length in zip(references, lengths, strict=True)
             ]
-            rows.append([10.0 * fsum(found) / len(found)] * len(columns))
+            rows.append([10.0 * fsum(similarities) / len(similarities)] * len(columns))
         return rows
 
     def explain(self, name: str, document: Document, summary: Text) -> Explanation:
-        ours, counted = self._vectors(counts(summary)), counts(summary)
+        vectors, in_summary = self._vectors(counts(summary)), counts(summary)
         passages, units, steps = [Passage("Summary", joined(summary))], [], []
         for number, text in enumerate(document.references, start=1):
-            title, theirs = f"Reference {number}", counts(text)
+            title, in_reference = f"Reference {number}", counts(text)
             passages.append(Passage(title, joined(text)))
+            shared = in_summary & in_reference
             units += [
-                Unit(" ".join(gram), counted[gram], theirs[gram], min(counted[gram], theirs[gram]), title)
-                for gram in theirs
-                if gram in counted
+                Unit(" ".join(gram), in_summary[gram], in_reference[gram], shared[gram], title)
+                for gram in in_reference
+                if gram in shared
             ]
-            found = similarity(ours, self._vectors(theirs), _length(summary) - _length(text))
-            steps.append(f"{title}: the mean clipped cosine times the length factor is {found:.6f}.")
+            value = similarity(vectors, self._vectors(in_reference), _length(summary) - _length(text))
+            steps.append(f"{title}: the mean clipped cosine times the length factor is {value:.6f}.")
         steps.append(f"Document frequencies come from {self._documents} documents; the score is 10 times the mean.")
         return Explanation(name, 0.0, "", tuple(passages), tuple(units), tuple(steps))
 
     def versions(self) -> Mapping[str, str]:
         return {"n": "4", "sigma": "6", "words": "unicode-lc", "corpus": self._corpus}
 
-    def _vectors(self, counted: Counter[Gram]) -> list[Vector]:
+    def _vectors(self, gram_counts: Counter[Gram]) -> list[Vector]:
         """One tf-idf vector per order; a gram in no reference counts as if it stood in one."""
         everything = log(max(self._documents, 1))
         vectors: list[Vector] = [{} for _ in ORDERS]
-        for gram, times in counted.items():
+        for gram, times in gram_counts.items():
             rarity = everything - log(max(1, self._frequency.get(gram, 0)))
             vectors[len(gram) - 1][gram] = times * rarity
         return vectors
@@ -99,18 +101,18 @@ class Cider(Family):
 def counts(text: Text) -> Counter[Gram]:
     """All n-grams of orders 1 to 4."""
     words = _WORD.findall(joined(text).lower())
-    found: Counter[Gram] = Counter()
+    gram_counts: Counter[Gram] = Counter()
     for n in ORDERS:
-        found.update(zip(*(words[k:] for k in range(n)), strict=False))
-    return found
+        gram_counts.update(zip(*(words[k:] for k in range(n)), strict=False))
+    return gram_counts
 
 
-def similarity(ours: Sequence[Vector], theirs: Sequence[Vector], difference: int) -> float:
+def similarity(summary: Sequence[Vector], reference: Sequence[Vector], difference: int) -> float:
     """Mean over the orders of the clipped cosine, times a Gaussian of the difference in length."""
     values = []
-    for mine, other in zip(ours, theirs, strict=True):
-        norm = sqrt(fsum(v * v for v in mine.values())) * sqrt(fsum(v * v for v in other.values()))
-        dot = fsum(min(value, other[gram]) * other[gram] for gram, value in mine.items() if gram in other)
+    for vector, target in zip(summary, reference, strict=True):
+        norm = sqrt(fsum(v * v for v in vector.values())) * sqrt(fsum(v * v for v in target.values()))
+        dot = fsum(min(value, target[gram]) * target[gram] for gram, value in vector.items() if gram in target)
         values.append(dot / norm if norm else 0.0)
     return exp(-(difference**2) / (2 * SIGMA**2)) * fsum(values) / len(values)
 

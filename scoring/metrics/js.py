@@ -32,8 +32,8 @@ class JensenShannon(Family):
         references = {n: [distribution(text, n) for text in document.references] for n in sizes}
         rows = []
         for summary in summaries:
-            ours = {n: distribution(summary, n) for n in sizes}
-            rows.append([_mean([-divergence(ours[n], theirs) for theirs in references[n]]) for n in sizes])
+            shares = {n: distribution(summary, n) for n in sizes}
+            rows.append([_mean([-divergence(shares[n], reference) for reference in references[n]]) for n in sizes])
         return rows
 
     def versions(self) -> Mapping[str, str]:
@@ -46,14 +46,15 @@ class JensenShannon(Family):
 
     def explain(self, name: str, document: Document, summary: Text) -> Explanation:
         n = int(name.removeprefix("js-"))
-        ours = counts(summary, n)
+        in_summary = counts(summary, n)
         passages = [Passage("Summary", joined(summary))]
         units, steps = [], []
         for number, text in enumerate(document.references, start=1):
-            title, theirs = f"Reference {number}", counts(text, n)
+            title, in_reference = f"Reference {number}", counts(text, n)
             passages.append(Passage(title, joined(text)))
-            grams = dict.fromkeys([*theirs, *ours])
-            units += [Unit(" ".join(g), ours[g], theirs[g], min(ours[g], theirs[g]), title) for g in grams]
+            shared = in_summary & in_reference
+            grams = dict.fromkeys([*in_reference, *in_summary])
+            units += [Unit(" ".join(g), in_summary[g], in_reference[g], shared[g], title) for g in grams]
             value = divergence(distribution(summary, n), distribution(text, n))
             steps.append(f"{title}: the divergence of the two distributions is {value:.6f}.")
         steps.append("The score is minus the mean over the references.")
@@ -69,18 +70,18 @@ def counts(text: Text, n: int) -> Counter[Gram]:
 
 def distribution(text: Text, n: int) -> dict[Gram, float]:
     """Relative frequencies; empty when there is nothing to count."""
-    counted = counts(text, n)
-    total = sum(counted.values())
-    return {gram: times / total for gram, times in counted.items()}
+    gram_counts = counts(text, n)
+    total = sum(gram_counts.values())
+    return {gram: times / total for gram, times in gram_counts.items()}
 
 
 def divergence(p: Mapping[Gram, float], q: Mapping[Gram, float]) -> float:
     """Jensen–Shannon divergence in nats; undefined when one side has no n-grams."""
     if not p or not q:
         return nan
-    ours = fsum(value * log(2 * value / (value + q.get(gram, 0.0))) for gram, value in p.items())
-    theirs = fsum(value * log(2 * value / (value + p.get(gram, 0.0))) for gram, value in q.items())
-    return (ours + theirs) / 2
+    p_divergence = fsum(value * log(2 * value / (value + q.get(gram, 0.0))) for gram, value in p.items())
+    q_divergence = fsum(value * log(2 * value / (value + p.get(gram, 0.0))) for gram, value in q.items())
+    return (p_divergence + q_divergence) / 2
 
 
 def _mean(values: Sequence[float]) -> float:

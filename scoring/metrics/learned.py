@@ -23,4 +23,4 @@ class Learned(Composite):
     """Ridge regression; its file is a list of weights."""
 
     kinds = ("learned", "s3-pyr", "s3-resp")
-    how = FIT
+    command = FIT

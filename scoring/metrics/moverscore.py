@@ -24,7 +24,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class _Heap:
+class _WeightedGrams:
     """The n-grams of a text: unit vectors and positive weights."""
 
     vectors: Array
@@ -65,18 +65,18 @@ class MoverScore(EncoderFamily):
         """The same metric with the rarity of tokens in these documents' references."""
         if self.options["idf"] == "no":
             return self
-        made = copy.copy(self)
-        made._references = self.count_references(documents)
-        made._summaries = made._references if self.options["idf"] == "references" else None
-        return made
+        fitted = copy.copy(self)
+        fitted._references = self.count_references(documents)
+        fitted._summaries = fitted._references if self.options["idf"] == "references" else None
+        return fitted
 
     def fit_summaries(self, summaries: Iterable[Text]) -> Self:
         """The same metric with the rarity of tokens in these summaries."""
         if self.options["idf"] != "both":
             return self
-        made = copy.copy(self)
-        made._summaries = self.count_tokens(lambda: summaries)
-        return made
+        fitted = copy.copy(self)
+        fitted._summaries = self.count_tokens(lambda: summaries)
+        return fitted
 
     def versions(self) -> Mapping[str, str]:
         corpus = {
@@ -90,22 +90,22 @@ class MoverScore(EncoderFamily):
         return document.references
 
     def values(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
-        references = [self._heap(self.encoded(text), self._references) for text in document.references]
+        references = [self._weighted_grams(self.encoded(text), self._references) for text in document.references]
         rows = []
         for summary in summaries:
-            ours = self._heap(self.encoded(summary), self._summaries)
-            found = [_closeness(ours, theirs) for theirs in references]
-            rows.append([fsum(found) / len(found)] * len(columns))
+            summary_grams = self._weighted_grams(self.encoded(summary), self._summaries)
+            scores = [_closeness(summary_grams, reference) for reference in references]
+            rows.append([fsum(scores) / len(scores)] * len(columns))
         return rows
 
-    def _heap(self, text: Encoded, idf: Idf | None) -> _Heap | None:
+    def _weighted_grams(self, text: Encoded, idf: Idf | None) -> _WeightedGrams | None:
         """The n-grams of the tokens that count; none when nothing has a weight."""
-        kept = np.flatnonzero(self._counts(text.tokens))
-        if not len(kept):
+        places = np.flatnonzero(self._counts(text.tokens))
+        if not len(places):
             return None
-        ids = [text.tokens.ids[place] for place in kept.tolist()]
+        ids = [text.tokens.ids[place] for place in places.tolist()]
         weights = idf.weights(ids) if idf is not None else np.ones(len(ids))
-        vectors = text.vectors[kept].astype(np.float64)
+        vectors = text.vectors[places].astype(np.float64)
         return _grams(vectors, weights, int(self.options["n"]))
 
     def _counts(self, tokens: Tokens) -> npt.NDArray[np.bool_]:
@@ -119,7 +119,7 @@ class MoverScore(EncoderFamily):
         return counts
 
 
-def _grams(vectors: Array, weights: Array, n: int) -> _Heap | None:
+def _grams(vectors: Array, weights: Array, n: int) -> _WeightedGrams | None:
     """n-grams of neighbours: the weighted mean of their vectors, the sum of their weights."""
     size = min(n, len(weights))
     count = len(weights) - size + 1
@@ -128,11 +128,11 @@ def _grams(vectors: Array, weights: Array, n: int) -> _Heap | None:
     heavy = np.flatnonzero(total > 0)
     if not len(heavy):
         return None
-    return _Heap(np.asarray(unit(mixed[heavy]), dtype=np.float64), np.asarray(total, dtype=np.float64)[heavy])
+    return _WeightedGrams(np.asarray(unit(mixed[heavy]), dtype=np.float64), np.asarray(total, dtype=np.float64)[heavy])
 
 
-def _closeness(ours: _Heap | None, theirs: _Heap | None) -> float:
-    if ours is None or theirs is None:
+def _closeness(summary: _WeightedGrams | None, reference: _WeightedGrams | None) -> float:
+    if summary is None or reference is None:
         return nan
-    squares = 2.0 - 2.0 * (ours.vectors @ theirs.vectors.T)
-    return 1.0 - distance(ours.weights, theirs.weights, np.sqrt(np.maximum(squares, 0.0)))
+    squares = 2.0 - 2.0 * (summary.vectors @ reference.vectors.T)
+    return 1.0 - distance(summary.weights, reference.weights, np.sqrt(np.maximum(squares, 0.0)))

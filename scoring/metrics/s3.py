@@ -43,7 +43,7 @@ class S3Pyramid(Composite):
     """Trained on pyramid scores or their kin (LitePyramid recall)."""
 
     kinds = ("s3-pyr",)
-    how = _TRAIN.format("s3-pyr")
+    command = _TRAIN.format("s3-pyr")
 
 
 @_s3("s3-resp", "responsiveness")
@@ -51,4 +51,4 @@ class S3Responsiveness(Composite):
     """Trained on responsiveness or another overall judgment."""
 
     kinds = ("s3-resp",)
-    how = _TRAIN.format("s3-resp")
+    command = _TRAIN.format("s3-resp")

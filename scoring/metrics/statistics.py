@@ -30,14 +30,14 @@ def fragments(summary: Sequence[str], source: Sequence[str]) -> list[Fragment]:
     places: dict[str, list[int]] = {}
     for place, token in enumerate(source):
         places.setdefault(token, []).append(place)
-    found = []
+    copied = []
     start = 0
     while start < len(summary):
         length = _longest(summary, start, source, places.get(summary[start], ()))
         if length:
-            found.append(Fragment(start, length))
+            copied.append(Fragment(start, length))
         start += length or 1
-    return found
+    return copied
 
 
 def _longest(summary: Sequence[str], start: int, source: Sequence[str], places: Sequence[int]) -> int:
@@ -74,26 +74,26 @@ class Copying(Family):
 
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         source = word_tokens(document.source or "")
-        known = {n: set(grams(source, n)) for n in (1, 2, 3) if f"novel-{n}" in columns}
-        return [self._row(word_tokens(summary), source, known, columns) for summary in summaries]
+        source_grams = {n: set(grams(source, n)) for n in (1, 2, 3) if f"novel-{n}" in columns}
+        return [self._row(word_tokens(summary), source, source_grams, columns) for summary in summaries]
 
     def _row(
         self,
         summary: Sequence[str],
         source: Sequence[str],
-        known: Mapping[int, set[tuple[str, ...]]],
+        source_grams: Mapping[int, set[tuple[str, ...]]],
         columns: Sequence[str],
     ) -> list[float]:
         values: dict[str, float] = dict.fromkeys(columns, nan)
         size = len(summary)
         if size and not {*_COPYING}.isdisjoint(columns):
-            found = fragments(summary, source)
-            values["coverage"] = sum(one.length for one in found) / size
-            values["density"] = sum(one.length**2 for one in found) / size
+            copied = fragments(summary, source)
+            values["coverage"] = sum(fragment.length for fragment in copied) / size
+            values["density"] = sum(fragment.length**2 for fragment in copied) / size
             values["compression"] = len(source) / size
-        for n, there in known.items():
-            ours = set(grams(summary, n))
-            values[f"novel-{n}"] = len(ours - there) / len(ours) if ours else nan
+        for n, in_source in source_grams.items():
+            in_summary = set(grams(summary, n))
+            values[f"novel-{n}"] = len(in_summary - in_source) / len(in_summary) if in_summary else nan
         return [values[column] for column in columns]
 
     def versions(self) -> Mapping[str, str]:
@@ -101,29 +101,30 @@ class Copying(Family):
 
     def explain(self, name: str, document: Document, summary: Text) -> Explanation:
         words, source = word_tokens(summary), word_tokens(document.source or "")
-        shown = joined(summary)
-        spans = [(found.start(), found.end()) for found in TOKEN.finditer(shown)]
+        text = joined(summary)
+        spans = [(token.start(), token.end()) for token in TOKEN.finditer(text)]
         passages = (Passage("Source", joined(document.source or "")),)
         if name in _COPYING:
-            found = fragments(words, source)
-            marks = [Span(spans[f.start][0], spans[f.start + f.length - 1][1], "copied") for f in found]
-            sizes = ", ".join(str(one.length) for one in found) or "none"
+            copied = fragments(words, source)
+            marks = [Span(spans[f.start][0], spans[f.start + f.length - 1][1], "copied") for f in copied]
+            sizes = ", ".join(str(fragment.length) for fragment in copied) or "none"
             steps = (
                 f"Copied stretches of the summary, in tokens: {sizes}.",
                 f"The summary has {len(words)} tokens, the source {len(source)}.",
                 _FORMULAS[name],
             )
-            return Explanation(name, 0.0, "", (Passage("Summary", shown, tuple(marks)), *passages), (), steps)
+            return Explanation(name, 0.0, "", (Passage("Summary", text, tuple(marks)), *passages), (), steps)
         n = int(name.removeprefix("novel-"))
-        there, ours = Counter(grams(source, n)), Counter(grams(words, n))
+        in_source, in_summary = Counter(grams(source, n)), Counter(grams(words, n))
         marks = [
             Span(spans[i][0], spans[i + n - 1][1], "novel")
             for i, gram in enumerate(grams(words, n))
-            if gram not in there
+            if gram not in in_source
         ]
-        units = tuple(Unit(" ".join(g), ours[g], there[g], min(1, there[g]), "Source") for g in ours)
-        told = (f"{sum(g not in there for g in ours)} of {len(ours)} different {n}-grams are not in the source.",)
-        return Explanation(name, 0.0, "", (Passage("Summary", shown, merge(marks)), *passages), units, told)
+        units = tuple(Unit(" ".join(g), in_summary[g], in_source[g], int(g in in_source), "Source") for g in in_summary)
+        novel = sum(gram not in in_source for gram in in_summary)
+        step = f"{novel} of {len(in_summary)} different {n}-grams are not in the source."
+        return Explanation(name, 0.0, "", (Passage("Summary", text, merge(marks)), *passages), units, (step,))
 
 
 _FORMULAS = {
@@ -143,35 +144,35 @@ _FORMULAS = {
     reference=_PEER,
     needs=(),
 )
-class OwnText(Family):
+class LengthAndRepetition(Family):
     """What a summary says about itself."""
 
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
-        return [[_own(word_tokens(summary), column) for column in columns] for summary in summaries]
+        return [[_length_or_repetition(word_tokens(summary), column) for column in columns] for summary in summaries]
 
     def versions(self) -> Mapping[str, str]:
         return {"words": "unicode-lc-punctuation"}
 
     def explain(self, name: str, document: Document, summary: Text) -> Explanation:
-        words, shown = word_tokens(summary), joined(summary)
+        words, text = word_tokens(summary), joined(summary)
         if name == "length":
             steps = (f"The summary has {len(words)} words and punctuation marks.",)
-            return Explanation(name, 0.0, "", (Passage("Summary", shown),), (), steps)
+            return Explanation(name, 0.0, "", (Passage("Summary", text),), (), steps)
         n = int(name.removeprefix("repeated-"))
-        found = Counter(grams(words, n))
-        spans = [(one.start(), one.end()) for one in TOKEN.finditer(shown)]
+        gram_counts = Counter(grams(words, n))
+        spans = [(token.start(), token.end()) for token in TOKEN.finditer(text)]
         marks = [
             Span(spans[i][0], spans[i + n - 1][1], "repeated")
             for i, gram in enumerate(grams(words, n))
-            if found[gram] > 1
+            if gram_counts[gram] > 1
         ]
-        units = tuple(Unit(" ".join(g), c, 0, int(c > 1)) for g, c in found.items() if c > 1)
-        steps = (f"{len(units)} of {len(found)} different {n}-grams stand more than once.",)
-        return Explanation(name, 0.0, "", (Passage("Summary", shown, merge(marks)),), units, steps)
+        units = tuple(Unit(" ".join(g), c, 0, int(c > 1)) for g, c in gram_counts.items() if c > 1)
+        steps = (f"{len(units)} of {len(gram_counts)} different {n}-grams stand more than once.",)
+        return Explanation(name, 0.0, "", (Passage("Summary", text, merge(marks)),), units, steps)
 
 
-def _own(words: Sequence[str], column: str) -> float:
+def _length_or_repetition(words: Sequence[str], column: str) -> float:
     if column == "length":
         return float(len(words))
-    found = Counter(grams(words, int(column.removeprefix("repeated-"))))
-    return sum(times > 1 for times in found.values()) / len(found) if found else nan
+    gram_counts = Counter(grams(words, int(column.removeprefix("repeated-"))))
+    return sum(times > 1 for times in gram_counts.values()) / len(gram_counts) if gram_counts else nan

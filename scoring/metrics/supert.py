@@ -9,19 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring.base import library_version
-from scoring.models.encoder import Ask, Want
+from scoring.models.encoder import TextToEncode
 from scoring.models.encoder_family import LAYER, LONG, MODEL, PRECISION, Encoded, EncoderFamily, long_option, unit
-from scoring.options import Option
+from scoring.options import Option, check_positive
 from scoring.registry import metric
 from scoring.texts import Document, Text, sentences
 from scoring.texts_english import STOP_WORDS
 
 Array = npt.NDArray[np.floating]
-
-
-def _check_top(value: str) -> None:
-    if not value.isdecimal() or int(value) < 1:
-        raise ValueError("it is a whole number above 0")
 
 
 @metric(
@@ -33,7 +28,7 @@ def _check_top(value: str) -> None:
     options=(
         MODEL,
         LAYER,
-        Option("top", "15", "how many sentences of the source make the pseudo-reference", check=_check_top),
+        Option("top", "15", "how many sentences of the source make the pseudo-reference", check=check_positive),
         Option("context", "text", "what the model reads at once", choices=("text", "sentence")),
         long_option("windows"),
         PRECISION,
@@ -52,29 +47,29 @@ class Supert(EncoderFamily):
     def texts(self, document: Document) -> Sequence[Text]:
         return [] if document.source is None else [document.source]
 
-    def texts_to_encode(self, document: Document, summaries: Sequence[Text]) -> Iterable[Ask]:
+    def texts_to_encode(self, document: Document, summaries: Sequence[Text]) -> Iterable[TextToEncode]:
         if self.options["context"] == "text":
             return super().texts_to_encode(document, summaries)
-        where = (self.options["model"], self.half, self._folder)
-        split = [*self._leading(document), *(one for summary in summaries for one in sentences(summary))]
-        return [Ask(*where, Want(one, self.layer, self.options[LONG])) for one in split]
+        settings = (self.options["model"], self.is_half, self._folder)
+        split = [*self._leading(document), *(sentence for summary in summaries for sentence in sentences(summary))]
+        return [TextToEncode(*settings, self._request(sentence)) for sentence in split]
 
     def values(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         leading = self._leading(document)
         if self.options["context"] == "sentence":
-            theirs = self._sentence_tokens(leading)
-            ours = [self._sentence_tokens(sentences(summary)) for summary in summaries]
+            source_vectors = self._sentence_tokens(leading)
+            summary_vectors = [self._sentence_tokens(sentences(summary)) for summary in summaries]
         else:
-            theirs = _content(self.encoded(document.source or ""), leading)
-            ours = [_content(self.encoded(summary)) for summary in summaries]
-        return [[_f(one, theirs)] * len(columns) for one in ours]
+            source_vectors = _content(self.encoded(document.source or ""), leading)
+            summary_vectors = [_content(self.encoded(summary)) for summary in summaries]
+        return [[_f(vectors, source_vectors)] * len(columns) for vectors in summary_vectors]
 
     def _leading(self, document: Document) -> Sequence[str]:
         return sentences(document.source or "")[: int(self.options["top"])]
 
     def _sentence_tokens(self, split: Sequence[str]) -> Array:
-        found = [_content(self.encoded(one)) for one in split]
-        return np.concatenate(found) if found else np.empty((0, 1), dtype=np.float32)
+        vectors = [_content(self.encoded(sentence)) for sentence in split]
+        return np.concatenate(vectors) if vectors else np.empty((0, 1), dtype=np.float32)
 
 
 def _content(text: Encoded, leading: Sequence[str] | None = None) -> Array:
@@ -90,15 +85,15 @@ def _end(text: str, leading: Sequence[str]) -> int:
     """Where the last of these sentences ends in the text that they were found in."""
     place = 0
     for sentence in leading:
-        found = text.find(sentence.strip(), place)
-        place = (place if found < 0 else found) + len(sentence.strip())
+        start = text.find(sentence.strip(), place)
+        place = (place if start < 0 else start) + len(sentence.strip())
     return place
 
 
-def _f(ours: Array, theirs: Array) -> float:
-    if not len(ours) or not len(theirs):
+def _f(summary: Array, source: Array) -> float:
+    if not len(summary) or not len(source):
         return nan
-    similar = ours @ theirs.T
+    similar = summary @ source.T
     precision, recall = float(similar.max(axis=1).mean()), float(similar.max(axis=0).mean())
     total = precision + recall
     return 2 * precision * recall / total if total else 0.0

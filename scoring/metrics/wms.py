@@ -41,8 +41,8 @@ class Bag:
 class Flow:
     """A share of the mass that goes from an item of the summary to one of the reference."""
 
-    ours: Item
-    theirs: Item
+    origin: Item
+    target: Item
     share: float
     distance: float
 
@@ -69,14 +69,14 @@ class MoversSimilarity(VectorFamily):
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         vectors, split = self.vectors(), self.options["split"]
         references = [content(text, vectors, split) for text in document.references]
-        theirs = {kind: [make_bag(kind, text, vectors) for text in references] for kind in columns}
+        reference_bags = {kind: [make_bag(kind, text, vectors) for text in references] for kind in columns}
         rows = []
         for text in summaries:
-            ours = content(text, vectors, split)
+            summary = content(text, vectors, split)
             row = []
             for kind in columns:
-                bag = make_bag(kind, ours, vectors)
-                row.append(self._pool([similarity(bag, other) for other in theirs[kind]]))
+                bag = make_bag(kind, summary, vectors)
+                row.append(self._pool([similarity(bag, reference) for reference in reference_bags[kind]]))
             rows.append(row)
         return rows
 
@@ -88,28 +88,28 @@ class MoversSimilarity(VectorFamily):
 
     def explain(self, name: str, document: Document, summary: Text) -> Explanation:
         vectors, split = self.vectors(), self.options["split"]
-        ours = content(summary, vectors, split)
-        mine = make_bag(name, ours, vectors)
+        summary_content = content(summary, vectors, split)
+        summary_bag = make_bag(name, summary_content, vectors)
         passages = [_passage("Summary", summary, (content(text, vectors, split) for text in document.references))]
         units: list[Unit] = []
         steps: list[str] = []
         for number, text in enumerate(document.references, start=1):
-            title, theirs = f"Reference {number}", content(text, vectors, split)
-            other = make_bag(name, theirs, vectors)
-            passages.append(_passage(title, text, [ours]))
-            units += _units(mine, other, title)
-            steps += _steps(mine, other, title)
-        how = "best" if self.options["multi"] == "best" else "mean"
-        steps.append(f"The score is the {how} of exp(−distance) over the references.")
+            title, reference_content = f"Reference {number}", content(text, vectors, split)
+            reference_bag = make_bag(name, reference_content, vectors)
+            passages.append(_passage(title, text, [summary_content]))
+            units += _units(summary_bag, reference_bag, title)
+            steps += _steps(summary_bag, reference_bag, title)
+        pooling = "best" if self.options["multi"] == "best" else "mean"
+        steps.append(f"The score is the {pooling} of exp(−distance) over the references.")
         return Explanation(name, 0.0, "", tuple(passages), tuple(units), tuple(steps))
 
-    def _pool(self, found: Sequence[float]) -> float:
-        return max(found) if self.options["multi"] == "best" else fsum(found) / len(found)
+    def _pool(self, similarities: Sequence[float]) -> float:
+        return max(similarities) if self.options["multi"] == "best" else fsum(similarities) / len(similarities)
 
 
 def content(text: Text, vectors: WordVectors, split: str) -> list[Item]:
     """The words of each sentence that take part; sentences without any are left out."""
-    found = (
+    sentence_words = (
         tuple(
             word
             for word in TOKEN.findall(sentence.lower())
@@ -117,92 +117,91 @@ def content(text: Text, vectors: WordVectors, split: str) -> list[Item]:
         )
         for sentence in sentences(text, split)
     )
-    return [words for words in found if words]
+    return [words for words in sentence_words if words]
 
 
 def make_bag(kind: str, text: Sequence[Item], vectors: WordVectors) -> Bag:
     """Words weigh their count, sentences the number of their words (Clark et al., section 3)."""
     weights: Counter[Item] = Counter()
-    parts: list[Matrix] = []
+    matrices: list[Matrix] = []
     if kind != "sms":
         words = Counter(word for sentence in text for word in sentence)
         weights.update({(word,): times for word, times in words.items()})
-        parts.append(vectors.of(words))
+        matrices.append(vectors.of(words))
     if kind != "wms":
-        whole = Counter(text)
+        sentence_counts = Counter(text)
         # A sentence of one word is an item of its own beside that word: the empty string keeps them apart.
-        weights.update({(*sentence, ""): len(sentence) * times for sentence, times in whole.items()})
-        parts += [vectors.of(sentence).mean(axis=0, keepdims=True) for sentence in whole]
-    return Bag(weights, np.vstack(parts) if weights else np.empty((0, 0)))
+        weights.update({(*sentence, ""): len(sentence) * times for sentence, times in sentence_counts.items()})
+        matrices += [vectors.of(sentence).mean(axis=0, keepdims=True) for sentence in sentence_counts]
+    return Bag(weights, np.vstack(matrices) if weights else np.empty((0, 0)))
 
 
-def similarity(ours: Bag, theirs: Bag) -> float:
+def similarity(summary: Bag, reference: Bag) -> float:
     """exp(−distance); undefined when one side has nothing to carry."""
-    if not ours.weights or not theirs.weights:
+    if not summary.weights or not reference.weights:
         return nan
-    return exp(-_distance(ours, theirs))
+    return exp(-_distance(summary, reference))
 
 
-def _distance(ours: Bag, theirs: Bag) -> float:
+def _distance(summary: Bag, reference: Bag) -> float:
     from scipy.spatial.distance import cdist
 
-    left, right = _residues(ours, theirs)
-    moved = left > 0
-    wanted = right > 0
-    if not moved.any():
+    supply, demand = _residue(summary, reference), _residue(reference, summary)
+    is_moved = supply > 0
+    is_demanded = demand > 0
+    if not is_moved.any():
         return 0.0
-    costs = cdist(ours.vectors[moved], theirs.vectors[wanted])
-    share = left.sum() / (ours.total * theirs.total)
-    return float(share) * earth_mover.distance(left[moved], right[wanted], costs)
+    costs = cdist(summary.vectors[is_moved], reference.vectors[is_demanded])
+    share = supply.sum() / (summary.total * reference.total)
+    return float(share) * earth_mover.distance(supply[is_moved], demand[is_demanded], costs)
 
 
-def _residues(ours: Bag, theirs: Bag) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """What is left on both sides when items that both have stay where they are.
+def _residue(bag: Bag, peer: Bag) -> npt.NDArray[np.float64]:
+    """What is left of a bag when items that both have stay where they are.
 
-    The distance is a metric, so leaving them costs nothing and is optimal. Weights are counts times the other side's
-    total: whole numbers, and equal sums on both sides.
+    The distance is a metric, so leaving them costs nothing and is optimal. Weights are counts times the peer's total:
+    whole numbers, and equal sums on both sides.
     """
-    have, want = ours.total, theirs.total
-    left = {item: weight * want - theirs.weights.get(item, 0) * have for item, weight in ours.weights.items()}
-    right = {item: weight * have - ours.weights.get(item, 0) * want for item, weight in theirs.weights.items()}
-    positive = (np.maximum(np.array(list(side.values()), dtype=np.float64), 0.0) for side in (left, right))
-    return next(positive), next(positive)
+    total, peer_total = bag.total, peer.total
+    residue = [weight * peer_total - peer.weights.get(item, 0) * total for item, weight in bag.weights.items()]
+    return np.maximum(np.array(residue, dtype=np.float64), 0.0)
 
 
-def flows(ours: Bag, theirs: Bag) -> list[Flow]:
+def flows(summary: Bag, reference: Bag) -> list[Flow]:
     """The best transport, largest costs first, without what stays where it is."""
     from scipy.spatial.distance import cdist
 
-    left, right = _residues(ours, theirs)
-    if not left.any():
+    supply, demand = _residue(summary, reference), _residue(reference, summary)
+    if not supply.any():
         return []
-    mine = [item for item, weight in zip(ours.weights, left, strict=True) if weight]
-    other = [item for item, weight in zip(theirs.weights, right, strict=True) if weight]
-    costs = cdist(ours.vectors[left > 0], theirs.vectors[right > 0])
-    shares = earth_mover.plan(left[left > 0], right[right > 0], costs) * left.sum() / (ours.total * theirs.total)
-    found = [
-        Flow(mine[i], other[j], float(shares[i, j]), float(costs[i, j]))
+    summary_items = [item for item, weight in zip(summary.weights, supply, strict=True) if weight]
+    reference_items = [item for item, weight in zip(reference.weights, demand, strict=True) if weight]
+    costs = cdist(summary.vectors[supply > 0], reference.vectors[demand > 0])
+    total = summary.total * reference.total
+    shares = earth_mover.plan(supply[supply > 0], demand[demand > 0], costs) * supply.sum() / total
+    moves = [
+        Flow(summary_items[i], reference_items[j], float(shares[i, j]), float(costs[i, j]))
         for i, j in zip(*np.nonzero(shares), strict=True)
     ]
-    return sorted(found, key=lambda flow: -flow.share * flow.distance)
+    return sorted(moves, key=lambda flow: -flow.share * flow.distance)
 
 
-def _steps(ours: Bag, theirs: Bag, title: str) -> list[str]:
-    if not ours.weights or not theirs.weights:
+def _steps(summary: Bag, reference: Bag, title: str) -> list[str]:
+    if not summary.weights or not reference.weights:
         return [f"{title}: one side has no word with a vector, so there is no distance."]
-    found = flows(ours, theirs)
+    moves = flows(summary, reference)
     lines = [
-        f"{title}: {flow.share:.4f} of the mass goes from “{_name(flow.ours)}” to “{_name(flow.theirs)}”, "
+        f"{title}: {flow.share:.4f} of the mass goes from “{_name(flow.origin)}” to “{_name(flow.target)}”, "
         f"{flow.distance:.3f} apart."
-        for flow in found[:_SHOWN_FLOWS]
+        for flow in moves[:_SHOWN_FLOWS]
     ]
-    if len(found) > _SHOWN_FLOWS:
-        lines.append(f"{title}: {len(found) - _SHOWN_FLOWS} smaller moves.")
-    stays = 1.0 - fsum(flow.share for flow in found)
-    whole = fsum(flow.share * flow.distance for flow in found)
+    if len(moves) > _SHOWN_FLOWS:
+        lines.append(f"{title}: {len(moves) - _SHOWN_FLOWS} smaller moves.")
+    unmoved = 1.0 - fsum(flow.share for flow in moves)
+    distance = fsum(flow.share * flow.distance for flow in moves)
     return [
         *lines,
-        f"{title}: {stays:.4f} stays in its place; the distance is {whole:.6f}, exp(−it) {exp(-whole):.6f}.",
+        f"{title}: {unmoved:.4f} stays in its place; the distance is {distance:.6f}, exp(−it) {exp(-distance):.6f}.",
     ]
 
 
@@ -210,13 +209,14 @@ def _name(item: Item) -> str:
     return " ".join(item).strip()
 
 
-def _units(ours: Bag, theirs: Bag, title: str) -> list[Unit]:
-    both = [(item, times, theirs.weights[item]) for item, times in ours.weights.items() if item in theirs.weights]
-    return [Unit(_name(item), mine, other, min(mine, other), title) for item, mine, other in both]
+def _units(summary: Bag, reference: Bag, title: str) -> list[Unit]:
+    shared = [item for item in summary.weights if item in reference.weights]
+    counts = [(_name(item), summary.weights[item], reference.weights[item]) for item in shared]
+    return [Unit(*row, min(row[1:]), title) for row in counts]
 
 
-def _passage(title: str, text: Text, others: Iterable[Sequence[Item]]) -> Passage:
+def _passage(title: str, text: Text, other_texts: Iterable[Sequence[Item]]) -> Passage:
     """The text with the words marked that the other side has too."""
-    there = {word for other in others for sentence in other for word in sentence}
-    spans = tuple(Span(place.start, place.end) for place in locate(in_lines(text)) if place.word in there)
+    other_words = {word for other_text in other_texts for sentence in other_text for word in sentence}
+    spans = tuple(Span(place.start, place.end) for place in locate(in_lines(text)) if place.word in other_words)
     return Passage(title, in_lines(text), spans)

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from analysis.sentence import Sentence
-from scoring.base import Need, Readiness
+from scoring.base import Readiness, Requirement
 from scoring.errors import NotReady
 from scoring.models import facts_cache
 
@@ -42,9 +42,9 @@ class Model:
     @property
     def fingerprint(self) -> str:
         """A hash of weights, settings and vocabulary: what its numbers depend on."""
-        return self.kept_fingerprint(None)
+        return self.cached_fingerprint(None)
 
-    def kept_fingerprint(self, cache: Path | None) -> str:
+    def cached_fingerprint(self, cache: Path | None) -> str:
         """The same hash; files that haven't changed since it was noted in the cache folder aren't read again."""
         key = json.dumps(["fingerprint", str(self.folder), [_state(path) for path in _files(self.folder)]])
         if key not in _fingerprints:
@@ -65,8 +65,8 @@ class Model:
 
 def find(name: str) -> Model | None:
     """The model of that name, or None when it isn't here."""
-    for look in (_in_folder, _in_package, _in_hub_cache):
-        folder = look(name)
+    for find_folder in (_in_folder, _in_package, _in_hub_cache):
+        folder = find_folder(name)
         if folder is not None and _is_model(folder):
             return Model(name, folder)
     return None
@@ -74,10 +74,10 @@ def find(name: str) -> Model | None:
 
 def require(name: str) -> Model:
     """The model, or the sentence that helps."""
-    found = find(name)
-    if found is None:
+    model = find(name)
+    if model is None:
         raise NotReady(how_to_get(name))
-    return found
+    return model
 
 
 def readiness(name: str) -> Readiness:
@@ -85,11 +85,11 @@ def readiness(name: str) -> Readiness:
     return Readiness(True) if find(name) is not None else Readiness(False, how_to_get(name))
 
 
-def need(name: str, what: str = "encoder") -> Need:
+def requirement(name: str, kind: str = "encoder") -> Requirement:
     """The model as something that a metric needs."""
-    found = find(name)
-    known = found.size if found is not None else SIZES.get(name, 0)
-    return Need(f"{what} {name}", found is not None, known, command(name))
+    model = find(name)
+    size = model.size if model is not None else SIZES.get(name, 0)
+    return Requirement(f"{kind} {name}", model is not None, size, command(name))
 
 
 def command(name: str) -> str:
@@ -153,10 +153,10 @@ def _in_hub_cache(name: str) -> Path | None:
     except ImportError:
         return None
     try:
-        found = try_to_load_from_cache(name, "config.json")
+        config_path = try_to_load_from_cache(name, "config.json")
     except HFValidationError:
         return None
-    return Path(found).parent if isinstance(found, str) else None
+    return Path(config_path).parent if isinstance(config_path, str) else None
 
 
 def _is_model(folder: Path) -> bool:
@@ -166,10 +166,10 @@ def _is_model(folder: Path) -> bool:
 def _files(folder: Path) -> list[Path]:
     """The files that matter, in order: weights, settings, vocabulary."""
     kinds = (".safetensors", ".json", ".bin", ".txt", ".model")
-    found = [path for path in folder.iterdir() if path.is_file() and path.name.endswith(kinds)]
-    if any(path.name.endswith(".safetensors") for path in found):
-        found = [path for path in found if not path.name.endswith(".bin")]
-    return sorted(found)
+    files = [path for path in folder.iterdir() if path.is_file() and path.name.endswith(kinds)]
+    if any(path.name.endswith(".safetensors") for path in files):
+        files = [path for path in files if not path.name.endswith(".bin")]
+    return sorted(files)
 
 
 _fingerprints: dict[str, str] = {}
@@ -179,8 +179,8 @@ _noted: set[tuple[Path | None, str]] = set()
 
 def _state(path: Path) -> tuple[str, int, int, int]:
     """What changes when a file is written or replaced."""
-    found = path.stat()
-    return path.name, found.st_size, found.st_mtime_ns, found.st_ino
+    status = path.stat()
+    return path.name, status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def _fingerprint(folder: Path) -> str:

@@ -26,30 +26,30 @@ _COMPILED = "ot.lp.emd_wrap"
 _OTHER_BACKENDS = "POT_BACKEND_DISABLE_PYTORCH"
 
 
-def distance(ours: Weights, theirs: Weights, costs: Costs) -> float:
-    """The least cost of moving the mass of one side onto the other; costs are one row per mass of ours.
+def distance(supply: Weights, demand: Weights, costs: Costs) -> float:
+    """The least cost of moving the mass of one side onto the other; costs are one row per mass of the supply.
 
     Both sides are scaled to a mass of one. Counts (whole numbers) are moved without rounding.
     """
-    if len(ours) == 1 or len(theirs) == 1:
+    if len(supply) == 1 or len(demand) == 1:
         # One heap on a side: there is only one plan.
-        return float(ours @ costs @ theirs / (ours.sum() * theirs.sum()))
-    return _solve(ours, theirs, costs)[0]
+        return float(supply @ costs @ demand / (supply.sum() * demand.sum()))
+    return _solve(supply, demand, costs)[0]
 
 
-def plan(ours: Weights, theirs: Weights, costs: Costs) -> npt.NDArray[np.float64]:
+def plan(supply: Weights, demand: Weights, costs: Costs) -> npt.NDArray[np.float64]:
     """How much goes where, as shares of the whole mass."""
-    return _solve(ours, theirs, costs)[1]
+    return _solve(supply, demand, costs)[1]
 
 
-def _solve(ours: Weights, theirs: Weights, costs: Costs) -> tuple[float, npt.NDArray[np.float64]]:
-    have, want = ours.sum(), theirs.sum()
+def _solve(supply: Weights, demand: Weights, costs: Costs) -> tuple[float, npt.NDArray[np.float64]]:
+    supplied, demanded = supply.sum(), demand.sum()
     # The solver wants equal masses to the last bit; products of counts are.
-    flow, cost, _, _, code = _solver()(ours * want, theirs * have, np.ascontiguousarray(costs), _ITERATIONS, 1)
+    flow, cost, *_, code = _solver()(supply * demanded, demand * supplied, np.ascontiguousarray(costs), _ITERATIONS, 1)
     if code != _OPTIMAL:
-        raise ScoringError(f"The transport of {len(ours)} to {len(theirs)} weights has no solution (code {code}).")
-    whole = have * want
-    return float(cost / whole), flow / whole
+        raise ScoringError(f"The transport of {len(supply)} to {len(demand)} weights has no solution (code {code}).")
+    total_mass = supplied * demanded
+    return float(cost / total_mass), flow / total_mass
 
 
 @lru_cache(maxsize=1)
@@ -74,11 +74,11 @@ def _without_the_rest() -> Iterator[None]:
 
     Whoever imports POT afterwards gets all of it.
     """
-    found = find_spec("ot") if "ot" not in sys.modules else None
-    if found is None or not found.submodule_search_locations:
+    spec = find_spec("ot") if "ot" not in sys.modules else None
+    if spec is None or not spec.submodule_search_locations:
         yield
         return
-    (root, *_) = found.submodule_search_locations
+    (root, *_) = spec.submodule_search_locations
     for name, folder in (("ot", Path(root)), ("ot.lp", Path(root) / "lp")):
         sys.modules[name] = ModuleType(name)
         sys.modules[name].__path__ = [str(folder)]

@@ -44,8 +44,8 @@ _TABLES = """
 def text_key(model: str, layer: str, reading: str, text: str) -> bytes:
     """What a text's vectors depend on: the model's hash, the layer, how it was read, and the text."""
     digest = blake2b(digest_size=16)
-    for part in (model, layer, reading, text):
-        content = part.encode("utf-8", "surrogatepass")
+    for component in (model, layer, reading, text):
+        content = component.encode("utf-8", "surrogatepass")
         digest.update(b"%d:" % len(content) + content)
     return digest.digest()
 
@@ -64,7 +64,7 @@ class EmbeddingCache:
         self._folder = folder / f"embeddings-{FORMAT}"
         self._limit, self._segment_size = limit, min(segment, max(limit // 4, 1))
         self._maps: dict[str, np.memmap[tuple[int], np.dtype[np.float32]]] = {}
-        self._own: Path | None = None
+        self._current: Path | None = None
         self._pid = 0
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -75,25 +75,25 @@ class EmbeddingCache:
     def get(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
         """The vectors of those keys that are here, mapped from disk and not to be written to."""
         base = self._connect()
-        found: dict[bytes, Vectors] = {}
-        used: set[str] = set()
+        vectors_by_key: dict[bytes, Vectors] = {}
+        used_segments: set[str] = set()
         for start in range(0, len(keys), _ASK_AT_ONCE):
-            some = keys[start : start + _ASK_AT_ONCE]
-            marks = ",".join("?" * len(some))
+            key_block = keys[start : start + _ASK_AT_ONCE]
+            marks = ",".join("?" * len(key_block))
             query = f"SELECT key, segment, place, rows, width FROM texts WHERE key IN ({marks})"  # noqa: S608
-            for key, segment, place, rows, width in base.execute(query, some).fetchall():
+            for key, segment, place, rows, width in base.execute(query, key_block).fetchall():
                 vectors = self._read(segment, place, rows, width)
                 if vectors is not None:
-                    found[key] = vectors
-                    used.add(segment)
-        if used:
+                    vectors_by_key[key] = vectors
+                    used_segments.add(segment)
+        if used_segments:
             # A minute's grain is enough to know what was used longest ago, and spares most writes.
             now = time.time()
-            rows_used = [(now, name, now - 60) for name in used]
+            rows_used = [(now, name, now - 60) for name in used_segments]
             base.executemany("UPDATE segments SET used = ? WHERE name = ? AND used < ?", rows_used)
-        return found
+        return vectors_by_key
 
-    def put(self, vectors: Mapping[bytes, Vectors]) -> None:
+    def store(self, vectors: Mapping[bytes, Vectors]) -> None:
         """Add texts; those that another process added first stay as they are."""
         if not vectors:
             return
@@ -110,12 +110,12 @@ class EmbeddingCache:
         try:
             base.execute("INSERT OR REPLACE INTO segments VALUES (?, ?, ?)", [segment.name, size, time.time()])
             base.executemany("INSERT OR IGNORE INTO texts VALUES (?, ?, ?, ?, ?)", rows)
-            gone = self._choose_old(base, segment.name)
+            dropped = self._choose_old(base, segment.name)
             base.execute("COMMIT")
         except BaseException:
             base.execute("ROLLBACK")
             raise
-        for name in gone:
+        for name in dropped:
             self._maps.pop(name, None)
             (self._folder / name).unlink(missing_ok=True)
 
@@ -127,7 +127,7 @@ class EmbeddingCache:
     def _connect(self) -> sqlite3.Connection:
         """This process's connection: neither it nor a segment may cross a fork."""
         if self._pid != os.getpid():
-            self._pid, self._own, self._maps = os.getpid(), None, {}
+            self._pid, self._current, self._maps = os.getpid(), None, {}
             self._base = sqlite3.connect(
                 self._folder / "index.sqlite3", timeout=60, isolation_level=None, check_same_thread=False
             )
@@ -138,24 +138,24 @@ class EmbeddingCache:
 
     def _segment(self) -> Path:
         """The file that this process appends to."""
-        if self._own is None or not self._own.exists() or self._own.stat().st_size >= self._segment_size:
-            self._own = self._folder / f"{uuid4().hex}.f32"
-        return self._own
+        if self._current is None or not self._current.exists() or self._current.stat().st_size >= self._segment_size:
+            self._current = self._folder / f"{uuid4().hex}.f32"
+        return self._current
 
-    def _choose_old(self, base: sqlite3.Connection, mine: str) -> list[str]:
+    def _choose_old(self, base: sqlite3.Connection, current: str) -> list[str]:
         """Take the segments that were used longest ago off the index until the rest is below the limit."""
         (total,) = base.execute("SELECT sum(bytes) FROM segments").fetchone()
-        gone = []
+        dropped = []
         for name, size in base.execute(
-            "SELECT name, bytes FROM segments WHERE name != ? ORDER BY used", [mine]
+            "SELECT name, bytes FROM segments WHERE name != ? ORDER BY used", [current]
         ).fetchall():
             if total <= self._limit:
                 break
             base.execute("DELETE FROM texts WHERE segment = ?", [name])
             base.execute("DELETE FROM segments WHERE name = ?", [name])
             total -= size
-            gone.append(name)
-        return gone
+            dropped.append(name)
+        return dropped
 
     def _read(self, segment: str, place: int, rows: int, width: int) -> Vectors | None:
         """A view of the mapped file; None when the segment was thrown away in the meantime."""

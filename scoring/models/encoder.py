@@ -19,7 +19,7 @@ import numpy as np
 from scoring import models
 from scoring.models.embeddings_cache import Vectors, open_cache, text_key
 from scoring.models.tokenizer import READINGS, Tokenizer, Tokens
-from scoring.models.torch_runner import Here
+from scoring.models.torch_runner import LocalBackend
 from scoring.texts import Memo
 
 REMEMBERED = 256 * 2**20
@@ -27,7 +27,7 @@ REMEMBERED = 256 * 2**20
 
 
 @dataclass(frozen=True)
-class Want:
+class VectorRequest:
     """The vectors of a text that a metric is going to ask for."""
 
     text: str
@@ -38,21 +38,21 @@ class Want:
 
 
 @dataclass(frozen=True)
-class Ask:
-    """A want with the encoder that it goes to."""
+class TextToEncode:
+    """A request for vectors with the encoder that it goes to."""
 
     model: str
-    half: bool
+    is_half: bool
     folder: Path | None
     """Where embeddings are kept."""
-    want: Want
+    request: VectorRequest
 
 
 class Backend(Protocol):
     """Runs token sequences through a model: here, or in an actor elsewhere."""
 
     def run(
-        self, name: str, sequences: Sequence[Sequence[int]], layers: Sequence[str], half: bool
+        self, name: str, sequences: Sequence[Sequence[int]], layers: Sequence[str], is_half: bool
     ) -> list[list[Vectors]]:
         """For each sequence, one array of vectors per layer."""
         ...
@@ -61,100 +61,101 @@ class Backend(Protocol):
 class Encoder:
     """The vectors of texts by one model, from memory, from the cache on disk, or computed."""
 
-    def __init__(self, name: str, half: bool = False) -> None:
+    def __init__(self, name: str, is_half: bool = False) -> None:
         self.model = models.require(name)
-        self.name, self.half = name, half
-        self._fingerprint = self.model.fingerprint + ("-half" if half else "")
+        self.name, self.is_half = name, is_half
+        self._fingerprint = self.model.fingerprint + ("-half" if is_half else "")
         self.tokenizer = Tokenizer(self.model.folder)
         self.tokens: Memo[tuple[str, str], Tokens] = Memo(lambda key: self.tokenizer.read(*key), limit=4_000)
-        self._known: dict[bytes, Vectors] = {}
+        self._vectors: dict[bytes, Vectors] = {}
         self._saved: set[tuple[Path, bytes]] = set()
 
-    def get(self, want: Want, folder: Path | None = None) -> Vectors:
+    def get(self, request: VectorRequest, folder: Path | None = None) -> Vectors:
         """One vector per token of the text, special tokens included."""
-        key = self._key(want)
-        if key not in self._known:
-            self.encode([want], folder)
-        return self._known[key]
+        key = self._key(request)
+        if key not in self._vectors:
+            self.encode([request], folder)
+        return self._vectors[key]
 
-    def encode(self, wants: Iterable[Want], folder: Path | None = None) -> None:
+    def encode(self, requests: Iterable[VectorRequest], folder: Path | None = None) -> None:
         """Bring these vectors into memory, all layers of a text in one pass."""
-        asked = {self._key(want): want for want in wants}
-        missing = [key for key in asked if key not in self._known]
-        unsaved = [key for key in asked if (folder, key) not in self._saved] if folder is not None else []
+        requested = {self._key(request): request for request in requests}
+        missing = [key for key in requested if key not in self._vectors]
+        unsaved = [key for key in requested if (folder, key) not in self._saved] if folder is not None else []
         if not missing and not unsaved:
             return
         if missing:
-            self._forget(asked.keys())
+            self._forget(requested.keys())
         sought = list(dict.fromkeys([*missing, *unsaved]))
-        found = open_cache(folder).get(sought) if folder is not None else {}
-        self._known |= {key: found[key] for key in missing if key in found}
-        self._known |= self._compute({key: asked[key] for key in missing if key not in found})
+        cached = open_cache(folder).get(sought) if folder is not None else {}
+        self._vectors |= {key: cached[key] for key in missing if key in cached}
+        self._vectors |= self._compute({key: requested[key] for key in missing if key not in cached})
         if folder is not None:
-            open_cache(folder).put({key: self._known[key] for key in sought if key not in found})
+            open_cache(folder).store({key: self._vectors[key] for key in sought if key not in cached})
             self._saved.update((folder, key) for key in sought)
 
-    def _key(self, want: Want) -> bytes:
+    def _key(self, request: VectorRequest) -> bytes:
         # A text that fits the model reads the same way under either choice.
-        reading = READINGS[want.long] if self.tokens[want.text, want.long].is_long else "whole"
-        return text_key(self._fingerprint, want.layer, reading, want.text)
+        reading = READINGS[request.long] if self.tokens[request.text, request.long].is_long else "whole"
+        return text_key(self._fingerprint, request.layer, reading, request.text)
 
-    def _forget(self, needed: Iterable[bytes]) -> None:
+    def _forget(self, needed_keys: Iterable[bytes]) -> None:
         """Drop the oldest vectors that nobody asks for now."""
-        keep = set(needed)
-        total = sum(vectors.nbytes for vectors in self._known.values())
-        for key in list(self._known):
+        keep = set(needed_keys)
+        total = sum(vectors.nbytes for vectors in self._vectors.values())
+        for key in list(self._vectors):
             if total <= REMEMBERED:
                 return
             if key not in keep:
-                total -= self._known.pop(key).nbytes
+                total -= self._vectors.pop(key).nbytes
 
-    def _compute(self, missing: dict[bytes, Want]) -> dict[bytes, Vectors]:
+    def _compute(self, missing: dict[bytes, VectorRequest]) -> dict[bytes, Vectors]:
         by_text: dict[tuple[int, ...], list[tuple[bytes, str]]] = {}
-        for key, want in missing.items():
-            by_text.setdefault(self.tokens[want.text, want.long].ids, []).append((key, want.layer))
+        for key, request in missing.items():
+            by_text.setdefault(self.tokens[request.text, request.long].ids, []).append((key, request.layer))
         # Texts that need the same layers run together.
         groups: dict[tuple[str, ...], list[tuple[int, ...]]] = {}
         for ids, users in by_text.items():
             groups.setdefault(tuple(sorted({layer for _, layer in users})), []).append(ids)
-        found: dict[bytes, Vectors] = {}
+        vectors_by_key: dict[bytes, Vectors] = {}
         for layers, texts in groups.items():
             for ids, per_layer in zip(texts, self._run(texts, layers), strict=True):
                 by_layer = dict(zip(layers, per_layer, strict=True))
-                found |= {key: by_layer[layer] for key, layer in by_text[ids]}
-        return found
+                vectors_by_key |= {key: by_layer[layer] for key, layer in by_text[ids]}
+        return vectors_by_key
 
     def _run(self, texts: Sequence[tuple[int, ...]], layers: Sequence[str]) -> list[list[Vectors]]:
         """Cut what is too long, run all, and put the windows of a text together again."""
         cuts = [self.tokenizer.cut(ids) for ids in texts]
-        results = iter(_backend.run(self.name, [part.ids for parts in cuts for part in parts], layers, self.half))
-        whole = []
-        for parts in cuts:
-            found = [next(results) for _ in parts]
-            kept = [[one[part.keep] for one in layer] for part, layer in zip(parts, found, strict=True)]
-            whole.append([np.concatenate(pieces) for pieces in zip(*kept, strict=True)])
-        return whole
+        ids = [chunk.ids for chunks in cuts for chunk in chunks]
+        results = iter(_backend.run(self.name, ids, layers, self.is_half))
+        vectors_by_text = []
+        for chunks in cuts:
+            outputs = [next(results) for _ in chunks]
+            trimmed = [[vectors[chunk.keep] for vectors in layer] for chunk, layer in zip(chunks, outputs, strict=True)]
+            vectors_by_text.append([np.concatenate(pieces) for pieces in zip(*trimmed, strict=True)])
+        return vectors_by_text
 
 
-_backend: Backend = Here()
+_backend: Backend = LocalBackend()
 
 
 def use_backend(backend: Backend | None) -> None:
     """Let sequences run elsewhere from now on (an actor of a cluster); None brings them back into this process."""
     global _backend
-    _backend = backend or Here()
+    _backend = backend or LocalBackend()
 
 
 @lru_cache(maxsize=4)
-def open_encoder(name: str, half: bool = False) -> Encoder:
+def open_encoder(name: str, is_half: bool = False) -> Encoder:
     """One encoder per model and process."""
-    return Encoder(name, half)
+    return Encoder(name, is_half)
 
 
-def encode_all(asks: Iterable[Ask]) -> None:
+def encode_all(texts: Iterable[TextToEncode]) -> None:
     """Bring all these texts into the memory of their encoders."""
-    groups: dict[tuple[str, bool, Path | None], list[Want]] = {}
-    for ask in asks:
-        groups.setdefault((ask.model, ask.half, ask.folder), []).append(ask.want)
-    for (model, half, folder), wants in groups.items():
-        open_encoder(model, half).encode(wants, folder)
+    groups: dict[tuple[str, bool, Path | None], list[VectorRequest]] = {}
+    for text in texts:
+        groups.setdefault((text.model, text.is_half, text.folder), []).append(text.request)
+    for (model, is_half, folder), requests in groups.items():
+        open_encoder(model, is_half).encode(requests, folder)

@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from scoring import models
-from scoring.base import Need, Readiness, library_version
+from scoring.base import Readiness, Requirement, library_version
 from scoring.errors import ScoringError
 from scoring.models import facts_cache, threads
 from scoring.models.embeddings_cache import Vectors
-from scoring.models.encoder import Ask, Encoder, Want, open_encoder
+from scoring.models.encoder import Encoder, TextToEncode, VectorRequest, open_encoder
 from scoring.models.family import LONG, ModelFamily
 from scoring.models.tokenizer import READINGS, Tokens
 from scoring.models.torch_runner import depth
@@ -65,16 +65,16 @@ class EncoderFamily(ModelFamily):
     _folder: Path | None = None
 
     def with_cache(self, folder: Path) -> Self:
-        made = copy.copy(self)
-        made._folder = folder
-        return made
+        family = copy.copy(self)
+        family._folder = folder
+        return family
 
     def __getstate__(self) -> dict[str, object]:
         # Another process need not see the same GPU: it gets what `auto` means here.
-        return {**self.__dict__, "options": {**self.options, "precision": "half" if self.half else "full"}}
+        return {**self.__dict__, "options": {**self.options, "precision": "half" if self.is_half else "full"}}
 
-    def requires(self) -> Sequence[Need]:
-        return (models.need(self.options["model"]),)
+    def requires(self) -> Sequence[Requirement]:
+        return (models.requirement(self.options["model"]),)
 
     def ready(self) -> Readiness:
         state = models.readiness(self.options["model"])
@@ -91,9 +91,9 @@ class EncoderFamily(ModelFamily):
     @property
     def layer(self) -> str:
         """The layer in use."""
-        chosen = self.options["layer"]
-        if chosen != "auto":
-            return chosen
+        layer = self.options["layer"]
+        if layer != "auto":
+            return layer
         return self.auto_layer if self.options["model"] == models.DEFAULT else self.other_layer()
 
     def other_layer(self) -> str:
@@ -101,28 +101,28 @@ class EncoderFamily(ModelFamily):
         return "last1"
 
     @property
-    def half(self) -> bool:
+    def is_half(self) -> bool:
         return self.options["precision"] == "half" or (self.options["precision"] == "auto" and has_gpu())
 
     @property
     def encoder(self) -> Encoder:
-        return open_encoder(self.options["model"], self.half)
+        return open_encoder(self.options["model"], self.is_half)
 
     def versions(self) -> Mapping[str, str]:
-        found = models.find(self.options["model"])
+        model = models.find(self.options["model"])
         return {
-            "model": f"{self.options['model']}#{found.kept_fingerprint(self._folder) if found else 'missing'}",
+            "model": f"{self.options['model']}#{model.cached_fingerprint(self._folder) if model else 'missing'}",
             "layer": self.layer,
             LONG: READINGS[self.options[LONG]],
-            "precision": "float16" if self.half else "float32",
+            "precision": "float16" if self.is_half else "float32",
             **super().versions(),
         }
 
     def long_texts(self, summaries: str) -> str:
-        how = "read in overlapping windows" if self.options[LONG] == "windows" else "cut off"
+        treatment = "read in overlapping windows" if self.options[LONG] == "windows" else "cut off"
         return (
             f"{summaries} were compared using a text that is longer than {self.options['model']} reads at once; "
-            f"such texts were {how} ({LONG}={self.options[LONG]})."
+            f"such texts were {treatment} ({LONG}={self.options[LONG]})."
         )
 
     @abstractmethod
@@ -134,25 +134,25 @@ class EncoderFamily(ModelFamily):
         """One row per summary with the asked scores."""
 
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
-        self.encoder.encode([ask.want for ask in self.texts_to_encode(document, summaries)], self._folder)
-        asked = [column for column in columns if column != LONG]
+        self.encoder.encode([text.request for text in self.texts_to_encode(document, summaries)], self._folder)
+        score_columns = [column for column in columns if column != LONG]
         with threads.single_blas():
-            rows = self.values(document, summaries, asked) if asked else [[] for _ in summaries]
+            rows = self.values(document, summaries, score_columns) if score_columns else [[] for _ in summaries]
         if LONG not in columns:
             return rows
-        others = any(self.is_long(text) for text in self.texts(document))
+        has_long_text = any(self.is_long(text) for text in self.texts(document))
         place = columns.index(LONG)
-        marks = [float(others or self.is_long(summary)) for summary in summaries]
+        marks = [float(has_long_text or self.is_long(summary)) for summary in summaries]
         return [[*row[:place], mark, *row[place:]] for row, mark in zip(rows, marks, strict=True)]
 
-    def texts_to_encode(self, document: Document, summaries: Sequence[Text]) -> Iterable[Ask]:
-        where = (self.options["model"], self.half, self._folder)
-        return [Ask(*where, self._want(text)) for text in (*self.texts(document), *summaries)]
+    def texts_to_encode(self, document: Document, summaries: Sequence[Text]) -> Iterable[TextToEncode]:
+        encoder_settings = (self.options["model"], self.is_half, self._folder)
+        return [TextToEncode(*encoder_settings, self._request(text)) for text in (*self.texts(document), *summaries)]
 
     def encoded(self, text: Text) -> Encoded:
         """Tokens and vectors of a text."""
-        want = self._want(text)
-        return Encoded(self.encoder.tokens[want.text, want.long], self.encoder.get(want, self._folder))
+        request = self._request(text)
+        return Encoded(self.encoder.tokens[request.text, request.long], self.encoder.get(request, self._folder))
 
     def is_long(self, text: Text) -> bool:
         return self.encoder.tokens[joined(text), self.options[LONG]].is_long
@@ -161,23 +161,23 @@ class EncoderFamily(ModelFamily):
         """In how many texts each token stands; a corpus that was counted before isn't read by the model's tokenizer."""
         if self._folder is None:
             return _count(self.encoder, texts(), self.options[LONG])
-        model = models.require(self.options["model"]).kept_fingerprint(self._folder)
+        model = models.require(self.options["model"]).cached_fingerprint(self._folder)
         versions = [library_version("transformers"), library_version("tokenizers")]
         key = json.dumps(["tokens", model, *versions, self.options[LONG], _digest(texts())])
         noted = facts_cache.recall(self._folder, key)
         if noted is not None:
             return Idf(noted["texts"], dict(zip(noted["tokens"], noted["counts"], strict=True)))
-        found = _count(self.encoder, texts(), self.options[LONG])
-        tokens, counts = list(found.frequency), list(found.frequency.values())
-        facts_cache.note(self._folder, key, {"texts": found.texts, "tokens": tokens, "counts": counts})
-        return found
+        idf = _count(self.encoder, texts(), self.options[LONG])
+        tokens, counts = list(idf.frequency), list(idf.frequency.values())
+        facts_cache.note(self._folder, key, {"texts": idf.texts, "tokens": tokens, "counts": counts})
+        return idf
 
     def count_references(self, documents: Iterable[Document]) -> Idf:
         """In how many of these documents' references each token stands."""
         return self.count_tokens(lambda: (text for document in documents for text in document.references))
 
-    def _want(self, text: Text) -> Want:
-        return Want(joined(text), self.layer, self.options[LONG])
+    def _request(self, text: Text) -> VectorRequest:
+        return VectorRequest(joined(text), self.layer, self.options[LONG])
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ class Idf:
 
     def weights(self, ids: Sequence[int]) -> npt.NDArray[np.float64]:
         top = self.texts + 1
-        return np.array([log(top / (self.frequency.get(one, 0) + 1)) for one in ids])
+        return np.array([log(top / (self.frequency.get(token_id, 0) + 1)) for token_id in ids])
 
     @cached_property
     def name(self) -> str:
@@ -200,11 +200,11 @@ class Idf:
 
 def _count(encoder: Encoder, texts: Iterable[Text], long: str) -> Idf:
     """In how many texts each token stands."""
-    number, seen = 0, Counter[int]()
+    number, frequency = 0, Counter[int]()
     for text in texts:
         number += 1
-        seen.update(set(encoder.tokens[joined(text), long].ids))
-    return Idf(number, dict(seen))
+        frequency.update(set(encoder.tokens[joined(text), long].ids))
+    return Idf(number, dict(frequency))
 
 
 def _digest(texts: Iterable[Text]) -> str:

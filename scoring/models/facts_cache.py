@@ -23,10 +23,10 @@ def recall(folder: Path | None, key: str) -> Any:
     if folder is None:
         return None
     try:
-        found = json.loads(_file(folder, key).read_text("utf-8"))
+        fact = json.loads(_file(folder, key).read_text("utf-8"))
     except (OSError, ValueError):
         return None
-    return found.get("value") if isinstance(found, dict) and found.get("key") == key else None
+    return fact.get("value") if isinstance(fact, dict) and fact.get("key") == key else None
 
 
 def note(folder: Path | None, key: str, value: object) -> None:
@@ -56,5 +56,5 @@ def _drop_oldest(folder: Path) -> None:
     if len(files) > LIMIT:
         # Another process may take the same file away first.
         with suppress(OSError):
-            for file in sorted(files, key=lambda one: one.stat().st_mtime)[:-LIMIT]:
+            for file in sorted(files, key=lambda path: path.stat().st_mtime)[:-LIMIT]:
                 file.unlink(missing_ok=True)

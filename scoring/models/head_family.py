@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from scoring import models
-from scoring.base import Need, Readiness
+from scoring.base import Readiness, Requirement
 from scoring.models.family import LONG, ModelFamily
 from scoring.models.tokenizer import quiet
 
-__all__ = ["ANSWERS", "LONG", "MASKED", "Head", "HeadFamily", "Loaded"]
+__all__ = ["ANSWERS", "LONG", "MASKED", "Head", "HeadFamily", "LoadedModel"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ ANSWERS = Head(
 )
 
 
-class Loaded:
+class LoadedModel:
     """A model with its tokenizer."""
 
     def __init__(self, folder: Path, head: Head) -> None:
@@ -86,8 +86,8 @@ class Loaded:
 
 
 @lru_cache(maxsize=2)
-def _load(folder: Path, head: Head) -> Loaded:
-    return Loaded(folder, head)
+def _load(folder: Path, head: Head) -> LoadedModel:
+    return LoadedModel(folder, head)
 
 
 class HeadFamily(ModelFamily):
@@ -95,14 +95,14 @@ class HeadFamily(ModelFamily):
 
     head: Head
 
-    def requires(self) -> Sequence[Need]:
-        return (models.need(self.options["model"], self.head.name),)
+    def requires(self) -> Sequence[Requirement]:
+        return (models.requirement(self.options["model"], self.head.name),)
 
     def ready(self) -> Readiness:
-        found = models.find(self.options["model"])
-        if found is None:
+        model = models.find(self.options["model"])
+        if model is None:
             return Readiness(False, models.how_to_get(self.options["model"]))
-        kinds = json.loads((found.folder / "config.json").read_text("utf-8")).get("architectures") or ["no known kind"]
+        kinds = json.loads((model.folder / "config.json").read_text("utf-8")).get("architectures") or ["no known kind"]
         if not any(kind.endswith(self.head.endings) for kind in kinds):
             return Readiness(
                 False,
@@ -112,12 +112,12 @@ class HeadFamily(ModelFamily):
         return Readiness(True)
 
     @property
-    def loaded(self) -> Loaded:
+    def loaded(self) -> LoadedModel:
         return _load(models.require(self.options["model"]).folder, self.head)
 
     def versions(self) -> Mapping[str, str]:
-        found = models.find(self.options["model"])
-        fingerprint = found.fingerprint if found else "missing"
+        model = models.find(self.options["model"])
+        fingerprint = model.fingerprint if model else "missing"
         return {"model": f"{self.options['model']}#{fingerprint}", **super().versions()}
 
     def long_texts(self, summaries: str) -> str:

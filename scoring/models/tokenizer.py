@@ -54,7 +54,7 @@ class Tokens:
 
 
 @dataclass(frozen=True)
-class Part:
+class Chunk:
     """Tokens that go through the model at once, and which of them are kept."""
 
     ids: tuple[int, ...]
@@ -79,42 +79,42 @@ class Tokenizer:
     def read(self, text: str, long: str) -> Tokens:
         """The tokens of a text; `truncate` leaves out what goes beyond the model."""
         clean = text.strip()
-        found = self._read(
+        encoding = self._read(
             clean,
             return_offsets_mapping=True,
             return_special_tokens_mask=True,
             truncation=False,
             verbose=False,
         )
-        ids = found["input_ids"]
-        chosen = np.arange(len(ids))
+        ids = encoding["input_ids"]
+        positions = np.arange(len(ids))
         is_long = len(ids) > self.limit
         if is_long and long == "truncate":
             tail = len(self._after)
-            chosen = np.concatenate([chosen[: self.limit - tail], chosen[len(ids) - tail :]])
-        words = np.array([-1 if word is None else word for word in found.word_ids()], dtype=np.int64)[chosen]
+            positions = np.concatenate([positions[: self.limit - tail], positions[len(ids) - tail :]])
+        words = np.array([-1 if word is None else word for word in encoding.word_ids()], dtype=np.int64)[positions]
         return Tokens(
             clean,
-            tuple(ids[i] for i in chosen.tolist()),
-            np.array(found["offset_mapping"], dtype=np.int64).reshape(-1, 2)[chosen],
-            np.array(found["special_tokens_mask"], dtype=bool)[chosen],
+            tuple(ids[i] for i in positions.tolist()),
+            np.array(encoding["offset_mapping"], dtype=np.int64).reshape(-1, 2)[positions],
+            np.array(encoding["special_tokens_mask"], dtype=bool)[positions],
             np.concatenate([[False], (words[1:] == words[:-1]) & (words[1:] >= 0)]),
             is_long,
         )
 
-    def cut(self, ids: tuple[int, ...]) -> list[Part]:
+    def cut(self, ids: tuple[int, ...]) -> list[Chunk]:
         """The whole text where it fits, else overlapping windows with the special tokens around each."""
         if len(ids) <= self.limit:
-            return [Part(ids, slice(None))]
-        before, after = len(self._before), len(self._after)
-        content = ids[before : len(ids) - after]
-        parts = []
-        found = windows(len(content), self.limit - before - after)
-        for window in found:
-            start = before + window.keep_start - window.start if window is not found[0] else 0
-            end = before + window.keep_end - window.start + (after if window is found[-1] else 0)
-            parts.append(Part((*self._before, *content[window.start : window.end], *self._after), slice(start, end)))
-        return parts
+            return [Chunk(ids, slice(None))]
+        head, tail = len(self._before), len(self._after)
+        content = ids[head : len(ids) - tail]
+        chunks = []
+        text_windows = windows(len(content), self.limit - head - tail)
+        for window in text_windows:
+            start = head + window.keep_start - window.start if window is not text_windows[0] else 0
+            end = head + window.keep_end - window.start + (tail if window is text_windows[-1] else 0)
+            chunks.append(Chunk((*self._before, *content[window.start : window.end], *self._after), slice(start, end)))
+        return chunks
 
     def _limit(self, folder: Path) -> int:
         """Tokens that the model reads at once, special ones included."""

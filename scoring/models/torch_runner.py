@@ -25,11 +25,11 @@ _LAST = re.compile(r"last([1-9]\d?)")
 Sequences = Sequence[Sequence[int]]
 
 
-class Here:
+class LocalBackend:
     """Runs models in this process; each is loaded once."""
 
-    def run(self, name: str, sequences: Sequences, layers: Sequence[str], half: bool) -> list[list[Vectors]]:
-        return _load(models.require(name).folder, half).run(sequences, layers)
+    def run(self, name: str, sequences: Sequences, layers: Sequence[str], is_half: bool) -> list[list[Vectors]]:
+        return _load(models.require(name).folder, is_half).run(sequences, layers)
 
 
 def depth(layer: str, total: int) -> int:
@@ -47,25 +47,25 @@ def depth(layer: str, total: int) -> int:
 def batches(lengths: Sequence[int], budget: int = BATCH_TOKENS) -> list[list[int]]:
     """Numbers of texts in batches of similar length, longest first; padded, none is above the budget of tokens."""
     order = sorted(range(len(lengths)), key=lambda i: (-lengths[i], i))
-    found: list[list[int]] = []
+    groups: list[list[int]] = []
     for number in order:
-        if found and lengths[found[-1][0]] * (len(found[-1]) + 1) <= budget:
-            found[-1].append(number)
+        if groups and lengths[groups[-1][0]] * (len(groups[-1]) + 1) <= budget:
+            groups[-1].append(number)
         else:
-            found.append([number])
-    return found
+            groups.append([number])
+    return groups
 
 
 class Network:
     """A loaded model."""
 
-    def __init__(self, folder: Path, half: bool) -> None:
+    def __init__(self, folder: Path, is_half: bool) -> None:
         import torch
         from transformers import AutoModel
 
         self._torch: Any = torch
         self._device = "cuda" if torch.cuda.is_available() else "cpu"
-        kind = torch.float16 if half and self._device == "cuda" else torch.float32
+        kind = torch.float16 if is_half and self._device == "cuda" else torch.float32
         with quiet():
             model: Any = AutoModel.from_pretrained(str(folder), local_files_only=True, dtype=kind)
         if model.config.is_encoder_decoder:
@@ -79,29 +79,29 @@ class Network:
 
     def run(self, sequences: Sequences, layers: Sequence[str]) -> list[list[Vectors]]:
         """For each sequence, its vectors in each layer."""
-        needed = max(depth(layer, self.layers) for layer in layers)
-        model = self._down_to(needed)
-        found: list[list[Vectors]] = [[] for _ in sequences]
+        layer_count = max(depth(layer, self.layers) for layer in layers)
+        model = self._down_to(layer_count)
+        vectors_by_text: list[list[Vectors]] = [[] for _ in sequences]
         work = batches([len(ids) for ids in sequences])
 
-        def do(batch: list[int]) -> None:
+        def run_batch(batch: list[int]) -> None:
             ids = [sequences[i] for i in batch]
-            results = self._padded(model, ids, layers) if self._device == "cuda" else self._alone(model, ids, layers)
+            results = self._padded(model, ids, layers) if self._device == "cuda" else self._unpadded(model, ids, layers)
             for i, vectors in zip(batch, results, strict=True):
-                found[i] = vectors
+                vectors_by_text[i] = vectors
 
         with _one_thread_each(self._torch):
             if self._device == "cuda" or threads.count() == 1 or len(work) == 1:
                 for batch in work:
-                    do(batch)
+                    run_batch(batch)
             else:
                 with ThreadPoolExecutor(
                     threads.count(), initializer=self._torch.set_num_threads, initargs=(1,)
                 ) as pool:
-                    list(pool.map(do, work))
-        return found
+                    list(pool.map(run_batch, work))
+        return vectors_by_text
 
-    def _alone(self, model: Any, sequences: Sequences, layers: Sequence[str]) -> list[list[Vectors]]:
+    def _unpadded(self, model: Any, sequences: Sequences, layers: Sequence[str]) -> list[list[Vectors]]:
         """One text after the other, so that none feels its neighbours."""
         return [self._padded(model, [ids], layers)[0] for ids in sequences]
 
@@ -115,44 +115,44 @@ class Network:
             mask[row, : len(sequence)] = 1
         padded = len(sequences) > 1
         with torch.inference_mode():
-            seen = mask.to(self._device) if padded else None
-            states = model(input_ids=ids.to(self._device), attention_mask=seen, output_hidden_states=True).hidden_states
-            chosen = [self._choose(states, layer).float().cpu().numpy() for layer in layers]
-        return [[one[row, : len(sequence)] for one in chosen] for row, sequence in enumerate(sequences)]
+            mask = mask.to(self._device) if padded else None
+            states = model(input_ids=ids.to(self._device), attention_mask=mask, output_hidden_states=True).hidden_states
+            layer_vectors = [self._choose(states, layer).float().cpu().numpy() for layer in layers]
+        return [[vectors[row, : len(sequence)] for vectors in layer_vectors] for row, sequence in enumerate(sequences)]
 
     def _choose(self, states: Sequence[Any], layer: str) -> Any:
         last = _LAST.fullmatch(layer)
         if last is None:
             return states[int(layer)]
-        first, *others = states[-int(last[1]) :]
+        first, *remaining = states[-int(last[1]) :]
         total = first.clone()
-        for one in others:
-            total += one
+        for state in remaining:
+            total += state
         return total
 
-    def _down_to(self, needed: int) -> Any:
+    def _down_to(self, layer_count: int) -> Any:
         """The model without the layers above the highest that is asked for."""
-        if needed not in self._shallow:
-            self._shallow[needed] = _without_upper(self._model, needed)
-        return self._shallow[needed]
+        if layer_count not in self._shallow:
+            self._shallow[layer_count] = _without_upper(self._model, layer_count)
+        return self._shallow[layer_count]
 
 
-def _without_upper(model: Any, needed: int) -> Any:
+def _without_upper(model: Any, layer_count: int) -> Any:
     """A model that shares all weights with the first and stops earlier; the same model where that isn't safe."""
     stem = "encoder" if hasattr(model, "encoder") else "transformer"
     stack = getattr(getattr(model, stem, None), "layer", None)
-    if model.config.model_type not in _PLAIN or stack is None or needed < 1:
+    if model.config.model_type not in _PLAIN or stack is None or layer_count < 1:
         return model
-    made, inner = _shallow_copy(model), _shallow_copy(getattr(model, stem))
-    inner.layer = stack[:needed]
-    setattr(made, stem, inner)
-    return made
+    shallow, inner = _shallow_copy(model), _shallow_copy(getattr(model, stem))
+    inner.layer = stack[:layer_count]
+    setattr(shallow, stem, inner)
+    return shallow
 
 
 def _shallow_copy(module: Any) -> Any:
-    made = copy.copy(module)
-    made.__dict__["_modules"] = dict(module._modules)
-    return made
+    duplicate = copy.copy(module)
+    duplicate.__dict__["_modules"] = dict(module._modules)
+    return duplicate
 
 
 @contextmanager
@@ -166,5 +166,5 @@ def _one_thread_each(torch: Any) -> Iterator[None]:
 
 
 @lru_cache(maxsize=2)
-def _load(folder: Path, half: bool) -> Network:
-    return Network(folder, half)
+def _load(folder: Path, is_half: bool) -> Network:
+    return Network(folder, is_half)

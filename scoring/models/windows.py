@@ -33,5 +33,4 @@ def windows(length: int, size: int) -> tuple[Window, ...]:
     ends = [*(start + shared for start in starts[1:]), length]
     # Neighbours part in the middle of what they share.
     cuts = [0, *(start + shared // 2 for start in starts[1:]), length]
-    kept = pairwise(cuts)
-    return tuple(Window(start, end, *part) for start, end, part in zip(starts, ends, kept, strict=True))
+    return tuple(Window(start, end, *bounds) for start, end, bounds in zip(starts, ends, pairwise(cuts), strict=True))

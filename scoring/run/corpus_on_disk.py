@@ -22,13 +22,13 @@ from scoring.run.plan import Task
 from scoring.texts import Document, Text, as_text
 
 
-class Spool:
-    """Summaries and documents of one run, in a temporary folder. `with Spool() as spool:` removes it."""
+class CorpusOnDisk:
+    """Summaries and documents of one run, in a temporary folder. `with CorpusOnDisk() as corpus:` removes it."""
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="scoring-")
         self._path = Path(self._folder.name)
-        self._base = sqlite3.connect(self._path / "spool.sqlite3", isolation_level=None)
+        self._base = sqlite3.connect(self._path / "corpus.sqlite3", isolation_level=None)
         self._base.executescript(
             """
             PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;
@@ -40,7 +40,7 @@ class Spool:
         self.size = 0
         """How many summaries there are."""
 
-    def __enter__(self) -> Spool:
+    def __enter__(self) -> CorpusOnDisk:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -51,7 +51,8 @@ class Spool:
         """Read both files, and refuse doubles and summaries without their document."""
         # Most metrics look at references only; those that need a source refuse the empty one.
         for frame in read_pieces(documents, "documents", fill={"source": ""}):
-            rows = [(one.doc_id, _dump(one.references), _dump(one.source)) for one in _documents(frame)]
+            entries = check_documents(frame).values()
+            rows = [(entry.doc_id, _dump(entry.references), _dump(entry.source)) for entry in entries]
             self._insert("documents", rows)
         for frame in read_pieces(summaries, "summaries"):
             self._add_summaries(frame)
@@ -73,8 +74,8 @@ class Spool:
     def tasks(self) -> Iterator[Task]:
         """Each document with its summaries, documents and systems in order of their ids."""
         query = "SELECT doc_id, system, grp, summary FROM summaries ORDER BY doc_id, system"
-        for doc_id, found in groupby(self._base.execute(query), key=lambda row: str(row[0])):
-            rows = list(found)
+        for doc_id, row_group in groupby(self._base.execute(query), key=lambda row: str(row[0])):
+            rows = list(row_group)
             yield Task(
                 self.document(doc_id),
                 tuple(row[1] for row in rows),
@@ -122,13 +123,9 @@ class Spool:
     def _check_pairing(self) -> None:
         query = """SELECT DISTINCT doc_id FROM summaries WHERE doc_id NOT IN (SELECT doc_id FROM documents)
                    ORDER BY doc_id"""
-        lost = [row[0] for row in self._base.execute(query)]
-        if lost:
-            raise MissingInput(missing_documents(lost))
-
-
-def _documents(frame: pd.DataFrame) -> Iterator[Document]:
-    yield from check_documents(frame).values()
+        missing = [row[0] for row in self._base.execute(query)]
+        if missing:
+            raise MissingInput(missing_documents(missing))
 
 
 def _dump(value: object) -> str:

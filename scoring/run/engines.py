@@ -18,11 +18,9 @@ from typing import Protocol
 
 from scoring.errors import NotReady, ScoringError
 from scoring.models import threads
-from scoring.run.plan import Piece, Step, compute_batch
+from scoring.run.plan import Piece, Results, Step, compute_batch
 
 Batch = Sequence[Piece]
-Results = list[list[list[list[float]]]]
-"""Per piece, per part, per summary: a row of columns."""
 
 ENGINES = ("local", "ray")
 
@@ -54,19 +52,19 @@ class Pool:
     def run(self, batches: Iterable[Batch]) -> Iterator[Results]:
         # A fork server, because a fork of a process with threads (a web worker, torch) may hang.
         context = get_context("forkserver")
-        given = (tuple(self._plan), threads.share(self._jobs))
-        pool = ProcessPoolExecutor(self._jobs, context, initializer=_take_plan, initargs=given)
-        waiting: deque[Future[Results] | Results] = deque()
-        others = set(active_children())
+        initargs = (tuple(self._plan), threads.share(self._jobs))
+        pool = ProcessPoolExecutor(self._jobs, context, initializer=_take_plan, initargs=initargs)
+        pending: deque[Future[Results] | Results] = deque()
+        earlier_processes = set(active_children())
         try:
             for batch in batches:
-                has_work = any(piece.parts for piece in batch)
-                waiting.append(pool.submit(_compute_batch, batch) if has_work else [[] for _ in batch])
+                has_work = any(piece.missing for piece in batch)
+                pending.append(pool.submit(_compute_batch, batch) if has_work else [[] for _ in batch])
                 # A bounded window keeps memory flat: a fast reader waits for slow workers.
-                while len(waiting) > 2 * self._jobs + 1:
-                    yield _result(waiting.popleft())
-            while waiting:
-                yield _result(waiting.popleft())
+                while len(pending) > 2 * self._jobs + 1:
+                    yield _result(pending.popleft())
+            while pending:
+                yield _result(pending.popleft())
         except BrokenProcessPool as error:
             raise ScoringError(
                 "A scoring process ended before its work was done (out of memory?); run again with fewer jobs, "
@@ -74,7 +72,7 @@ class Pool:
             ) from error
         except BaseException:
             # Nobody waits for these results any more: Ctrl-C must not last as long as a batch.
-            for process in set(active_children()) - others:
+            for process in set(active_children()) - earlier_processes:
                 process.terminate()
             raise
         finally:

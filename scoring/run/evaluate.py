@@ -11,7 +11,7 @@ import pandas as pd
 from analysis.tables import check_table
 from scoring import registry
 from scoring.errors import MissingInput
-from scoring.run import Progress, Run, Scored
+from scoring.run import DocumentScores, Progress, Run
 from scoring.run.engines import check_engine
 from scoring.run.plan import Task, fit, make_plan
 from scoring.texts import Document, as_references, as_text
@@ -37,19 +37,19 @@ def evaluate(
     """
     check_engine(engine, jobs)
     plan = make_plan(registry.parse(metrics))
-    found = check_documents(documents)
+    by_id = check_documents(documents)
     checked = check_table(summaries, "summaries")
-    check_pairing(checked["doc_id"].tolist(), found)
+    check_pairing(checked["doc_id"].tolist(), by_id)
     texts = checked["summary"].tolist()
     run = Run(
-        fit(plan, lambda: (found[key] for key in sorted(found)), lambda: map(as_text, texts), cache),
+        fit(plan, lambda: (by_id[key] for key in sorted(by_id)), lambda: map(as_text, texts), cache),
         jobs=jobs,
         cache=None if cache is None else Path(cache),
         engine=engine,
         progress=progress,
         total=len(checked),
     )
-    scored = list(run.scores(_tasks(checked, found)))
+    scored = list(run.scores(_tasks(checked, by_id)))
     run.warn()
     frame = assemble(run, scored, "group" in checked.columns)
     frame.attrs["signatures"] = signatures(run)
@@ -67,23 +67,23 @@ def check_documents(documents: pd.DataFrame) -> dict[str, Document]:
 
 def check_pairing(doc_ids: Sequence[str], documents: dict[str, Document]) -> None:
     """Refuse summaries whose document isn't there."""
-    lost = sorted(set(doc_ids) - documents.keys())
-    if lost:
-        raise MissingInput(missing_documents(lost))
+    missing = sorted(set(doc_ids) - documents.keys())
+    if missing:
+        raise MissingInput(missing_documents(missing))
 
 
-def missing_documents(lost: Sequence[str]) -> str:
-    shown = ", ".join(lost[:5]) + (", …" if len(lost) > 5 else "")
+def missing_documents(missing: Sequence[str]) -> str:
+    examples = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
     return (
-        f"{len(lost)} document(s) of the summaries are not among the documents: {shown}; "
+        f"{len(missing)} document(s) of the summaries are not among the documents: {examples}; "
         "add them or leave their summaries out."
     )
 
 
 def signatures(run: Run) -> dict[str, str]:
     """How each metric of a run was computed, by its name."""
-    found = {one.name: step.family.signature(one.base) for step in run.plan for one in step.metrics}
-    return dict(sorted(found.items()))
+    by_metric = {metric.name: step.family.signature(metric.base) for step in run.plan for metric in step.metrics}
+    return dict(sorted(by_metric.items()))
 
 
 def _tasks(summaries: pd.DataFrame, documents: dict[str, Document]) -> Iterator[Task]:
@@ -103,21 +103,21 @@ def _tasks(summaries: pd.DataFrame, documents: dict[str, Document]) -> Iterator[
         )
 
 
-def assemble(run: Run, scored: Sequence[Scored], with_group: bool, pooled: bool = True) -> pd.DataFrame:
+def assemble(run: Run, scored: Sequence[DocumentScores], with_group: bool, with_systems: bool = True) -> pd.DataFrame:
     """A scores table of these documents, with the system-level rows in their place."""
-    before = [one for one in scored if one.doc_id < SYSTEM_LEVEL]
-    after = [one for one in scored if one.doc_id > SYSTEM_LEVEL]
-    frames = [_frame(run.names, before, with_group)]
-    if pooled:
+    preceding = [document for document in scored if document.doc_id < SYSTEM_LEVEL]
+    following = [document for document in scored if document.doc_id > SYSTEM_LEVEL]
+    frames = [_frame(run.names, preceding, with_group)]
+    if with_systems:
         frames.append(pooled_frame(run, with_group))
-    frames.append(_frame(run.names, after, with_group))
+    frames.append(_frame(run.names, following, with_group))
     full = [frame for frame in frames if len(frame)]
     return pd.concat(full, ignore_index=True) if full else frames[0]
 
 
 def pooled_frame(run: Run, with_group: bool) -> pd.DataFrame:
     """The system-level rows of a run."""
-    rows = run.pooled()
+    rows = run.system_scores()
     columns = {
         "doc_id": pd.Series([SYSTEM_LEVEL] * len(rows), dtype="str"),
         "system": pd.Series([row[0] for row in rows], dtype="str"),
@@ -129,18 +129,18 @@ def pooled_frame(run: Run, with_group: bool) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _frame(names: Sequence[str], scored: Sequence[Scored], with_group: bool) -> pd.DataFrame:
+def _frame(names: Sequence[str], scored: Sequence[DocumentScores], with_group: bool) -> pd.DataFrame:
     width = len(names)
-    systems = [system for one in scored for system in one.systems]
-    values = [one.values.ravel() for one in scored]
+    systems = [system for document in scored for system in document.systems]
+    values = [document.values.ravel() for document in scored]
     columns = {
-        "doc_id": _repeat([one.doc_id for one in scored for _ in one.systems], width),
+        "doc_id": _repeat([document.doc_id for document in scored for _ in document.systems], width),
         "system": _repeat(systems, width),
         "metric": _take(names, np.tile(np.arange(width), len(systems))),
         "value": np.concatenate(values) if values else np.empty(0),
     }
     if with_group:
-        columns["group"] = _repeat([group for one in scored for group in one.groups], width)
+        columns["group"] = _repeat([group for document in scored for group in document.groups], width)
     return pd.DataFrame(columns)
 
 

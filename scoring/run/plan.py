@@ -13,9 +13,12 @@ from scoring.models.threads import single_blas
 from scoring.texts import Document, Text
 
 if TYPE_CHECKING:
-    from scoring.models.encoder import Ask
+    from scoring.models.encoder import TextToEncode
 
 Item = TypeVar("Item")
+
+Results = list[list[list[list[float]]]]
+"""Per piece, per step, per summary: a row of columns."""
 
 ENCODE_AT_ONCE = 200_000
 """Characters that are encoded together: enough to fill threads and GPUs, few enough to keep memory flat."""
@@ -31,9 +34,13 @@ class Step:
     """Scores that nobody asked for but that scores of other families are made of."""
 
     @property
+    def all_metrics(self) -> tuple[Metric, ...]:
+        return (*self.metrics, *self.for_others)
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """What to compute, hidden columns included."""
-        names = dict.fromkeys(one.base for one in (*self.metrics, *self.for_others))
+        names = dict.fromkeys(metric.base for metric in self.all_metrics)
         return self.family.columns(list(names))
 
     @property
@@ -42,11 +49,11 @@ class Step:
         return bool(self.family.ingredients())
 
     @property
-    def shown(self) -> tuple[tuple[int, str], ...]:
+    def per_summary(self) -> tuple[tuple[int, str], ...]:
         """Index into `columns` and canonical name of every score that exists per summary."""
-        names = self.family.shown([one.base for one in self.metrics])
+        names = self.family.per_summary([metric.base for metric in self.metrics])
         at = {column: i for i, column in enumerate(self.columns)}
-        return tuple((at[one.base], one.name) for one in self.metrics if one.base in names)
+        return tuple((at[metric.base], metric.name) for metric in self.metrics if metric.base in names)
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Part:
+class MissingScores:
     """Columns of one step to be computed for some summaries of a document."""
 
     step: int
@@ -75,36 +82,36 @@ class Piece:
 
     document: Document
     summaries: tuple[Text, ...]
-    parts: tuple[Part, ...]
+    missing: tuple[MissingScores, ...]
 
 
 def make_plan(metrics: Sequence[Metric]) -> tuple[Step, ...]:
     """Bring the scores of one family and one set of options together; refuse all that can't run, at once."""
     missing: dict[str, list[str]] = {}
-    for one in metrics:
-        state = one.ready()
+    for metric in metrics:
+        state = metric.ready()
         if not state.ok:
-            missing.setdefault(state.missing, []).append(one.name)
+            missing.setdefault(state.missing, []).append(metric.name)
     if missing:
         raise NotReady(" ".join(f"{', '.join(names)} cannot run here: {why}" for why, names in missing.items()))
-    asked: dict[int, list[Metric]] = {}
+    requested: dict[int, list[Metric]] = {}
     for_others: dict[int, list[Metric]] = {}
     families: dict[int, Family] = {}
 
-    def add(one: Metric, members: dict[int, list[Metric]]) -> None:
-        for part in one.family.ingredients():
-            add(part, for_others)
-        families.setdefault(id(one.family), one.family)
-        members.setdefault(id(one.family), []).append(one)
+    def add(metric: Metric, members: dict[int, list[Metric]]) -> None:
+        for ingredient in metric.family.ingredients():
+            add(ingredient, for_others)
+        families.setdefault(id(metric.family), metric.family)
+        members.setdefault(id(metric.family), []).append(metric)
 
-    for one in metrics:
-        add(one, asked)
+    for metric in metrics:
+        add(metric, requested)
     return tuple(
-        Step(family, tuple(asked.get(key, ())), tuple(for_others.get(key, ()))) for key, family in families.items()
+        Step(family, tuple(requested.get(key, ())), tuple(for_others.get(key, ()))) for key, family in families.items()
     )
 
 
-class _Each(Generic[Item]):
+class _Reiterable(Generic[Item]):
     """What a function gives, as often as it is asked for."""
 
     def __init__(self, make: Callable[[], Iterable[Item]]) -> None:
@@ -125,25 +132,25 @@ def fit(
     What they find is kept in the cache folder, where they keep anything.
     """
     fitted = []
-    known: dict[str, Family] = {}
+    fitted_families: dict[str, Family] = {}
     for step in plan:
         family = step.family if cache is None else step.family.with_cache(Path(cache).resolve())
-        family = family.fit_corpus(_Each(documents)) if family.needs_corpus else family
-        family = family.fit_summaries(_Each(summaries)) if family.needs_summaries else family
-        family = family.with_ingredients(known) if step.combines else family
-        known |= {one.name: family for one in (*step.metrics, *step.for_others)}
+        family = family.fit_corpus(_Reiterable(documents)) if family.needs_corpus else family
+        family = family.fit_summaries(_Reiterable(summaries)) if family.needs_summaries else family
+        family = family.with_ingredients(fitted_families) if step.combines else family
+        fitted_families |= {metric.name: family for metric in step.all_metrics}
         fitted.append(replace(step, family=family))
     return tuple(fitted)
 
 
 def needed_inputs(plan: Sequence[Step]) -> dict[str, str]:
     """Which columns of the documents are needed, each with the name of a metric that needs it."""
-    found: dict[str, str] = {}
+    inputs: dict[str, str] = {}
     for step in plan:
-        for need in step.family.description.needs:
-            if need in INPUTS:
-                found.setdefault(need, (*step.metrics, *step.for_others)[0].name)
-    return found
+        for input_name in step.family.description.needs:
+            if input_name in INPUTS:
+                inputs.setdefault(input_name, step.all_metrics[0].name)
+    return inputs
 
 
 def check_document(document: Document, needs: dict[str, str]) -> None:
@@ -160,41 +167,42 @@ def check_document(document: Document, needs: dict[str, str]) -> None:
         )
 
 
-def compute_batch(plan: Sequence[Step], batch: Sequence[Piece]) -> list[list[list[list[float]]]]:
+def compute_batch(plan: Sequence[Step], batch: Sequence[Piece]) -> Results:
     """The results of several pieces; texts that families want encoded are encoded together beforehand."""
-    found: list[list[list[list[float]]]] = []
-    waiting: list[Piece] = []
-    asked: list[Ask] = []
+    results: Results = []
+    pieces: list[Piece] = []
+    texts: list[TextToEncode] = []
     for piece in batch:
-        waiting.append(piece)
-        asked += _asks(plan, piece)
-        if sum(len(ask.want.text) for ask in asked) >= ENCODE_AT_ONCE:
-            found += _encoded(plan, waiting, asked)
-            waiting, asked = [], []
-    return found + _encoded(plan, waiting, asked)
+        pieces.append(piece)
+        texts += _texts_to_encode(plan, piece)
+        if sum(len(text.request.text) for text in texts) >= ENCODE_AT_ONCE:
+            results += _compute_encoded(plan, pieces, texts)
+            pieces, texts = [], []
+    return results + _compute_encoded(plan, pieces, texts)
 
 
-def _asks(plan: Sequence[Step], piece: Piece) -> list[Ask]:
-    found: list[Ask] = []
-    for part in piece.parts:
-        found += plan[part.step].family.texts_to_encode(piece.document, [piece.summaries[row] for row in part.rows])
-    return found
+def _texts_to_encode(plan: Sequence[Step], piece: Piece) -> list[TextToEncode]:
+    texts: list[TextToEncode] = []
+    for missing in piece.missing:
+        summaries = [piece.summaries[row] for row in missing.rows]
+        texts += plan[missing.step].family.texts_to_encode(piece.document, summaries)
+    return texts
 
 
-def _encoded(plan: Sequence[Step], pieces: Sequence[Piece], asked: Sequence[Ask]) -> list[list[list[list[float]]]]:
-    if not asked:
+def _compute_encoded(plan: Sequence[Step], pieces: Sequence[Piece], texts: Sequence[TextToEncode]) -> Results:
+    if not texts:
         return [compute(plan, piece) for piece in pieces]
     from scoring.models.encoder import encode_all
 
-    encode_all(asked)
+    encode_all(texts)
     with single_blas():
         return [compute(plan, piece) for piece in pieces]
 
 
 def compute(plan: Sequence[Step], piece: Piece) -> list[list[list[float]]]:
-    """For each part of a piece, one row of columns per summary."""
-    found = []
-    for part in piece.parts:
-        summaries = [piece.summaries[row] for row in part.rows]
-        found.append(plan[part.step].family.score(piece.document, summaries, part.columns))
-    return found
+    """For each step that a piece lacks scores of, one row of columns per summary."""
+    results = []
+    for missing in piece.missing:
+        summaries = [piece.summaries[row] for row in missing.rows]
+        results.append(plan[missing.step].family.score(piece.document, summaries, missing.columns))
+    return results

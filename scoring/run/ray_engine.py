@@ -19,8 +19,8 @@ from uuid import uuid4
 from scoring.errors import ScoringError
 from scoring.models import threads
 from scoring.models.embeddings_cache import Vectors
-from scoring.run.engines import Batch, Results, compute_here
-from scoring.run.plan import Step
+from scoring.run.engines import Batch, compute_here
+from scoring.run.plan import Results, Step
 
 RETRIES = 10
 """How often a shard runs again when the node under it is lost."""
@@ -38,8 +38,8 @@ class Cluster:
 
     def run(self, batches: Iterable[Batch]) -> Iterator[Results]:
         with connected(self._jobs) as ray:
-            models = _Models(ray) if any(step.family.encodes for step in self._plan) else None
-            given = {
+            models = _ModelActors(ray) if any(step.family.encodes for step in self._plan) else None
+            run_info = {
                 "key": uuid4().hex,
                 # In a list, Ray hands over the reference instead of fetching the plan for every task.
                 "plan": [ray.put(self._plan)],
@@ -47,20 +47,20 @@ class Cluster:
                 "folder": str(Path.cwd()),
             }
             task = ray.remote(num_cpus=1, max_retries=RETRIES)(_compute)
-            waiting: deque[Any] = deque()
+            pending: deque[Any] = deque()
             try:
                 for batch in batches:
-                    has_work = any(piece.parts for piece in batch)
+                    has_work = any(piece.missing for piece in batch)
                     actors = models.actors() if models and has_work else {}
-                    waiting.append(task.remote(given, actors, batch) if has_work else [[] for _ in batch])
-                    while len(waiting) > _window(ray):
-                        yield _result(ray, waiting.popleft())
-                while waiting:
-                    yield _result(ray, waiting.popleft())
+                    pending.append(task.remote(run_info, actors, batch) if has_work else [[] for _ in batch])
+                    while len(pending) > _window(ray):
+                        yield _result(ray, pending.popleft())
+                while pending:
+                    yield _result(ray, pending.popleft())
             finally:
-                for one in waiting:
-                    if isinstance(one, ray.ObjectRef):
-                        ray.cancel(one, force=False)
+                for result in pending:
+                    if isinstance(result, ray.ObjectRef):
+                        ray.cancel(result, force=False)
 
 
 @contextmanager
@@ -78,19 +78,19 @@ def connected(jobs: int) -> Iterator[Any]:
     variables = {name: os.environ[name] for name in SETTINGS if os.environ.get(name)}
     variables["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     # Alone, it stays on this machine: no other may connect, and there is no page to watch it.
-    alone = {} if address else {"num_cpus": jobs, "include_dashboard": False, "_node_ip_address": LOOPBACK}
+    local_options = {} if address else {"num_cpus": jobs, "include_dashboard": False, "_node_ip_address": LOOPBACK}
     try:
         ray.init(
             address=address,
             log_to_driver=False,
             logging_level="ERROR",
             runtime_env={"env_vars": variables},
-            **alone,
+            **local_options,
         )
     except (ConnectionError, ValueError, RuntimeError) as error:
-        where = f"The cluster at {address}" if address else "A cluster on this machine"
+        cluster = f"The cluster at {address}" if address else "A cluster on this machine"
         raise ScoringError(
-            f"{where} cannot be reached ({str(error).splitlines()[0]}); check RAY_ADDRESS, or use --engine local."
+            f"{cluster} cannot be reached ({str(error).splitlines()[0]}); check RAY_ADDRESS, or use --engine local."
         ) from error
     try:
         yield ray
@@ -112,7 +112,7 @@ def _window(ray: Any) -> int:
 
 
 def _signatures(plan: Sequence[Step]) -> dict[str, str]:
-    return {one.name: step.family.signature(one.base) for step in plan for one in (*step.metrics, *step.for_others)}
+    return {metric.name: step.family.signature(metric.base) for step in plan for metric in step.all_metrics}
 
 
 def _result(ray: Any, item: Any) -> Results:
@@ -131,7 +131,7 @@ def _result(ray: Any, item: Any) -> Results:
         ) from error
 
 
-class _Models:
+class _ModelActors:
     """One actor per GPU, or per node without one, each with its own copy of the models."""
 
     def __init__(self, ray: Any) -> None:
@@ -141,7 +141,7 @@ class _Models:
     def actors(self) -> dict[str, list[Any]]:
         """The actors of each node that is alive now."""
         nodes = {node["NodeID"]: node["Resources"] for node in self._ray.nodes() if node["Alive"]}
-        self._actors = {node: found for node, found in self._actors.items() if node in nodes}
+        self._actors = {node: actors for node, actors in self._actors.items() if node in nodes}
         for node, resources in nodes.items():
             if node not in self._actors and resources.get("CPU", 0) > 0:
                 self._actors[node] = self._start(node, int(resources["CPU"]), int(resources.get("GPU", 0)))
@@ -150,69 +150,69 @@ class _Models:
     def _start(self, node: str, cores: int, gpus: int) -> list[Any]:
         strategies = importlib.import_module("ray.util.scheduling_strategies")
         place = strategies.NodeAffinitySchedulingStrategy(node, soft=False)
-        made = self._ray.remote(num_cpus=0, num_gpus=1 if gpus else 0, scheduling_strategy=place)(Models)
-        return [made.remote(cores) for _ in range(max(gpus, 1))]
+        actor_class = self._ray.remote(num_cpus=0, num_gpus=1 if gpus else 0, scheduling_strategy=place)(ModelActor)
+        return [actor_class.remote(cores) for _ in range(max(gpus, 1))]
 
 
-class Models:
+class ModelActor:
     """Runs models for the tasks of one node."""
 
     def __init__(self, cores: int) -> None:
         threads.use(cores)
 
     def run(
-        self, name: str, sequences: Sequence[Sequence[int]], layers: Sequence[str], half: bool
+        self, name: str, sequences: Sequence[Sequence[int]], layers: Sequence[str], is_half: bool
     ) -> list[list[Vectors]]:
-        from scoring.models.torch_runner import Here
+        from scoring.models.torch_runner import LocalBackend
 
-        return Here().run(name, sequences, layers, half)
+        return LocalBackend().run(name, sequences, layers, is_half)
 
 
-class _Elsewhere:
+class _ActorBackend:
     """The encoder's backend inside a task: asks the actor of its node."""
 
     def __init__(self, ray: Any, actors: Sequence[Any]) -> None:
         self._ray, self._actors, self._next = ray, actors, 0
 
     def run(
-        self, name: str, sequences: Sequence[Sequence[int]], layers: Sequence[str], half: bool
+        self, name: str, sequences: Sequence[Sequence[int]], layers: Sequence[str], is_half: bool
     ) -> list[list[Vectors]]:
         self._next += 1
         actor = self._actors[self._next % len(self._actors)]
         try:
-            return self._ray.get(actor.run.remote(name, sequences, layers, half))  # type: ignore[no-any-return]
+            return self._ray.get(actor.run.remote(name, sequences, layers, is_half))  # type: ignore[no-any-return]
         except self._ray.exceptions.RayActorError:
             # The actor is lost (out of memory?) but this process lives: it does the work itself.
-            return Models(1).run(name, sequences, layers, half)
+            return ModelActor(1).run(name, sequences, layers, is_half)
 
 
 _plans: dict[str, tuple[Step, ...]] = {}
 
 
-def _compute(given: Mapping[str, Any], actors: Mapping[str, Sequence[Any]], batch: Batch) -> Results:
+def _compute(run_info: Mapping[str, Any], actors: Mapping[str, Sequence[Any]], batch: Batch) -> Results:
     """One shard, on some node."""
     ray = load_ray()
-    if given["key"] not in _plans:
+    if run_info["key"] not in _plans:
         _plans.clear()
-        _plans[given["key"]] = _take_plan(ray, given)
-    mine = actors.get(ray.get_runtime_context().get_node_id())
-    if mine:
+        _plans[run_info["key"]] = _take_plan(ray, run_info)
+    node_actors = actors.get(ray.get_runtime_context().get_node_id())
+    if node_actors:
         from scoring.models.encoder import use_backend
 
-        use_backend(_Elsewhere(ray, mine))
-    return compute_here(_plans[given["key"]], batch)
+        use_backend(_ActorBackend(ray, node_actors))
+    return compute_here(_plans[run_info["key"]], batch)
 
 
-def _take_plan(ray: Any, given: Mapping[str, Any]) -> tuple[Step, ...]:
+def _take_plan(ray: Any, run_info: Mapping[str, Any]) -> tuple[Step, ...]:
     """The plan, once per process; a node that would score in another way refuses."""
     threads.use(1)
-    if Path(given["folder"]).is_dir():
-        os.chdir(given["folder"])
-    plan: tuple[Step, ...] = ray.get(given["plan"][0])
+    if Path(run_info["folder"]).is_dir():
+        os.chdir(run_info["folder"])
+    plan: tuple[Step, ...] = ray.get(run_info["plan"][0])
     for name, signature in _signatures(plan).items():
-        if signature != given["signatures"].get(name):
+        if signature != run_info["signatures"].get(name):
             raise ScoringError(
                 f"The node {ray.util.get_node_ip_address()} would score {name} in another way ({signature} instead of "
-                f"{given['signatures'].get(name)}); install the same versions and models on every node."
+                f"{run_info['signatures'].get(name)}); install the same versions and models on every node."
             )
     return plan

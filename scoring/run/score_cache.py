@@ -34,7 +34,7 @@ class Block:
     """Cells of several keys."""
 
     values: npt.NDArray[np.float64]
-    known: npt.NDArray[np.bool_]
+    is_known: npt.NDArray[np.bool_]
 
 
 class Keys:
@@ -43,30 +43,30 @@ class Keys:
     def __init__(self, document: Document, summaries: Sequence[Text]) -> None:
         self._document = document
         self._summaries = [_text_bytes(summary) for summary in summaries]
-        self._made: dict[tuple[str, ...], list[bytes]] = {}
+        self._keys: dict[tuple[str, ...], list[bytes]] = {}
 
     def of(self, needs: Sequence[str]) -> list[bytes]:
         """One key per summary, from it and from what the family compares it with."""
-        used = tuple(need for need in ("references", "source") if need in needs)
-        if used not in self._made:
-            self._made[used] = self._make(used)
-        return self._made[used]
+        inputs = tuple(input_name for input_name in ("references", "source") if input_name in needs)
+        if inputs not in self._keys:
+            self._keys[inputs] = self._make(inputs)
+        return self._keys[inputs]
 
-    def _make(self, used: tuple[str, ...]) -> list[bytes]:
+    def _make(self, inputs: tuple[str, ...]) -> list[bytes]:
         start = blake2b(digest_size=16)
-        if "references" in used:
+        if "references" in inputs:
             start.update(b"references")
             for reference in self._document.references:
                 start.update(_text_bytes(reference))
-        if "source" in used:
+        if "source" in inputs:
             start.update(b"source" + _text_bytes(self._document.source or ""))
         start.update(b"summary")
-        made = []
+        keys = []
         for summary in self._summaries:
             digest = start.copy()
             digest.update(summary)
-            made.append(digest.digest())
-        return made
+            keys.append(digest.digest())
+        return keys
 
 
 class Cache:
@@ -122,7 +122,7 @@ class SignatureCache:
         bits = np.unpackbits(cells["known"], axis=1, bitorder="little")
         return Block(cells["values"][:, places], bits[:, places].astype(bool))
 
-    def put(self, keys: Sequence[bytes], columns: Sequence[str], values: npt.ArrayLike) -> None:
+    def store(self, keys: Sequence[bytes], columns: Sequence[str], values: npt.ArrayLike) -> None:
         """Add columns to cells; what was known stays."""
         places = [self._place[column] for column in columns]
         cells = self._read(keys).copy()
@@ -134,13 +134,13 @@ class SignatureCache:
         self._base.executemany("INSERT OR REPLACE INTO cells VALUES (?, ?, ?)", rows)
 
     def _read(self, keys: Sequence[bytes]) -> npt.NDArray[np.void]:
-        found: dict[bytes, bytes] = {}
+        cells: dict[bytes, bytes] = {}
         for start in range(0, len(keys), _ASK_AT_ONCE):
-            some = keys[start : start + _ASK_AT_ONCE]
-            marks = ",".join("?" * len(some))
+            key_block = keys[start : start + _ASK_AT_ONCE]
+            marks = ",".join("?" * len(key_block))
             query = f"SELECT key, cell FROM cells WHERE kernel = ? AND key IN ({marks})"  # noqa: S608
-            found.update(self._base.execute(query, [self._number, *some]))
-        return np.frombuffer(b"".join([found.get(key, self._nothing) for key in keys]), dtype=self._cell)
+            cells.update(self._base.execute(query, [self._number, *key_block]))
+        return np.frombuffer(b"".join([cells.get(key, self._nothing) for key in keys]), dtype=self._cell)
 
 
 def _text_bytes(text: Text) -> bytes:

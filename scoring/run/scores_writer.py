@@ -15,22 +15,22 @@ from analysis.tables import SUFFIXES, write_table
 from scoring.errors import ScoringError
 
 
-class Sink:
+class ScoresWriter:
     """Takes frames in the order of their rows. `place` lets rows that are known last stand earlier."""
 
     def __init__(self, path: Path) -> None:
-        found = [suffix for suffix in SUFFIXES if path.name.endswith(suffix)]
-        if not found:
+        suffixes = [suffix for suffix in SUFFIXES if path.name.endswith(suffix)]
+        if not suffixes:
             raise ScoringError(f"{path.name} has no known suffix; name the file with one of {', '.join(SUFFIXES)}.")
         if not path.parent.is_dir():
             raise ScoringError(f"The folder {path.parent} is not there; make it first or name another.")
         self._path = path
-        self._suffix = max(found, key=len)
+        self._suffix = max(suffixes, key=len)
         self._form = self._suffix.removesuffix(".gz")
         self._folder = tempfile.TemporaryDirectory(prefix="scoring-out-")
         self._pieces: list[tuple[int, int, Path]] = []
 
-    def __enter__(self) -> Sink:
+    def __enter__(self) -> ScoresWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -46,23 +46,23 @@ class Sink:
     def finish(self) -> None:
         """Put the pieces together and the file in its place."""
         pieces = [piece for _, _, piece in sorted(self._pieces)]
-        part = self._path.with_name(f".{self._path.name}.part")
+        draft = self._path.with_name(f".{self._path.name}.part")
         try:
             if self._form == ".parquet":
-                _join_parquet(pieces, part)
+                _join_parquet(pieces, draft)
             else:
-                _join_text(pieces, part, self._suffix.endswith(".gz"), self._form == ".csv")
-            os.replace(part, self._path)
+                _join_text(pieces, draft, self._suffix.endswith(".gz"), self._form == ".csv")
+            os.replace(draft, self._path)
         except OSError as error:
             raise ScoringError(f"{self._path} cannot be written ({error.strerror}).") from error
         finally:
-            part.unlink(missing_ok=True)
+            draft.unlink(missing_ok=True)
 
 
-def _join_text(pieces: list[Path], part: Path, packed: bool, has_header: bool) -> None:
-    with part.open("wb") as raw:
+def _join_text(pieces: list[Path], draft: Path, is_gzipped: bool, has_header: bool) -> None:
+    with draft.open("wb") as raw:
         # No name and no time in the gzip header: the same scores give the same bytes.
-        gz = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) if packed else None
+        gz = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) if is_gzipped else None
         out = cast(IO[bytes], gz or raw)
         for number, piece in enumerate(pieces):
             with piece.open("rb") as source:
@@ -73,10 +73,10 @@ def _join_text(pieces: list[Path], part: Path, packed: bool, has_header: bool) -
             gz.close()
 
 
-def _join_parquet(pieces: list[Path], part: Path) -> None:
+def _join_parquet(pieces: list[Path], draft: Path) -> None:
     import pyarrow.parquet as pq
 
     schema = pq.read_schema(pieces[0])
-    with pq.ParquetWriter(part, schema, compression="zstd") as writer:
+    with pq.ParquetWriter(draft, schema, compression="zstd") as writer:
         for piece in pieces:
             writer.write_table(pq.read_table(piece).cast(schema))

@@ -62,8 +62,8 @@ def simulate_crowd(
     deal = np.concatenate([rng.permutation(units) for _ in range(per_unit)])
     rows = []
     for number, (worker, kind) in enumerate(zip(workers, kinds, strict=True)):
-        mine = list(dict.fromkeys(deal[number * answers : (number + 1) * answers].tolist()))
-        for unit in mine:
+        worker_units = list(dict.fromkeys(deal[number * answers : (number + 1) * answers].tolist()))
+        for unit in worker_units:
             rows.append(_answer(rng, f"d{unit // 10:03}", f"scu{unit % 10:02}", worker, kind, int(truth[unit]), False))
         for check in range(checks):
             rows.append(_answer(rng, f"d{check:03}", f"blank{number:03}-{check}", worker, kind, 0, True))
@@ -74,8 +74,8 @@ def _answer(
     rng: np.random.Generator, doc: str, unit: str, worker: str, kind: Kind, truth: int, is_check: bool
 ) -> dict[str, object]:
     looks = rng.random() < kind.attention
-    right = rng.random() < (0.99 if is_check else 0.95)
-    value = (truth if right else 1 - truth) if looks else int(rng.random() < kind.otherwise)
+    is_right = rng.random() < (0.99 if is_check else 0.95)
+    value = (truth if is_right else 1 - truth) if looks else int(rng.random() < kind.otherwise)
     return {
         "doc_id": doc,
         "system": "s",
@@ -89,10 +89,10 @@ def _answer(
 
 def detection(seeds: Sequence[int], answers: int, rules: Sequence[str] = RULES_TOGETHER) -> list[Detection]:
     """What the rules together drop, by kind of worker, over several simulated crowds."""
-    found: dict[str, int] = {}
+    n_dropped: dict[str, int] = {}
     for seed in seeds:
         judgments, kinds = simulate_crowd(seed, answers)
         dropped = {decision.worker_id for decision in apply_rules(judgments, rules, seed).decisions}
         for worker in dropped:
-            found[kinds[worker]] = found.get(kinds[worker], 0) + 1
-    return [Detection(kind.name, answers, kind.workers * len(seeds), found.get(kind.name, 0)) for kind in CROWD]
+            n_dropped[kinds[worker]] = n_dropped.get(kinds[worker], 0) + 1
+    return [Detection(kind.name, answers, kind.workers * len(seeds), n_dropped.get(kind.name, 0)) for kind in CROWD]

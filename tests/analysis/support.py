@@ -14,9 +14,9 @@ import pytest
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 
-def shared(*parts: str) -> Path:
+def shared(*path_parts: str) -> Path:
     """A file of the shared data, or a skipped test where the data is not at hand."""
-    path = SHARED.joinpath(*parts)
+    path = SHARED.joinpath(*path_parts)
     if not path.exists():
         pytest.skip(f"shared data is not at hand: {path}")
     return path
@@ -27,8 +27,8 @@ def cases(prefix: str) -> list[dict[str, Any]]:
     path = SHARED / "statistics" / "cases.json"
     if not path.exists():
         return []
-    found = json.loads(path.read_text())["cases"]
-    return [case for case in found if case["id"].startswith(prefix)]
+    all_cases = json.loads(path.read_text())["cases"]
+    return [case for case in all_cases if case["id"].startswith(prefix)]
 
 
 def table(rows: Sequence[Sequence[Any]], columns: str = "doc_id system unit worker_id value") -> pd.DataFrame:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import pandas as pd
 import pytest
 
-from analysis.sentence import Grouped, Sentence, joined, some_of
+from analysis.sentence import Grouped, Sentence, join_sentences, some_of
 
 MANY = Sentence("%(n)s judgments", {"n": Grouped(12_345)})
 WHOLE = Sentence("%(what)s by %(who)s, 95 %% sure.", {"what": MANY, "who": "w%(1)s"})
@@ -32,7 +32,7 @@ class Result:
 
 
 @pytest.mark.parametrize(
-    "again",
+    "make_copy",
     [
         copy.deepcopy,
         lambda text: asdict(Result(text))["note"],
@@ -41,17 +41,17 @@ class Result:
     ],
     ids=["copy", "asdict", "pickle", "json"],
 )
-def test_a_copy_remembers_template_and_values(again):
-    text = again(WHOLE)
+def test_a_copy_remembers_template_and_values(make_copy):
+    text = make_copy(WHOLE)
     assert (text, text.template, text.values) == (WHOLE, WHOLE.template, WHOLE.values)
     assert type(text.values["what"]) is Sentence
     assert type(text.values["what"].values["n"]) is Grouped
 
 
 def test_sentences_are_put_together_with_what_stands_between_them():
-    assert joined([MANY, "", "w%s"]) == "12,345 judgments  w%s"
-    assert joined(["a", MANY], "; ").values["1"] is MANY
-    assert joined([]) == ""
+    assert join_sentences([MANY, "", "w%s"]) == "12,345 judgments  w%s"
+    assert join_sentences(["a", MANY], "; ").values["1"] is MANY
+    assert join_sentences([]) == ""
 
 
 def test_of_many_names_the_first_are_shown():

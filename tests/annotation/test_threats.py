@@ -52,12 +52,12 @@ def rows() -> list[list[str]]:
 
 def test_every_threat_names_a_test_that_exists():
     assert len(rows()) >= 25
-    for threat, _, named in rows():
-        for path, *parts in (one.split("::") for one in re.findall(r"`([^`]+)`", named)):
+    for threat, _, tests in rows():
+        for path, *names in (test.split("::") for test in re.findall(r"`([^`]+)`", tests)):
             file = ROOT / path
             assert file.is_file(), threat
-            for part in parts:
-                assert re.search(rf"(def|class) {part}\b", file.read_text()), f"{threat}: {part}"
+            for name in names:
+                assert re.search(rf"(def|class) {name}\b", file.read_text()), f"{threat}: {name}"
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -141,9 +141,9 @@ def test_a_visitor_without_a_session_costs_no_query(study, django_assert_num_que
 
 
 def test_cookies_and_headers_in_production(settings):
-    from deploy import settings as site
+    from deploy import base_settings
 
-    text = Path(site.__file__).read_text()
+    text = Path(base_settings.__file__).read_text()
     for line in ("SESSION_COOKIE_SECURE = HTTPS", "CSRF_COOKIE_SECURE = HTTPS", "SECURE_SSL_REDIRECT = HTTPS"):
         assert line in text
     settings.SECURE_SSL_REDIRECT, settings.SECURE_HSTS_SECONDS = True, 31536000

@@ -39,8 +39,8 @@ def test_what_the_rooms_import_is_chosen_and_pinned():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         for name in _imports(node)
     }
-    chosen = (ROOT / "requirements.txt").read_text(encoding="utf-8").partition("# What those need")[0]
-    pinned = {_plain(line) for line in chosen.splitlines() if "==" in line}
+    our_choices = (ROOT / "requirements.txt").read_text(encoding="utf-8").partition("# What those need")[0]
+    pinned = {_plain(line) for line in our_choices.splitlines() if "==" in line}
     owners = packages_distributions()
     assert {
         name for name in imported - {"ray", "spacy"} if name in owners and pinned.isdisjoint(map(_plain, owners[name]))
@@ -50,7 +50,7 @@ def test_what_the_rooms_import_is_chosen_and_pinned():
 
 def _imports(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Import):
-        return [one.name for one in node.names]
+        return [alias.name for alias in node.names]
     return [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
 
 
@@ -83,10 +83,8 @@ def test_no_migration_is_missing(db):
 
 
 def test_nothing_but_the_design_stands_at_the_top():
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
-        "\n"
-    )
-    tops = {line.split("/")[0] for line in listed if line}
+    files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    tops = {line.split("/")[0] for line in files if line}
     assert tops <= {
         *("annotation", "analysis", "scoring", "fixtures", "tests", "deploy", "benchmarks", "docs", ".ci"),
         *("manage.py", "requirements.txt", "requirements-dev.txt", "requirements-cluster.txt", "Makefile"),

@@ -31,10 +31,10 @@ def open_task(page: Page, server: str, batch: Batch, user: User | None = None) -
     """A member of the batch's study on the page of a task of theirs."""
     user = user or make_member(batch.study)
     let_in(page.context, server, user)
-    mine = lease_task(batch, Worker.for_user(batch.study, user))
-    page.goto(server + reverse("task", args=[mine.key]))
+    assignment = lease_task(batch, Worker.for_user(batch.study, user))
+    page.goto(server + reverse("task", args=[assignment.key]))
     ready(page)
-    return mine
+    return assignment
 
 
 def ready(page: Page) -> None:

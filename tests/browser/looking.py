@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 
-def there(page: Page, sign: Locator) -> None:
+def wait_for_page(page: Page, sign: Locator) -> None:
     """The page that bears this sign has come as a whole, and its scripts run: it can be counted and typed at."""
     expect(sign).to_be_visible()
     page.wait_for_load_state()

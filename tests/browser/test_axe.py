@@ -43,26 +43,26 @@ def page(request, browser) -> Iterator[Page]:
     context.close()
 
 
-class Look:
+class AxeCheck:
     """Goes to a page and remembers what axe finds there."""
 
     def __init__(self, page: Page, server: str, axe: str) -> None:
         self.page, self.server, self.axe = page, server, axe
-        self.found: list[str] = []
+        self.faults: list[str] = []
 
-    def at(self, name: str, *args: object, query: str = "") -> None:
+    def visit(self, name: str, *args: object, query: str = "") -> None:
         self.page.goto(self.server + reverse(name, args=args) + query)
-        self.here(name)
+        self.check(name)
 
-    def here(self, name: str) -> None:
+    def check(self, name: str) -> None:
         self.page.wait_for_load_state()
         self.page.evaluate(self.axe)
-        self.found += [f"{name}: {fault}" for fault in self.page.evaluate(RUN)]
+        self.faults += [f"{name}: {fault}" for fault in self.page.evaluate(RUN)]
 
 
 @pytest.fixture
-def look(page, live_server, axe) -> Look:
-    return Look(page, live_server.url, axe)
+def axe_check(page, live_server, axe) -> AxeCheck:
+    return AxeCheck(page, live_server.url, axe)
 
 
 def agree(worker: Worker) -> None:
@@ -71,19 +71,19 @@ def agree(worker: Worker) -> None:
         Consent.objects.create(worker=worker, text=text, given_at=clock.now())
 
 
-def finish(mine: Assignment) -> None:
-    mine = Assignment.objects.select_related("task__batch__study", "worker").get(pk=mine.pk)
-    answers = {item.field: "1" for item in protocol_of(mine.task.batch).items(mine)}
-    submit_judgments(mine.worker, mine.key, answers, "k")
+def finish(assignment: Assignment) -> None:
+    assignment = Assignment.objects.select_related("task__batch__study", "worker").get(pk=assignment.pk)
+    answers = {item.field: "1" for item in protocol_of(assignment.task.batch).items(assignment)}
+    submit_judgments(assignment.worker, assignment.key, answers, "k")
 
 
 @pytest.mark.parametrize("protocol", ["litepyramid", "likert"])
-def test_task_pages_in_all_their_states(look, page, protocol):
+def test_task_pages_in_all_their_states(axe_check, page, protocol):
     batch = open_batch(protocol, **({"evidence": True} if protocol == "litepyramid" else {"overlap": True}))
     user = make_member(batch.study)
-    let_in(page.context, look.server, user)
-    mine = lease_task(batch, Worker.for_user(batch.study, user))
-    page.goto(look.server + reverse("task", args=[mine.key]))
+    let_in(page.context, axe_check.server, user)
+    assignment = lease_task(batch, Worker.for_user(batch.study, user))
+    page.goto(axe_check.server + reverse("task", args=[assignment.key]))
     ready(page)
     for key in "j1":
         page.keyboard.press(key)
@@ -96,65 +96,65 @@ def test_task_pages_in_all_their_states(look, page, protocol):
         page.keyboard.type("text")
         page.keyboard.press("Escape")
     page.locator("#submit").click()
-    look.here("answered and held back")
+    axe_check.check("answered and held back")
     page.keyboard.press("?")
-    look.here("help")
-    finish(mine)
-    look.at("receipt", mine.key)
-    look.at("answers", batch.pk)
+    axe_check.check("help")
+    finish(assignment)
+    axe_check.visit("receipt", assignment.key)
+    axe_check.visit("answers", batch.pk)
     if protocol == "litepyramid":
-        look.at("revise", mine.key)
-    assert look.found == []
+        axe_check.visit("revise", assignment.key)
+    assert axe_check.faults == []
 
 
-def test_a_fault_would_be_found(look, page):
+def test_a_fault_would_be_found(axe_check, page):
     page.set_content("<main><h1>A page</h1><img src='data:,'><p style='color: #eee'>Pale.</p></main>")
-    look.here("planted")
-    assert {fault.split(": ")[1] for fault in look.found} >= {"image-alt", "color-contrast"}
+    axe_check.check("planted")
+    assert {fault.split(": ")[1] for fault in axe_check.faults} >= {"image-alt", "color-contrast"}
 
 
-def test_pages_without_a_task(look, page):
+def test_pages_without_a_task(axe_check, page):
     batch = open_batch("litepyramid")
     user = make_member(batch.study)
-    look.at("sign-in")
-    let_in(page.context, look.server, user)
-    look.at("home")
-    look.at("answers", batch.pk)  # nothing there yet
-    look.at("task", "nothing")  # not found
+    axe_check.visit("sign-in")
+    let_in(page.context, axe_check.server, user)
+    axe_check.visit("home")
+    axe_check.visit("answers", batch.pk)  # nothing there yet
+    axe_check.visit("task", "nothing")  # not found
     Batch.objects.update(state=Batch.State.PAUSED)
-    page.goto(look.server)
-    look.here("paused")
-    assert look.found == []
+    page.goto(axe_check.server)
+    axe_check.check("paused")
+    assert axe_check.faults == []
 
 
-def test_demo_pages_from_consent_to_extraction(look, page):
+def test_demo_pages_from_consent_to_extraction(axe_check, page):
     load_demo()
     study, user = Study.objects.get(), User.objects.get(username="annotator")
     worker = Worker.for_user(study, user)
-    let_in(page.context, look.server, user)
-    look.at("home")
+    let_in(page.context, axe_check.server, user)
+    axe_check.visit("home")
     for batch in Batch.objects.filter(state=Batch.State.OPEN):
-        page.goto(look.server)
+        page.goto(axe_check.server)
         page.locator(f"form[action='{reverse('take', args=[batch.pk])}'] button").click()
-        expect(page).not_to_have_url(f"{look.server}/")
-        look.here(f"before {batch.protocol}")
-        look.at("instructions", batch.pk)
-        look.at("tutorial", batch.pk)
+        expect(page).not_to_have_url(f"{axe_check.server}/")
+        axe_check.check(f"before {batch.protocol}")
+        axe_check.visit("instructions", batch.pk)
+        axe_check.visit("tutorial", batch.pk)
     agree(worker)
-    mine = lease_task(Batch.objects.get(protocol="scu", state=Batch.State.OPEN), worker)
-    look.at("task", mine.key)
+    assignment = lease_task(Batch.objects.get(protocol="scu", state=Batch.State.OPEN), worker)
+    axe_check.visit("task", assignment.key)
     ready(page)
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Enter")
-    look.here("an SCU")
-    assert look.found == []
+    axe_check.check("an SCU")
+    assert axe_check.faults == []
 
 
-def test_a_second_round(look, page):
-    batch, (one, *_others) = rated([[1, 1, 3], [4, 4, 3], [5, 5, 3]], units=("coherence", "fluency", "relevance"))
+def test_a_second_round(axe_check, page):
+    batch, (worker, *_others) = rated([[1, 1, 3], [4, 4, 3], [5, 5, 3]], units=("coherence", "fluency", "relevance"))
     give_defaults(batch.study)
-    agree(one)
+    agree(worker)
     second = open_second_round(batch, read_thresholds(batch, {}))
-    let_in(page.context, look.server, one.user)
-    look.at("task", lease_task(second, one).key)
-    assert look.found == []
+    let_in(page.context, axe_check.server, worker.user)
+    axe_check.visit("task", lease_task(second, worker).key)
+    assert axe_check.faults == []

@@ -11,11 +11,11 @@ from annotation.models import Batch, Entry, Posting, Role
 from annotation.studies.batches import create_batch
 from tests.annotation.crowds.conftest import make_crowd_batch, point_at
 from tests.annotation.crowds.market import LiveMarket
-from tests.annotation.crowds.test_console import answered, published
+from tests.annotation.crowds.test_console import published, submit_answers
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.helpers import let_in
 from tests.browser.looking import fits
-from tests.browser.test_axe import AXE, Look
+from tests.browser.test_axe import AXE, AxeCheck
 from tests.factories import make_member, make_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -29,8 +29,8 @@ def market() -> Iterator[LiveMarket]:
 
 
 def test_a_batch_is_launched_by_keyboard_at_the_price_that_the_button_names(browser, live_server, market, settings):
-    made = market.ask("requester", cents=100_00)
-    point_at(settings, market.url, made)
+    requester = market.ask("requester", cents=100_00)
+    point_at(settings, market.url, requester)
     settings.SITE_URL = live_server.url
     batch = create_batch(make_study(documents=2, units=2), "Pilot", "litepyramid", 2)
     context = browser.new_context(viewport=NARROW)
@@ -44,13 +44,13 @@ def test_a_batch_is_launched_by_keyboard_at_the_price_that_the_button_names(brow
     expect(publish).to_be_visible()
     assert "document 0 by system0" in page.frame_locator("iframe.preview").locator("#summary-text").inner_text()
     fits(page)
-    assert market.ask("books", requester=made["id"])["held"] == 0
+    assert market.ask("books", requester=requester["id"])["held"] == 0
     publish.focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/monitor/")
     expect(page.get_by_text("postings were put up")).to_be_visible()
     context.close()
-    assert market.ask("books", requester=made["id"])["held"] == 120
+    assert market.ask("books", requester=requester["id"])["held"] == 120
     assert Posting.objects.filter(state="open").count() == 2
 
 
@@ -75,19 +75,19 @@ def test_a_new_price_takes_the_focus_from_nobody(browser, live_server, market, s
 def test_what_is_being_read_on_the_monitor_stays_open(browser, live_server, settings):
     batch = make_crowd_batch(documents=1, quota=3)
     [turn, *_others] = published(batch, workers=2)
-    answered(turn, "01")
+    submit_answers(turn, "01")
     context = browser.new_context(viewport=NARROW)
     let_in(context, live_server.url, make_member(batch.study, Role.ADMIN))
     page = context.new_page()
     page.clock.install()
     page.goto(live_server.url + reverse("monitor", args=[batch.study.slug, batch.pk]))
-    asked = []
-    page.on("request", lambda one: asked.append(one.url) if "live=1" in one.url else None)
+    live_urls = []
+    page.on("request", lambda request: live_urls.append(request.url) if "live=1" in request.url else None)
     numbers = page.locator("#live details")
     numbers.locator("summary").click()
     page.clock.run_for(20_000)
     expect(numbers).to_have_attribute("open", "")
-    assert asked == []
+    assert live_urls == []
     numbers.locator("summary").click()
     page.locator("h1").click()
     with page.expect_response("**/monitor/?live=1"):
@@ -129,29 +129,29 @@ def test_axe_finds_no_fault_on_the_crowd_pages(browser, live_server, settings, s
     batch = make_crowd_batch(documents=2, quota=3)
     turns = published(batch, workers=3)
     for turn in turns:
-        answered(turn, "01" if turn.worker.external_id == "A2" else "10")
+        submit_answers(turn, "01" if turn.worker.external_id == "A2" else "10")
     Entry.objects.create(
         study=batch.study, batch=batch, posting=turns[0].posting, submission=turns[0], kind="bonus", token="b",
         state="doubtful", reward_cents=50, fee_cents=10, paid_cents=60, reason="Thanks", note="The market fell silent.",
     )  # fmt: skip
     context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
     let_in(context, live_server.url, make_member(batch.study, Role.ADMIN))
-    look = Look(context.new_page(), live_server.url, AXE.read_text(encoding="utf-8"))
+    axe_check = AxeCheck(context.new_page(), live_server.url, AXE.read_text(encoding="utf-8"))
     slug = batch.study.slug
-    look.at("launch", slug, batch.pk)
-    expect(look.page.get_by_text("This can't be published yet.")).to_be_visible()
-    look.here("launch refused")
-    look.at("monitor", slug, batch.pk)
-    look.at("crowd-workers", slug, batch.pk)
-    look.page.get_by_label("Choose A2").check()
-    look.page.get_by_role("button", name="Bonus…").click()
-    expect(look.page.get_by_label("Bonus for each")).to_be_visible()
-    look.here("confirm")
-    look.at("ledger", slug)
-    look.at("collect", slug)
+    axe_check.visit("launch", slug, batch.pk)
+    expect(axe_check.page.get_by_text("This can't be published yet.")).to_be_visible()
+    axe_check.check("launch refused")
+    axe_check.visit("monitor", slug, batch.pk)
+    axe_check.visit("crowd-workers", slug, batch.pk)
+    axe_check.page.get_by_label("Choose A2").check()
+    axe_check.page.get_by_role("button", name="Bonus…").click()
+    expect(axe_check.page.get_by_label("Bonus for each")).to_be_visible()
+    axe_check.check("confirm")
+    axe_check.visit("ledger", slug)
+    axe_check.visit("collect", slug)
     Batch.objects.filter(pk=batch.pk).update(crowd="direct")
     make_links(batch, ["Ada"])
-    look.at("crowd-links", slug, batch.pk)
-    fits(look.page)
+    axe_check.visit("crowd-links", slug, batch.pk)
+    fits(axe_check.page)
     context.close()
-    assert look.found == []
+    assert axe_check.faults == []

@@ -73,7 +73,7 @@ class Visitor:
     def __init__(self, context: BrowserContext, market: LiveMarket, site: str, worker_id: str) -> None:
         self.context, self.market, self.site, self.worker_id = context, market, site, worker_id
         self.page, self.sent, self.faults = self.context.new_page(), [], []
-        self.page.on("request", lambda one: self.sent.append(one) if one.url.startswith(site) else None)
+        self.page.on("request", lambda request: self.sent.append(request) if request.url.startswith(site) else None)
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
 
     @property
@@ -88,17 +88,17 @@ class Visitor:
         self.page.wait_for_url(re.compile("/work/"))
 
     def cookies_sent(self) -> list[str]:
-        return [name for one in self.sent for name in one.all_headers() if name.lower() == "cookie"]
+        return [name for request in self.sent for name in request.all_headers() if name.lower() == "cookie"]
 
 
 @pytest.fixture
 def visitor(request, strict, market, wanda, live_server):
     worker_id, state = wanda
     context = strict.new_context(viewport=getattr(request, "param", WIDE), storage_state=state)
-    made = Visitor(context, market, live_server.url, worker_id)
-    yield made
+    visitor = Visitor(context, market, live_server.url, worker_id)
+    yield visitor
     context.close()
-    assert made.faults == []
+    assert visitor.faults == []
 
 
 def published(protocol: str) -> Batch:
@@ -168,9 +168,9 @@ def test_preview_accept_work_and_submit_without_any_third_party_cookie(visitor, 
     turn = Submission.objects.get()
     assert (turn.worker.external_id, turn.state) == (visitor.worker_id, "started")
     assert Consent.objects.get().worker == turn.worker
-    stored = ExtractedUnit if protocol == "scu" else Judgment
+    model = ExtractedUnit if protocol == "scu" else Judgment
     assert (
-        stored.objects.filter(assignment__submission=turn).count()
+        model.objects.filter(assignment__submission=turn).count()
         == {"litepyramid": 2, "likert": 20, "scu": 1}[protocol]
     )
     assert len(judgments_frame(batch.study)) == 0  # it counts when the market confirms it, and not before
@@ -190,7 +190,7 @@ def test_the_browser_does_block_third_party_cookies(visitor):
     visitor.preview(batch)
     expect(visitor.frame.get_by_text("This is a preview")).to_be_visible()
     try_it = "document.cookie = 'mine=1; SameSite=None; Secure'; document.cookie"
-    inner = next(one for one in visitor.page.frames if one.url.startswith(visitor.site))
+    inner = next(frame for frame in visitor.page.frames if frame.url.startswith(visitor.site))
     assert inner.evaluate(try_it) == ""
     visitor.page.goto(inner.url)
     assert "mine=1" in visitor.page.evaluate(try_it)
@@ -218,7 +218,7 @@ def test_a_silent_market_leaves_a_receipt_and_is_asked_again(visitor):
     assert Judgment.objects.count() == 2
     assert collect(batch).confirmed == 0
     page.unroute("**/mturk/externalSubmit")
-    inner = next(one for one in page.frames if one.url.startswith(visitor.site))
+    inner = next(frame for frame in page.frames if frame.url.startswith(visitor.site))
     inner.evaluate("window.dispatchEvent(new Event('online'))")
     expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
     collect(batch)
@@ -230,9 +230,9 @@ def test_who_makes_up_an_address_under_wandas_id_is_turned_away_and_she_comes_in
     batch = published("litepyramid")
     visitor.preview(batch)
     expect(visitor.frame.get_by_text("This is a preview")).to_be_visible()
-    seen = next(one.url for one in visitor.page.frames if one.url.startswith(visitor.site))
+    frame_url = next(frame.url for frame in visitor.page.frames if frame.url.startswith(visitor.site))
     stranger = visitor.context.new_page()
-    stranger.goto(seen.replace("ASSIGNMENT_ID_NOT_AVAILABLE", "MADE-UP") + f"&workerId={visitor.worker_id}")
+    stranger.goto(frame_url.replace("ASSIGNMENT_ID_NOT_AVAILABLE", "MADE-UP") + f"&workerId={visitor.worker_id}")
     expect(stranger.get_by_text("Open the task again from your work on the market's own pages")).to_be_visible()
     fits(stranger)
     stranger.close()

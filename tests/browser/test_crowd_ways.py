@@ -16,7 +16,7 @@ from annotation.tables.frames import judgments_frame
 from tests.annotation.crowds.conftest import TERMS
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.helpers import ready
-from tests.browser.test_axe import AXE, Look
+from tests.browser.test_axe import AXE, AxeCheck
 from tests.contract.prolific_server import PROJECT, TOKEN, WORKSPACE, ProlificServer
 from tests.factories import make_study
 
@@ -36,7 +36,7 @@ def page(browser: Browser):
     page, faults = context.new_page(), []
     page.on("pageerror", lambda error: faults.append(str(error)))
     yield page
-    assert [one for one in context.cookies() if "prolific" not in one["domain"]] == []
+    assert [cookie for cookie in context.cookies() if "prolific" not in cookie["domain"]] == []
     context.close()
     assert faults == []
 
@@ -75,8 +75,8 @@ def test_a_participant_comes_from_prolific_does_two_tasks_and_goes_back_with_the
     publish(batch)
     [study] = contract.studies.values()
     session = contract.take_part(study["id"], "P1")
-    who = {"PROLIFIC_PID": "P1", "STUDY_ID": study["id"], "SESSION_ID": session}
-    address = re.sub(r"\{\{%(\w+)%\}\}", lambda found: who[found[1]], study["external_study_url"])
+    ids = {"PROLIFIC_PID": "P1", "STUDY_ID": study["id"], "SESSION_ID": session}
+    address = re.sub(r"\{\{%(\w+)%\}\}", lambda match: ids[match[1]], study["external_study_url"])
     arrived = []
     page.route(
         "https://app.prolific.com/**",
@@ -118,33 +118,33 @@ def test_axe_finds_no_fault_on_the_pages_of_a_worker_without_account(browser, li
     [link] = make_links(link_batch, ["Ada"])
     posting = Posting.objects.create(batch=sittings, token="sitting", places=1, reward_cents=1, market_id="S")
     context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
-    look = Look(context.new_page(), live_server.url, AXE.read_text(encoding="utf-8"))
-    look.page.goto(link.url)
-    look.here("link")
-    enter(look.page, "Start")
-    judge(look.page)
-    expect(look.page.get_by_text("You have done 1 task.")).to_be_visible()
-    look.here("received")
+    axe_check = AxeCheck(context.new_page(), live_server.url, AXE.read_text(encoding="utf-8"))
+    axe_check.page.goto(link.url)
+    axe_check.check("link")
+    enter(axe_check.page, "Start")
+    judge(axe_check.page)
+    expect(axe_check.page.get_by_text("You have done 1 task.")).to_be_visible()
+    axe_check.check("received")
     token = link.url.split("/")[-2]
-    look.at("crowd-leave", token)
-    look.at("crowd-instructions", token)
-    look.at("crowd-start", "not-a-token")
-    look.at("crowd-prolific", posting.token, query="?PROLIFIC_PID=P&STUDY_ID=S&SESSION_ID=X")
-    judge(look.page)
-    expect(look.page.get_by_role("link", name="Finish on Prolific")).to_be_visible()
-    look.here("finish")
+    axe_check.visit("crowd-leave", token)
+    axe_check.visit("crowd-instructions", token)
+    axe_check.visit("crowd-start", "not-a-token")
+    axe_check.visit("crowd-prolific", posting.token, query="?PROLIFIC_PID=P&STUDY_ID=S&SESSION_ID=X")
+    judge(axe_check.page)
+    expect(axe_check.page.get_by_role("link", name="Finish on Prolific")).to_be_visible()
+    axe_check.check("finish")
     posting.batch.crowd = "mturk"
     posting.batch.save()
-    look.at("crowd-mturk", posting.token)
-    expect(look.page.get_by_text("This is a preview")).to_be_visible()
-    look.here("preview")
+    axe_check.visit("crowd-mturk", posting.token)
+    expect(axe_check.page.get_by_text("This is a preview")).to_be_visible()
+    axe_check.check("preview")
     context.close()
-    assert look.found == []
+    assert axe_check.faults == []
 
 
 def test_a_personal_link_opens_works_goes_on_and_ends(page):
     batch = make_work("direct", documents=2, reward_cents=0)
-    [link, other] = make_links(batch, ["Ada", "Grace"])
+    [link, second_link] = make_links(batch, ["Ada", "Grace"])
     page.goto(link.url)
     expect(page.get_by_role("heading", name=batch.study.name)).to_be_visible()
     enter(page, "Start")
@@ -156,7 +156,7 @@ def test_a_personal_link_opens_works_goes_on_and_ends(page):
     enter(page, "Next task")
     expect(page.get_by_text("This batch is complete")).to_be_visible()
     assert (Assignment.objects.counted().count(), len(judgments_frame(batch.study))) == (2, 4)
-    page.goto(other.url)
-    withdraw_link(batch, other.id)
+    page.goto(second_link.url)
+    withdraw_link(batch, second_link.id)
     page.reload()
     expect(page.get_by_text("This link was withdrawn")).to_be_visible()

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from annotation.guidance import give_defaults
 from annotation.models import Consent, PracticeItem, PracticePlan, PracticeRun, Role, Summary
 from tests.browser.conftest import sign_in
-from tests.browser.looking import fits, there
+from tests.browser.looking import fits, wait_for_page
 from tests.factories import make_batch, make_member, make_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -41,7 +41,7 @@ def test_from_consent_through_tutorial_and_test_to_the_first_task_by_keyboard(pa
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Tutorial")).to_be_visible()
     for answer, word in (("n", "Right."), ("n", "Not quite"), ("n", "Right.")):
-        there(page, page.get_by_role("button", name="Check"))
+        wait_for_page(page, page.get_by_role("button", name="Check"))
         page.keyboard.press(answer)
         page.keyboard.press("Enter")
         expect(page.get_by_role("status")).to_contain_text(word)
@@ -52,7 +52,7 @@ def test_from_consent_through_tutorial_and_test_to_the_first_task_by_keyboard(pa
     expect(page.get_by_role("heading", name="That was the tutorial")).to_be_visible()
     expect(page.get_by_role("button", name="Go on to the tasks")).to_be_focused()
     page.keyboard.press("Enter")
-    there(page, page.get_by_role("heading", name="Qualification test"))
+    wait_for_page(page, page.get_by_role("heading", name="Qualification test"))
     fits(page)
     page.keyboard.type("npn")
     page.keyboard.press("Enter")
@@ -102,9 +102,9 @@ def test_keeping_one_text_does_not_drop_what_was_typed_into_the_other(page: Page
     page.keyboard.type("Read first. ")
     consent.fill("Be kind.")
     page.once("dialog", lambda dialog: dialog.dismiss())
-    with page.expect_event("dialog") as asked:
+    with page.expect_event("dialog") as dialog_event:
         page.get_by_role("button", name="Keep consent text").click(no_wait_after=True)
-    assert asked.value.type == "beforeunload"
+    assert dialog_event.value.type == "beforeunload"
     expect(consent).to_have_value("Be kind.")
     assert study.guidance.filter(kind="consent").count() == 1
     page.once("dialog", lambda dialog: dialog.accept())

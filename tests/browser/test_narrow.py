@@ -67,13 +67,13 @@ def test_a_definition_that_is_cut_opens_at_a_tap(browser, live_server):
     )
     page.keyboard.press("j")
     expect(definition).to_contain_text("Every word of it counts.")
-    whole = "(one) => one.scrollHeight <= one.clientHeight + 1"
-    assert not definition.evaluate(whole)
+    is_uncut = "(one) => one.scrollHeight <= one.clientHeight + 1"
+    assert not definition.evaluate(is_uncut)
     definition.click()
-    assert definition.evaluate(whole)
+    assert definition.evaluate(is_uncut)
     fits(page)
     definition.click()
-    assert not definition.evaluate(whole)
+    assert not definition.evaluate(is_uncut)
     context.close()
 
 
@@ -82,12 +82,12 @@ def test_a_caption_is_read_without_scrolling_its_table(page: Page, live_server, 
     page.goto(live_server.url + reverse("study", args=[study.slug]))
     page.locator(".table").evaluate("""(one) => (one.innerHTML = `<table><caption><span>${"A long caption. ".repeat(20)}
       </span></caption><tr><td>${"cell".repeat(200)}</td></tr></table>`)""")
-    seen = """(one) => { const box = one.getBoundingClientRect(), frame = one.closest('.table').getBoundingClientRect();
+    is_seen = """(el) => { const box = el.getBoundingClientRect(), frame = el.closest('.table').getBoundingClientRect();
       return box.left >= frame.left && box.right <= frame.right }"""
     caption = page.locator("caption > span")
-    assert caption.evaluate(seen)
+    assert caption.evaluate(is_seen)
     page.locator(".table").evaluate("(one) => one.scrollTo(500, 0)")
-    assert caption.evaluate(seen)
+    assert caption.evaluate(is_seen)
 
 
 def test_every_caption_has_the_part_that_stays_in_view():

@@ -9,8 +9,8 @@ from annotation.models import Role, Study
 from tests.annotation.transfer.test_import import write_folder
 from tests.browser.conftest import NARROW
 from tests.browser.helpers import let_in
-from tests.browser.looking import fits, there
-from tests.browser.test_axe import axe, look  # noqa: F401  fixtures
+from tests.browser.looking import fits, wait_for_page
+from tests.browser.test_axe import axe, axe_check  # noqa: F401  fixtures
 from tests.factories import make_member, make_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -21,7 +21,7 @@ def open_form(page: Page, server: str, folder: Path) -> Page:
     let_in(page.context, server, make_member(make_study(), Role.ADMIN))
     page.goto(server)
     page.get_by_role("link", name="New study").click()
-    there(page, page.get_by_role("heading", name="New study"))
+    wait_for_page(page, page.get_by_role("heading", name="New study"))
     page.get_by_label("Name").fill("From the browser")
     page.get_by_label("Files at most").set_input_files(sorted(write_folder(folder).iterdir()))
     return page
@@ -52,7 +52,9 @@ def test_a_bad_file_is_told_and_another_can_be_chosen(form: Page, tmp_path):
     form.get_by_role("button", name="Make the study").click()
     expect(form.get_by_role("alert")).to_contain_text("scores.csv, row 1")
     fits(form)
-    form.get_by_label("Files at most").set_input_files(sorted(one for one in folder.iterdir() if one.stem != "scores"))
+    form.get_by_label("Files at most").set_input_files(
+        sorted(file for file in folder.iterdir() if file.stem != "scores")
+    )
     form.get_by_role("button", name="Make the study").click()
     expect(form.get_by_role("status").first).to_contain_text("is made")
 
@@ -69,12 +71,12 @@ def test_a_connection_that_breaks_is_told_and_the_form_stays(browser, live_serve
     context.close()
 
 
-def test_axe_finds_no_fault(look, page, live_server, tmp_path):  # noqa: F811
+def test_axe_finds_no_fault(axe_check, page, live_server, tmp_path):  # noqa: F811
     let_in(page.context, live_server.url, make_member(make_study(), Role.ADMIN))
-    look.at("new-study")
+    axe_check.visit("new-study")
     page.get_by_label("Name").fill("Looked at")
     page.get_by_label("Files at most").set_input_files(sorted(write_folder(tmp_path / "in").iterdir()))
     page.get_by_role("button", name="Look into the files").click()
     expect(page.get_by_role("heading", name="What is in the files")).to_be_visible()
-    look.here("found")
-    assert look.found == []
+    axe_check.check("found")
+    assert axe_check.faults == []

@@ -11,49 +11,49 @@ from annotation.studies.batches import create_batch
 from annotation.studies.second_rounds import open_second_round, read_thresholds
 from tests.annotation.studies.test_second_rounds import rated
 from tests.browser.helpers import let_in
-from tests.browser.test_axe import axe, look, page  # noqa: F401  fixtures
+from tests.browser.test_axe import axe, axe_check, page  # noqa: F401  fixtures
 from tests.browser.test_guidance import make_guided_study
 from tests.factories import make_member, make_study, make_worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def test_guidance_and_the_test(look, page):  # noqa: F811
+def test_guidance_and_the_test(axe_check, page):  # noqa: F811
     study, batch = make_guided_study(tutorial="required", test_required=True)
-    let_in(page.context, look.server, make_member(study, Role.ADMIN))
-    look.at("guidance", study.slug)
-    look.at("guidance", study.slug, query="?protocol=likert")
-    look.at("test", batch.pk)
+    let_in(page.context, axe_check.server, make_member(study, Role.ADMIN))
+    axe_check.visit("guidance", study.slug)
+    axe_check.visit("guidance", study.slug, query="?protocol=likert")
+    axe_check.visit("test", batch.pk)
     page.keyboard.type("ppp")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Not passed")).to_be_visible()
-    look.here("failed test")
-    assert look.found == []
+    axe_check.check("failed test")
+    assert axe_check.faults == []
 
 
-def test_scu_lists(look, page):  # noqa: F811
+def test_scu_lists(axe_check, page):  # noqa: F811
     study = make_study(units=0)
     batch = create_batch(study, "Extract", "scu", 2, state="open")
     for text in ("The first fact.", "He said the first fact."):
-        mine = Assignment.objects.create(
+        assignment = Assignment.objects.create(
             task=batch.tasks.get(), worker=make_worker(study), state="submitted", submitted_at=clock.now()
         )
-        store_units(mine, [Unit(text, ((0, 9),))], clock.now())
+        store_units(assignment, [Unit(text, ((0, 9),))], clock.now())
     reference = Reference.objects.get()
     freeze_units(reference, [Unit("He said a fact.", ((0, 9),))], None, seen_version=0)
-    let_in(page.context, look.server, make_member(study, Role.ADMIN))
-    look.at("scus", study.slug)
-    look.at("scu-list", study.slug, reference.pk, query="?version=1")
+    let_in(page.context, axe_check.server, make_member(study, Role.ADMIN))
+    axe_check.visit("scus", study.slug)
+    axe_check.visit("scu-list", study.slug, reference.pk, query="?version=1")
     expect(page.locator(".unit .advice li")).to_be_visible()
-    look.here("with advice")
-    assert look.found == []
+    axe_check.check("with advice")
+    assert axe_check.faults == []
 
 
-def test_rounds(look, page):  # noqa: F811
+def test_rounds(axe_check, page):  # noqa: F811
     batch, _ = rated([[1], [4], [5]])
-    let_in(page.context, look.server, make_member(batch.study, Role.ADMIN))
-    look.at("rounds", batch.study.slug)
-    look.at("round", batch.study.slug, batch.pk)
+    let_in(page.context, axe_check.server, make_member(batch.study, Role.ADMIN))
+    axe_check.visit("rounds", batch.study.slug)
+    axe_check.visit("round", batch.study.slug, batch.pk)
     open_second_round(batch, read_thresholds(batch, {}))
-    look.at("round", batch.study.slug, batch.pk)
-    assert look.found == []
+    axe_check.visit("round", batch.study.slug, batch.pk)
+    assert axe_check.faults == []

@@ -20,9 +20,9 @@ def ready(page: Page) -> None:
 
 
 def test_an_expert_confirms_one_and_revises_another_by_keyboard(page: Page, live_server):
-    batch, (one, *_others) = rated([[1, 1, 3], [4, 4, 3], [5, 5, 3]], units=UNITS)
+    batch, (worker, *_others) = rated([[1, 1, 3], [4, 4, 3], [5, 5, 3]], units=UNITS)
     second = open_second_round(batch, read_thresholds(batch, {}))
-    sign_in(page, live_server.url, one.user.username)
+    sign_in(page, live_server.url, worker.user.username)
     page.locator("form", has_text=second.name).get_by_role("button", name="Take a task").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("group", name="Coherence")).to_contain_text("You: 1")

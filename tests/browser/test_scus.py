@@ -156,12 +156,12 @@ def test_an_admin_merges_two_lists_and_freezes_them(page: Page, live_server):
         [Unit("The mayor opened the bridge.", ((4, 27),))],
         [Unit("The mayor opened a bridge.", ((4, 27),)), Unit("It cost 3 million crowns.", ((47, 67),))],
     ]
-    for chosen in lists:
+    for unit_list in lists:
         worker = Worker.for_user(study, make_member(study))
         assignment = Assignment.objects.create(
             task=batch.tasks.get(), worker=worker, state="submitted", submitted_at=clock.now()
         )
-        store_units(assignment, chosen, clock.now())
+        store_units(assignment, unit_list, clock.now())
     sign_in(page, live_server.url, make_member(study, Role.ADMIN).username)
     page.goto(f"{live_server.url}/studies/{study.slug}/scus/")
     page.get_by_role("link", name="doc0").click()

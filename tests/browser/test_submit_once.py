@@ -28,7 +28,7 @@ def slow(monkeypatch):
     """The server takes its time: the second click comes while the first is being answered."""
     for room, name in ((batch_views, "create_batch"), (invitations, "invite"), (token_views, "issue_token")):
         make = getattr(room, name)
-        monkeypatch.setattr(room, name, lambda *args, make=make, **more: [make(*args, **more), time.sleep(0.7)][0])
+        monkeypatch.setattr(room, name, lambda *args, make=make, **kw: [make(*args, **kw), time.sleep(0.7)][0])
 
 
 def click_twice(page: Page, name: str) -> None:
@@ -70,12 +70,12 @@ def test_a_person_is_taken_out_after_a_question(page: Page, live_server, study):
     make_member(study, Role.ANNOTATOR, "annotator")
     page.set_extra_http_headers({"Accept-Language": "de"})
     page.reload()
-    one = page.get_by_role("listitem").filter(has=page.get_by_text("annotator", exact=True))
-    one.locator("summary").click()
-    sure = one.get_by_role("button")
+    row = page.get_by_role("listitem").filter(has=page.get_by_text("annotator", exact=True))
+    row.locator("summary").click()
+    sure = row.get_by_role("button")
     sure.scroll_into_view_if_needed()
     expect(sure).to_be_in_viewport(ratio=1)
-    expect(one.get_by_text("Was sie getan hat, bleibt erhalten.")).to_be_in_viewport(ratio=1)
+    expect(row.get_by_text("Was sie getan hat, bleibt erhalten.")).to_be_in_viewport(ratio=1)
     sure.click()
-    expect(one).to_have_count(0)
+    expect(row).to_have_count(0)
     assert study.memberships.count() == 1

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from annotation.demo import load_demo
 from annotation.models import Judgment, Role
 from tests.browser.conftest import sign_in
-from tests.browser.looking import fits, there
+from tests.browser.looking import fits, wait_for_page
 from tests.factories import make_batch, make_member, make_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -29,13 +29,13 @@ def test_an_answer_given_before_the_script_has_loaded_counts(page: Page, live_se
     study = make_study(units=2)
     make_batch(study)
     sign_in(page, live_server.url, make_member(study).username)
-    held = []
-    page.route("**/judging/litepyramid.js", lambda route: held.append(route))  # a slow network
-    with page.expect_request("**/judging/litepyramid.js"):
+    routes = []
+    page.route("**/work/litepyramid.js", lambda route: routes.append(route))  # a slow network
+    with page.expect_request("**/work/litepyramid.js"):
         page.get_by_role("button", name="Take a task").click(no_wait_after=True)
     questions = page.get_by_role("group")
     questions.nth(0).get_by_role("radio", name="Not present").check()
-    held[0].continue_()
+    routes[0].continue_()
     expect(page.get_by_text("1 of 2")).to_be_visible()
     questions.nth(1).get_by_role("radio", name="Present", exact=True).check()
     page.get_by_role("button", name="Submit").click()
@@ -58,7 +58,7 @@ def test_an_analyst_reads_the_report_with_its_charts(page: Page, live_server):
     sign_in(page, live_server.url, "analyst", "demo")
     page.get_by_role("link", name="Report").click()
     expect(page.get_by_text("On these 6 systems and 12 documents")).to_be_visible()
-    there(page, page.get_by_role("heading", name="Can we trust the judges?"))
+    wait_for_page(page, page.get_by_role("heading", name="Can we trust the judges?"))
     assert page.locator("figure svg").count() >= 2
     assert page.get_by_role("row", name="rouge-1-f").count() >= 1
     fits(page)

@@ -127,8 +127,8 @@ def test_evidence_is_marked_by_mouse_and_by_taps_and_removed(page: Page, live_se
     page.get_by_role("button", name="Remove the mark “The ferry”").click()
     expect(page.locator(".mark")).to_have_count(1)
     ready(page)
-    kept = Assignment.objects.get().draft["items"]
-    assert [one["evidence"] for one in kept.values()] == [[[4, 6]]]
+    items = Assignment.objects.get().draft["items"]
+    assert [item["evidence"] for item in items.values()] == [[[4, 6]]]
 
 
 def test_arrow_keys_move_between_statements_and_do_not_answer_them(page: Page, live_server):
@@ -161,17 +161,17 @@ def test_what_is_missing_is_counted_down_and_then_no_longer_said(page: Page, liv
     banner = page.locator("#work-banner")
     expect(banner).to_contain_text(f"{total} of {total} have no answer yet")
     key = "p" if protocol == "litepyramid" else "3"
-    for left in range(total - 1, 0, -1):
+    for n_missing in range(total - 1, 0, -1):
         page.keyboard.press(key)
-        expect(banner).to_contain_text(f"{left} of {total} have" if left > 1 else f"One of {total} has")
+        expect(banner).to_contain_text(f"{n_missing} of {total} have" if n_missing > 1 else f"One of {total} has")
     page.keyboard.press(key)
     expect(banner).to_be_hidden()
 
 
 def test_another_refusal_stays_when_everything_is_answered(page: Page, live_server):
     open_task(page, live_server.url, open_batch("litepyramid"))
-    refused = {"error": "Refused", "sentence": "Not like this."}
-    page.route("**/submit/", lambda route: route.fulfill(status=422, json=refused))
+    refusal = {"error": "Refused", "sentence": "Not like this."}
+    page.route("**/submit/", lambda route: route.fulfill(status=422, json=refusal))
     page.keyboard.press("j")
     for _ in range(3):
         page.keyboard.press("p")
@@ -301,13 +301,13 @@ def test_in_forced_colours_a_chosen_answer_differs_from_the_others(page: Page, l
     expect(page.locator("#progress")).to_contain_text("1 of ")
     row = page.locator(".item").first
     colour = "one => getComputedStyle(one).backgroundColor"
-    chosen = row.locator("input:checked + span").evaluate(colour)
-    assert chosen not in row.locator("input:not(:checked) + span").evaluate_all(f"all => all.map({colour})")
+    checked = row.locator("input:checked + span").evaluate(colour)
+    assert checked not in row.locator("input:not(:checked) + span").evaluate_all(f"all => all.map({colour})")
 
 
 def test_giving_back_asks_once_more_when_there_are_answers(page: Page, live_server):
     """A task that was given back doesn't come again, and the button stands beside Help."""
-    held = begin(page, live_server.url, open_batch("litepyramid"))
+    assignment = begin(page, live_server.url, open_batch("litepyramid"))
     page.keyboard.press("p")
     expect(page.locator("#progress")).to_contain_text("1 of ")
     page.get_by_role("button", name="Give back").click()
@@ -316,18 +316,18 @@ def test_giving_back_asks_once_more_when_there_are_answers(page: Page, live_serv
     fits(page)
     page.keyboard.press("Enter")
     expect(question).to_be_hidden()
-    held.refresh_from_db()
-    assert held.state == Assignment.State.LEASED
+    assignment.refresh_from_db()
+    assert assignment.state == Assignment.State.LEASED
     page.get_by_role("button", name="Give back").click()
     question.get_by_role("button", name="Give back").click()
     expect(page.get_by_role("status")).to_contain_text("You gave the task back")
-    held.refresh_from_db()
-    assert held.state == Assignment.State.RELEASED
+    assignment.refresh_from_db()
+    assert assignment.state == Assignment.State.RELEASED
 
 
 def test_an_untouched_task_is_given_back_at_once(page: Page, live_server):
-    held = begin(page, live_server.url, open_batch("litepyramid"))
+    assignment = begin(page, live_server.url, open_batch("litepyramid"))
     page.get_by_role("button", name="Give back").click()
     expect(page.get_by_role("heading", name="Your studies")).to_be_visible()
-    held.refresh_from_db()
-    assert held.state == Assignment.State.RELEASED
+    assignment.refresh_from_db()
+    assert assignment.state == Assignment.State.RELEASED

@@ -17,9 +17,9 @@ def site(tmp_path):
 
 
 def test_the_page_goes_on_after_the_server_was_killed(site, browser):
-    made = site.ask("make")
+    fixture = site.ask("make")
     context = browser.new_context()
-    context.add_cookies([{"name": "sessionid", "value": made["sessions"][0], "url": site.address}])
+    context.add_cookies([{"name": "sessionid", "value": fixture["sessions"][0], "url": site.address}])
     page = context.new_page()
     page.goto(site.address)
     page.get_by_role("button", name="Take a task").click()
@@ -36,5 +36,5 @@ def test_the_page_goes_on_after_the_server_was_killed(site, browser):
     page.locator("#submit").click()
     expect(page.get_by_role("heading", name="Received")).to_be_visible()
     context.close()
-    (mine,) = site.ask("dump")["assignments"].values()
-    assert sorted(value for _field, value, _current in mine["judgments"]) == ["0", "1", "1"]
+    (assignment,) = site.ask("dump")["assignments"].values()
+    assert sorted(value for _field, value, _current in assignment["judgments"]) == ["0", "1", "1"]

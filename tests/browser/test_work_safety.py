@@ -29,7 +29,7 @@ def page(browser):
 
 def drafted() -> list[str]:
     items = Assignment.objects.get().draft.get("items", {})
-    return sorted(one["value"] for one in items.values())
+    return sorted(item["value"] for item in items.values())
 
 
 def press(page: Page, keys: str) -> None:
@@ -78,12 +78,12 @@ def test_offline_the_page_says_so_keeps_working_and_drains_when_it_is_back(page:
 
 
 def test_what_was_answered_offline_survives_a_reload(page: Page, live_server):
-    mine = open_task(page, live_server.url, open_batch("litepyramid"))
+    assignment = open_task(page, live_server.url, open_batch("litepyramid"))
     cut(page)
     press(page, "jpn")
     expect(page.locator("#save-state")).to_have_attribute("data-kind", "offline")
     page.unroute("**/work/**")
-    page.goto(live_server.url + reverse("task", args=[mine.key]))
+    page.goto(live_server.url + reverse("task", args=[assignment.key]))
     expect(page.locator("#progress")).to_have_text("2 of 3")
     ready(page)
     expect(page.locator("#progress")).to_have_text("2 of 3")
@@ -108,18 +108,18 @@ def test_a_receipt_lost_on_the_way_is_fetched_again_without_doubling_anything(pa
     open_task(page, live_server.url, open_batch("litepyramid"))
     press(page, "jppp")
     ready(page)
-    lost = []
+    statuses = []
 
     def swallow(route):
-        if not lost:
-            lost.append(route.fetch().status)  # the server has it, the page never hears of it
+        if not statuses:
+            statuses.append(route.fetch().status)  # the server has it, the page never hears of it
             return route.abort()
         return route.continue_()
 
     page.route("**/submit/", swallow)
     page.locator("#submit").click()
     expect(page.get_by_role("heading", name="Received")).to_be_visible()
-    assert lost == [200]
+    assert statuses == [200]
     assert Judgment.objects.count() == 3
 
 
@@ -133,17 +133,17 @@ def test_a_double_click_submits_once(page: Page, live_server):
 
 def test_two_tabs_see_each_others_answers_and_finish_together(page: Page, live_server):
     open_task(page, live_server.url, open_batch("litepyramid"))
-    other = page.context.new_page()
-    other.goto(page.url)
-    ready(other)
+    second_tab = page.context.new_page()
+    second_tab.goto(page.url)
+    ready(second_tab)
     press(page, "jp")
-    expect(other.locator("#progress")).to_have_text("1 of 3")
-    press(other, "jjnn")
+    expect(second_tab.locator("#progress")).to_have_text("1 of 3")
+    press(second_tab, "jjnn")
     expect(page.locator("#progress")).to_have_text("3 of 3")
     page.bring_to_front()
     page.locator("#submit").click()
     expect(page.get_by_role("heading", name="Received")).to_be_visible()
-    expect(other.get_by_role("heading", name="Received")).to_be_visible()
+    expect(second_tab.get_by_role("heading", name="Received")).to_be_visible()
     assert sorted(Judgment.objects.values_list("value", flat=True)) == [0, 0, 1]
 
 
@@ -153,13 +153,13 @@ def test_another_device_learns_of_changes_with_its_next_save(page: Page, live_se
     open_task(page, live_server.url, batch, user)
     elsewhere = browser.new_context()
     let_in(elsewhere, live_server.url, user)
-    other = elsewhere.new_page()
-    other.goto(page.url)
-    ready(other)
+    second_page = elsewhere.new_page()
+    second_page.goto(page.url)
+    ready(second_page)
     press(page, "jp")
     ready(page)
-    press(other, "jjn")
-    expect(other.locator("#progress")).to_have_text("2 of 3")
+    press(second_page, "jjn")
+    expect(second_page.locator("#progress")).to_have_text("2 of 3")
     elsewhere.close()
 
 
@@ -217,9 +217,9 @@ def test_without_script_the_form_works(browser, live_server):
     batch = open_batch("likert")
     user = make_member(batch.study)
     let_in(context, live_server.url, user)
-    mine = lease_task(batch, Worker.for_user(batch.study, user))
+    assignment = lease_task(batch, Worker.for_user(batch.study, user))
     page = context.new_page()
-    page.goto(live_server.url + reverse("task", args=[mine.key]))
+    page.goto(live_server.url + reverse("task", args=[assignment.key]))
     for group in page.locator("fieldset").all():
         group.get_by_role("radio").nth(2).check()
     page.get_by_role("button", name="Submit").click()
@@ -246,9 +246,9 @@ def test_time_counts_gaps_up_to_a_minute_and_not_while_hidden(page: Page, live_s
     with page.expect_request("**/draft/") as request:
         press(page, "p")
         page.clock.resume()  # a save may be under way, and this one waits for it
-    sent = json.loads(request.value.post_data)["signals"]
-    assert sent["active"] == 140  # 60 + 20 + 60
-    assert (sent["pastes"], sent["focus_lost"]) == (1, 1)
-    seconds = sorted(item["seconds"] for item in sent["items"].values())
+    signals = json.loads(request.value.post_data)["signals"]
+    assert signals["active"] == 140  # 60 + 20 + 60
+    assert (signals["pastes"], signals["focus_lost"]) == (1, 1)
+    seconds = sorted(item["seconds"] for item in signals["items"].values())
     assert seconds == [0, 20, 60]
-    assert all(item["changes"] == 1 for item in sent["items"].values())
+    assert all(item["changes"] == 1 for item in signals["items"].values())

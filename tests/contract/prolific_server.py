@@ -79,7 +79,7 @@ class Contract:
     # What people do
 
     def take_part(self, study: str, participant: str, status: str = "ACTIVE") -> str:
-        made = {
+        row = {
             "id": self.new_id("sub"),
             "study_id": study,
             "participant_id": participant,
@@ -89,14 +89,14 @@ class Contract:
             "study_code": None,
             "bonus_payments": [],
         }
-        self.submissions[made["id"]] = made
-        return made["id"]
+        self.submissions[row["id"]] = row
+        return row["id"]
 
     def complete(self, submission: str, code: str) -> None:
         """What happens when the browser comes to /submissions/complete?cc=CODE."""
         row = self.submissions[submission]
-        known = {one["code"]: one for one in self.studies[row["study_id"]]["completion_codes"]}
-        actions = {one["action"] for one in known[code]["actions"]} if code in known else set()
+        codes = {code_row["code"]: code_row for code_row in self.studies[row["study_id"]]["completion_codes"]}
+        actions = {code_action["action"] for code_action in codes[code]["actions"]} if code in codes else set()
         status = "AWAITING REVIEW" if "MANUALLY_REVIEW" in actions else "RETURNED" if actions else row["status"]
         row.update(status=status, study_code=code, completed_at="2026-11-16T08:10:00Z")
 
@@ -114,23 +114,23 @@ class Contract:
         problems = {name: ["This field is required."] for name in REQUIRED if name not in body}
         if not problems and "{{%SESSION_ID%}}" not in body["external_study_url"]:
             problems["external_study_url"] = ["The URL must carry the parameters."]
-        for one in body.get("completion_codes", []):
-            if one["code_type"] not in CODE_TYPES or not {a["action"] for a in one["actions"]} <= ACTIONS:
-                problems["completion_codes"] = [f"Unknown type or action in {one}."]
-        for one in body.get("filters", []):
-            if one["filter_id"] not in FILTERS or not set(one["selected_values"]) <= set(self.groups):
-                problems["filters"] = [f"Unknown filter or group in {one}."]
+        for entry in body.get("completion_codes", []):
+            if entry["code_type"] not in CODE_TYPES or not {a["action"] for a in entry["actions"]} <= ACTIONS:
+                problems["completion_codes"] = [f"Unknown type or action in {entry}."]
+        for entry in body.get("filters", []):
+            if entry["filter_id"] not in FILTERS or not set(entry["selected_values"]) <= set(self.groups):
+                problems["filters"] = [f"Unknown filter or group in {entry}."]
         if body.get("reward", 1) < 1:
             problems["reward"] = ["Ensure this value is greater than or equal to 1."]
         if problems:
             raise Wrong(400, problems)
-        made = {**body, "id": self.new_id("study"), "status": "UNPUBLISHED"}
-        self.studies[made["id"]] = made
-        return made
+        study = {**body, "id": self.new_id("study"), "status": "UNPUBLISHED"}
+        self.studies[study["id"]] = study
+        return study
 
     def list_studies(self) -> list[dict[str, Any]]:
         keep = ("id", "name", "internal_name", "status", "total_available_places", "reward")
-        return [{name: one.get(name) for name in keep} for one in self.studies.values()]
+        return [{name: study.get(name) for name in keep} for study in self.studies.values()]
 
     def list_project_studies(self, project: str) -> list[dict[str, Any]]:
         if project != PROJECT:
@@ -141,65 +141,65 @@ class Contract:
         return self._known(self.studies, study)
 
     def patch_study(self, study: str, body: dict[str, Any]) -> dict[str, Any]:
-        known = self._known(self.studies, study)
-        if body.get("total_available_places", known["total_available_places"]) < known["total_available_places"]:
+        row = self._known(self.studies, study)
+        if body.get("total_available_places", row["total_available_places"]) < row["total_available_places"]:
             raise Wrong(400, {"total_available_places": ["The number of places can only be increased."]})
-        known.update(body)
-        return known
+        row.update(body)
+        return row
 
     def post_study_transition(self, study: str, body: dict[str, Any]) -> dict[str, Any]:
-        known = self._known(self.studies, study)
-        before, after = MOVES.get(body.get("action", ""), (set(), ""))
-        if known["status"] not in before:
-            raise Wrong(400, f"A study that is {known['status']} can't be moved by {body.get('action')}.")
+        row = self._known(self.studies, study)
+        sources, target = MOVES.get(body.get("action", ""), (set(), ""))
+        if row["status"] not in sources:
+            raise Wrong(400, f"A study that is {row['status']} can't be moved by {body.get('action')}.")
         if body["action"] == "PUBLISH":
-            cost = known["reward"] * known["total_available_places"]
+            cost = row["reward"] * row["total_available_places"]
             if cost > self.balance:
                 raise Wrong(400, "You do not have enough funds to publish this study.")
             self.balance -= cost
-        known["status"] = after
-        return known
+        row["status"] = target
+        return row
 
     def list_submissions(self, study: str) -> list[dict[str, Any]]:
         self._known(self.studies, study)
-        return [one for one in self.submissions.values() if one["study_id"] == study]
+        return [submission for submission in self.submissions.values() if submission["study_id"] == study]
 
     def get_submission(self, submission: str) -> dict[str, Any]:
         return self._known(self.submissions, submission)
 
     def post_submission_transition(self, submission: str, body: dict[str, Any]) -> dict[str, Any]:
-        known, action = self._known(self.submissions, submission), body.get("action")
-        wanted = {"APPROVE": "APPROVED", "REJECT": "REJECTED"}.get(str(action))
-        if wanted is None:
+        row, action = self._known(self.submissions, submission), body.get("action")
+        status = {"APPROVE": "APPROVED", "REJECT": "REJECTED"}.get(str(action))
+        if status is None:
             raise Wrong(400, {"action": [f"{action} is no valid choice."]})
-        if known["status"] == wanted:
-            return known  # documented as idempotent
-        if known["status"] != "AWAITING REVIEW":
-            raise Wrong(400, f"A submission that is {known['status']} can't become {wanted}.")
+        if row["status"] == status:
+            return row  # documented as idempotent
+        if row["status"] != "AWAITING REVIEW":
+            raise Wrong(400, f"A submission that is {row['status']} can't become {status}.")
         if action == "REJECT" and len(body.get("message", "")) < 100:
             raise Wrong(400, {"message": ["Ensure this field has at least 100 characters."]})
         if action == "REJECT" and body.get("rejection_category") not in CATEGORIES:
             raise Wrong(400, {"rejection_category": ["This field is required."]})
-        known["status"] = wanted
-        return known
+        row["status"] = status
+        return row
 
     def post_bonus(self, body: dict[str, Any]) -> dict[str, Any]:
         rows = [line.split(",") for line in body["csv_bonuses"].splitlines() if line.strip()]
-        known = {one["id"]: one for one in self.list_submissions(body["study_id"])}
-        strangers = [who for who, _amount in rows if who not in known]
+        submissions = {submission["id"]: submission for submission in self.list_submissions(body["study_id"])}
+        strangers = [submission_id for submission_id, _amount in rows if submission_id not in submissions]
         if strangers:
             raise Wrong(400, f"Not in this study: {', '.join(strangers)}.")
-        made = {"id": self.new_id("bulk"), "study": body["study_id"], "rows": rows, "paid": 0}
-        self.bulk[made["id"]] = made
-        return {"id": made["id"], "amount": 0, "fees": 0, "vat": 0, "total_amount": 0, "study": made["study"]}
+        payment = {"id": self.new_id("bulk"), "study": body["study_id"], "rows": rows, "paid": 0}
+        self.bulk[payment["id"]] = payment
+        return {"id": payment["id"], "amount": 0, "fees": 0, "vat": 0, "total_amount": 0, "study": payment["study"]}
 
     def post_pay(self, bulk: str) -> None:
         """Pays each time it is asked: that is the trap."""
-        known = self._known(self.bulk, bulk)
-        known["paid"] += 1
-        for who, amount in known["rows"]:
+        payment = self._known(self.bulk, bulk)
+        payment["paid"] += 1
+        for submission_id, amount in payment["rows"]:
             cents = round(float(amount) * 100)
-            self.submissions[who]["bonus_payments"].append(cents)
+            self.submissions[submission_id]["bonus_payments"].append(cents)
             self.balance -= cents
 
     def list_groups(self) -> list[dict[str, Any]]:
@@ -208,9 +208,9 @@ class Contract:
     def post_group(self, body: dict[str, Any]) -> dict[str, Any]:
         if "name" not in body or not (body.get("workspace_id") or body.get("organisation_id")):
             raise Wrong(400, {"workspace_id": ["Either a workspace or an organisation is required."]})
-        made = {**body, "id": self.new_id("group"), "participants": set(body.get("participant_ids", []))}
-        self.groups[made["id"]] = made
-        return made
+        group = {**body, "id": self.new_id("group"), "participants": set(body.get("participant_ids", []))}
+        self.groups[group["id"]] = group
+        return group
 
     def post_members(self, group: str, body: dict[str, Any]) -> dict[str, Any]:
         self._known(self.groups, group)["participants"] |= set(body["participant_ids"])
@@ -265,8 +265,8 @@ class ProlificServer:
         self.contract = Contract()
         return self.contract
 
-    def fail(self, method: str, path: str, status: int = 0, **how: Any) -> None:
-        self.contract.failures.append(Failure(method, path, status, **how))
+    def fail(self, method: str, path: str, status: int = 0, **options: Any) -> None:
+        self.contract.failures.append(Failure(method, path, status, **options))
 
     def stop(self) -> None:
         self.server.shutdown()
@@ -287,8 +287,8 @@ class ProlificServer:
                     return self.go_wrong(failure)
                 try:
                     status, facts = outer._do(self, path, json.loads(raw) if raw else {})
-                except Wrong as wrong:
-                    status, facts = wrong.status, problem(wrong)
+                except Wrong as error:
+                    status, facts = error.status, problem(error)
                 if failure:
                     return self.go_wrong(failure)
                 self.send(status, json.dumps(facts, default=list))
@@ -318,34 +318,34 @@ class ProlificServer:
         return Handler
 
     def _failure(self, method: str, path: str) -> Failure | None:
-        for one in self.contract.failures:
-            if one.times and one.method == method and re.fullmatch(one.path, path):
-                one.times -= 1
-                return one
+        for failure in self.contract.failures:
+            if failure.times and failure.method == method and re.fullmatch(failure.path, path):
+                failure.times -= 1
+                return failure
         return None
 
     def _do(self, request: BaseHTTPRequestHandler, path: str, body: dict[str, Any]) -> tuple[int, Any]:
         if request.headers.get("Authorization") != f"Token {TOKEN}":
             raise Wrong(401, "Authentication failed, or the token is missing.")
         for method, pattern, name in ROUTES:
-            found = re.fullmatch(pattern, path)
-            if found and method == request.command:
+            match = re.fullmatch(pattern, path)
+            if match and method == request.command:
                 call: Callable[..., Any] = getattr(self.contract, name)
                 takes_body = method in ("POST", "PATCH", "DELETE") and name != "post_pay"
-                facts = call(*found.groups(), *([body] if takes_body else []))
+                facts = call(*match.groups(), *([body] if takes_body else []))
                 return 200, paged(facts, urlsplit(request.path).query) if isinstance(facts, list) else facts or {}
         raise Wrong(404, "Not found.")
 
 
-def problem(wrong: Wrong) -> dict[str, Any]:
-    title = {400: "Bad request", 401: "Authentication", 404: "Not found"}.get(wrong.status, "Error")
-    return {"error": {"status": wrong.status, "error_code": 140100, "title": title, "detail": wrong.detail}}
+def problem(error: Wrong) -> dict[str, Any]:
+    title = {400: "Bad request", 401: "Authentication", 404: "Not found"}.get(error.status, "Error")
+    return {"error": {"status": error.status, "error_code": 140100, "title": title, "detail": error.detail}}
 
 
 def paged(rows: list[Any], query: str) -> dict[str, Any]:
-    given = dict(parse_qsl(query))
-    page, size = int(given.get("page", 1)), min(int(given.get("page_size", 20)), 2)  # small pages, so that they turn
-    shown = rows[(page - 1) * size : page * size]
-    more = page * size < len(rows)
-    links = {"next": {"href": f"?page={page + 1}" if more else None, "title": "Next"}}
-    return {"results": shown, "_links": links, "meta": {"count": len(rows)}}
+    params = dict(parse_qsl(query))
+    page, size = int(params.get("page", 1)), min(int(params.get("page_size", 20)), 2)  # small pages, so that they turn
+    results = rows[(page - 1) * size : page * size]
+    has_more = page * size < len(rows)
+    links = {"next": {"href": f"?page={page + 1}" if has_more else None, "title": "Next"}}
+    return {"results": results, "_links": links, "meta": {"count": len(rows)}}

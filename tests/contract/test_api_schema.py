@@ -79,12 +79,12 @@ def fill(study: Study, mark: str) -> None:
         worker = Worker.objects.create(
             study=study, crowd="mturk", external_id=name, pseudonym=study.pseudonym("mturk", name)
         )
-        mine = lease_task(batch, worker)
-        submit_judgments(worker, mine.key, {item.field: "1" for item in protocol_of(batch).items(mine)}, "k")
+        task = lease_task(batch, worker)
+        submit_judgments(worker, task.key, {item.field: "1" for item in protocol_of(batch).items(task)}, "k")
     system = study.systems.first()
     Score.objects.bulk_create(
-        Score(study=study, system=system, document=one, metric=f"rouge{mark}", value=0.5)
-        for one in study.documents.all()
+        Score(study=study, system=system, document=document, metric=f"rouge{mark}", value=0.5)
+        for document in study.documents.all()
     )
     FilterDecision.objects.create(study=study, rules=[f"checks{mark}"])
     Job.objects.create(study=study, kind="score", state="done", message=f"Done{mark}.")
@@ -95,29 +95,29 @@ def fill(study: Study, mark: str) -> None:
         StoredResult.objects.create(study=study, name=page, mark=study_mark(study), content=content)
 
 
-def reaching(own: Study, other: Study) -> dict:
+def reaching(study: Study, foreign: Study) -> dict:
     """The document with the slugs and ids that exist put in, so that requests reach data, ours and another's."""
-    found = copy.deepcopy(document())
-    for methods in found["paths"].values():
+    schema = copy.deepcopy(document())
+    for methods in schema["paths"].values():
         for operation in methods.values():
-            for one in operation["parameters"]:
-                if (one["in"], one["name"]) == ("path", "study"):
-                    one["schema"] = {"type": "string", "enum": [own.slug, own.slug, other.slug]}
-                elif one["name"] in ("id", "document", "batch") and not EXAMPLES:  # the long run tries every bound
-                    one["schema"] = {"type": "integer", "minimum": 1, "maximum": 5}
-    return found
+            for parameter in operation["parameters"]:
+                if (parameter["in"], parameter["name"]) == ("path", "study"):
+                    parameter["schema"] = {"type": "string", "enum": [study.slug, study.slug, foreign.slug]}
+                elif parameter["name"] in ("id", "document", "batch") and not EXAMPLES:  # the long run tries all bounds
+                    parameter["schema"] = {"type": "integer", "minimum": 1, "maximum": 5}
+    return schema
 
 
-@pytest.mark.parametrize("who", EXPECTED)
-def test_the_api_keeps_its_promises(who, settings, live_server):
+@pytest.mark.parametrize("role", EXPECTED)
+def test_the_api_keeps_its_promises(role, settings, live_server):
     settings.TASKS = {"default": {"BACKEND": "django_tasks.backends.dummy.DummyBackend"}}
     settings.API_PER_MINUTE = 10**6
-    own, other = make_study(documents=2, systems=2), make_study(documents=2, systems=2, name=f"{HIDDEN} of others")
-    fill(own, "-own")
-    fill(other, f"-{HIDDEN}")
+    study, foreign = make_study(documents=2, systems=2), make_study(documents=2, systems=2, name=f"{HIDDEN} of others")
+    fill(study, "-own")
+    fill(foreign, f"-{HIDDEN}")
     config = {
         "generation": {
-            "max-examples": EXAMPLES or (3 if who == "admin" else 1),
+            "max-examples": EXAMPLES or (3 if role == "admin" else 1),
             "database": "none",
             "deterministic": True,
         },
@@ -127,24 +127,24 @@ def test_the_api_keeps_its_promises(who, settings, live_server):
     }
     if not EXAMPLES:
         config["phases"] = {name: {"enabled": False} for name in ("examples", "coverage", "stateful")}
-    if who != "nobody":
-        user = make_user() if who == "stranger" else make_member(own, Role(who))
-        scopes = ["read", "write", "admin"] if who == "admin" else ["read", "write"]
+    if role != "nobody":
+        user = make_user() if role == "stranger" else make_member(study, Role(role))
+        scopes = ["read", "write", "admin"] if role == "admin" else ["read", "write"]
         config["headers"] = {"Authorization": f"Bearer {issue_token(user, 'x', scopes, 7).token}"}
-    schema = schemathesis.openapi.from_dict(reaching(own, other), config=schemathesis.Config.from_dict(config))
+    schema = schemathesis.openapi.from_dict(reaching(study, foreign), config=schemathesis.Config.from_dict(config))
     statuses: Counter[int] = Counter()
     faults = []
     for event in from_schema(schema).execute():
         if isinstance(event, events.NonFatalError | events.FatalError):
             faults.append(str(event))
         if isinstance(event, events.ScenarioFinished):
-            for key, one in event.recorder.interactions.items():
-                statuses[one.response.status_code if one.response else 0] += 1
+            for key, interaction in event.recorder.interactions.items():
+                statuses[interaction.response.status_code if interaction.response else 0] += 1
                 for check in event.recorder.checks.get(key, []):
                     if check.failure_info:
-                        faults.append((event.recorder.label, str(check.failure_info.failure), one.request.uri))
-    print(who, dict(statuses))  # with -s: what the run reached
+                        faults.append((event.recorder.label, str(check.failure_info.failure), interaction.request.uri))
+    print(role, dict(statuses))  # with -s: what the run reached
     assert faults == []
-    assert set(statuses) >= EXPECTED[who]
+    assert set(statuses) >= EXPECTED[role]
     assert sum(statuses.values()) >= sum(map(len, document()["paths"].values()))
     assert not [status for status in statuses if status >= 500]

@@ -15,10 +15,8 @@ from tests.marketplace.only import marketplace_pass_only
 
 marketplace_pass_only()
 
-from annotation.marketplace import people  # noqa: E402
-from annotation.marketplace.hits import work  # noqa: E402
 from annotation.marketplace.people.access_keys import issue_key  # noqa: E402
-from tests.marketplace.fixtures import ANSWER, EXTERNAL, requester  # noqa: E402, F401
+from tests.marketplace.fixtures import ANSWER, EXTERNAL, deliver, requester  # noqa: E402, F401
 
 ROOT = Path(__file__).resolve().parents[2]
 AWS = ROOT / "var" / "awscli" / "bin" / "aws"
@@ -39,13 +37,6 @@ def environment(key) -> dict[str, str]:
     }
 
 
-def deliver(hit_id: str) -> tuple[str, str]:
-    worker = people.make_worker()
-    mine = work.accept_hit(worker, hit_id)
-    work.submit_assignment(mine.assignment_id, ANSWER)
-    return mine.assignment_id, worker.worker_id
-
-
 @pytest.mark.skipif(
     not AWS.exists(), reason="needs the AWS CLI: python3 -m venv var/awscli && var/awscli/bin/pip install awscli"
 )
@@ -56,17 +47,17 @@ def test_the_aws_cli(live_server, requester, tmp_path):  # noqa: F811
 
     def aws(*words: str, ok: bool = True):
         command = [str(AWS), "--endpoint-url", live_server.url, "--output", "json", "mturk", *words]
-        done = subprocess.run(command, env=environment(key), capture_output=True, text=True, timeout=120, check=False)
-        assert (done.returncode == 0) == ok, done.stderr
-        return json.loads(done.stdout or "{}") if ok else done.stderr
+        run = subprocess.run(command, env=environment(key), capture_output=True, text=True, timeout=120, check=False)
+        assert (run.returncode == 0) == ok, run.stderr
+        return json.loads(run.stdout or "{}") if ok else run.stderr
 
     new = ["--title", "Judge", "--description", "d", "--reward", "0.10", "--assignment-duration-in-seconds", "600"]
     life = ["--lifetime-in-seconds", "3600", "--question", f"file://{question}"]
     hit_id = aws("create-hit", *new, *life)["HIT"]["HITId"]
     assert "RequestError" in aws("delete-hit", "--hit-id", hit_id, ok=False)
     assignment_id, worker_id = deliver(hit_id)
-    listed = aws("list-assignments-for-hit", "--hit-id", hit_id)
-    assert [one["AssignmentId"] for one in listed["Assignments"]] == [assignment_id]
+    listing = aws("list-assignments-for-hit", "--hit-id", hit_id)
+    assert [assignment["AssignmentId"] for assignment in listing["Assignments"]] == [assignment_id]
     aws("approve-assignment", "--assignment-id", assignment_id)
     bonus = ["--bonus-amount", "0.50", "--reason", "thanks", "--assignment-id", assignment_id]
     aws("send-bonus", "--worker-id", worker_id, *bonus)
@@ -99,7 +90,7 @@ def test_the_sdk_for_javascript(live_server, requester):  # noqa: F811
     script.write_text(SCRIPT)
 
     def call(name: str, **params):
-        done = subprocess.run(
+        run = subprocess.run(
             [str(NODE), str(script), name, json.dumps(params)],
             env={**environment(key), "ENDPOINT": live_server.url},
             capture_output=True,
@@ -107,20 +98,20 @@ def test_the_sdk_for_javascript(live_server, requester):  # noqa: F811
             timeout=120,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        assert run.returncode == 0, run.stderr
+        return json.loads(run.stdout)
 
     try:
         kind = {"Title": "Judge", "Description": "d", "Reward": "0.10", "AssignmentDurationInSeconds": 600}
-        made = call("CreateHIT", **kind, LifetimeInSeconds=3600, Question=EXTERNAL, UniqueRequestToken="js")["HIT"]
-        hit_id = made["HITId"]
-        assert made["CreationTime"].startswith("20")  # a date, read from our timestamp
-        again = call("CreateHIT", **kind, LifetimeInSeconds=3600, Question=EXTERNAL, UniqueRequestToken="js")
-        assert (again["error"], again["code"]) == ("RequestError", "AWS.MechanicalTurk.HitAlreadyExists")
-        assert hit_id in again["message"]
+        hit = call("CreateHIT", **kind, LifetimeInSeconds=3600, Question=EXTERNAL, UniqueRequestToken="js")["HIT"]
+        hit_id = hit["HITId"]
+        assert hit["CreationTime"].startswith("20")  # a date, read from our timestamp
+        refusal = call("CreateHIT", **kind, LifetimeInSeconds=3600, Question=EXTERNAL, UniqueRequestToken="js")
+        assert (refusal["error"], refusal["code"]) == ("RequestError", "AWS.MechanicalTurk.HitAlreadyExists")
+        assert hit_id in refusal["message"]
         assignment_id, worker_id = deliver(hit_id)
-        listed = call("ListAssignmentsForHIT", HITId=hit_id)
-        assert [one["Answer"] for one in listed["Assignments"]] == [ANSWER]
+        listing = call("ListAssignmentsForHIT", HITId=hit_id)
+        assert [assignment["Answer"] for assignment in listing["Assignments"]] == [ANSWER]
         call("ApproveAssignment", AssignmentId=assignment_id)
         bonus = {"BonusAmount": "0.50", "Reason": "thanks", "AssignmentId": assignment_id}
         call("SendBonus", WorkerId=worker_id, **bonus)

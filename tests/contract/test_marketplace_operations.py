@@ -14,7 +14,6 @@ marketplace_pass_only()
 from annotation.marketplace import people  # noqa: E402
 from annotation.marketplace.api import contract  # noqa: E402
 from annotation.marketplace.api.operations import HANDLERS  # noqa: E402
-from annotation.marketplace.hits import work  # noqa: E402
 from annotation.marketplace.models import HIT, Assignment  # noqa: E402
 from annotation.marketplace.people.access_keys import issue_key  # noqa: E402
 from annotation.marketplace.qualifications import requests  # noqa: E402
@@ -26,6 +25,7 @@ from tests.marketplace.fixtures import (  # noqa: E402, F401
     HTML,
     KEY,
     client_of,
+    deliver,
     live_client,
     requester,
 )
@@ -54,14 +54,14 @@ def call(live_client):  # noqa: F811
 
 
 @pytest.fixture
-def refused(live_client):  # noqa: F811
+def error_of(live_client):  # noqa: F811
     """The TurkErrorCode (without its prefix) of a call that must be refused with RequestError."""
 
     def by_name(name: str, **params) -> str:
         method = {name_: method for method, name_ in live_client.meta.method_to_api_mapping.items()}[name]
-        with pytest.raises(live_client.exceptions.RequestError) as caught:
+        with pytest.raises(live_client.exceptions.RequestError) as raised:
             getattr(live_client, method)(**params)
-        response = caught.value.response
+        response = raised.value.response
         assert response["ResponseMetadata"]["HTTPStatusCode"] == 400
         assert response["Error"]["Message"]
         return response["TurkErrorCode"].removeprefix("AWS.MechanicalTurk.")
@@ -74,47 +74,39 @@ def hit_id(call) -> str:
     return call("CreateHIT", Question=EXTERNAL, LifetimeInSeconds=3600, MaxAssignments=2, **TYPE)["HIT"]["HITId"]
 
 
-def delivered(hit_id: str) -> tuple[str, str]:
-    """Somebody works on the HIT; the ids of the assignment and the worker."""
-    worker = people.make_worker()
-    assignment = work.accept_hit(worker, hit_id)
-    work.submit_assignment(assignment.assignment_id, ANSWER)
-    return assignment.assignment_id, worker.worker_id
-
-
 def test_every_operation_of_the_model_has_a_handler():
     assert set(HANDLERS) == set(contract.operation_names())
     assert len(HANDLERS) == 39
 
 
-def test_hits_are_created_by_value_and_read_back(call, refused):
-    made = call("CreateHIT", Question=HTML, LifetimeInSeconds=3600, RequesterAnnotation="batch 7", **TYPE)["HIT"]
-    assert made["HITStatus"] == "Assignable"
-    assert (made["Reward"], made["MaxAssignments"], made["NumberOfAssignmentsAvailable"]) == ("0.10", 1, 1)
-    assert made["Expiration"] - made["CreationTime"] == timedelta(hours=1)
-    assert call("GetHIT", HITId=made["HITId"])["HIT"] == made
-    same = call("CreateHITType", **TYPE)["HITTypeId"]
-    assert same == made["HITTypeId"]
-    assert call("CreateHITType", **{**TYPE, "Reward": "0.11"})["HITTypeId"] != same
-    second = call("CreateHITWithHITType", HITTypeId=same, Question=FORM, LifetimeInSeconds=60)["HIT"]
-    assert [hit["HITId"] for hit in call("ListHITs")["HITs"]] == [second["HITId"], made["HITId"]]
-    assert refused("GetHIT", HITId="3NOBODY") == "HITDoesNotExist"
+def test_hits_are_created_by_value_and_read_back(call, error_of):
+    first = call("CreateHIT", Question=HTML, LifetimeInSeconds=3600, RequesterAnnotation="batch 7", **TYPE)["HIT"]
+    assert first["HITStatus"] == "Assignable"
+    assert (first["Reward"], first["MaxAssignments"], first["NumberOfAssignmentsAvailable"]) == ("0.10", 1, 1)
+    assert first["Expiration"] - first["CreationTime"] == timedelta(hours=1)
+    assert call("GetHIT", HITId=first["HITId"])["HIT"] == first
+    hit_type_id = call("CreateHITType", **TYPE)["HITTypeId"]
+    assert hit_type_id == first["HITTypeId"]
+    assert call("CreateHITType", **{**TYPE, "Reward": "0.11"})["HITTypeId"] != hit_type_id
+    second = call("CreateHITWithHITType", HITTypeId=hit_type_id, Question=FORM, LifetimeInSeconds=60)["HIT"]
+    assert [hit["HITId"] for hit in call("ListHITs")["HITs"]] == [second["HITId"], first["HITId"]]
+    assert error_of("GetHIT", HITId="3NOBODY") == "HITDoesNotExist"
     assert (
-        refused("CreateHITWithHITType", HITTypeId="3NO", Question=FORM, LifetimeInSeconds=60) == "HITTypeDoesNotExist"
+        error_of("CreateHITWithHITType", HITTypeId="3NO", Question=FORM, LifetimeInSeconds=60) == "HITTypeDoesNotExist"
     )
-    assert refused("CreateHITType", Title="x") == "ParameterValidationError"
-    assert refused("ListHITs", NextToken="made-up") == "ParameterValidationError"
+    assert error_of("CreateHITType", Title="x") == "ParameterValidationError"
+    assert error_of("ListHITs", NextToken="made-up") == "ParameterValidationError"
 
 
-NEED = {"QualificationTypeId": "00000000000000000040", "Comparator": "GreaterThan", "IntegerValues": [1]}
+REQUIREMENT = {"QualificationTypeId": "00000000000000000040", "Comparator": "GreaterThan", "IntegerValues": [1]}
 
 
 @pytest.mark.parametrize(
-    ("wrong", "code"),
+    ("invalid", "code"),
     [
         ({"Reward": "$1"}, "ParameterValidationError"),
-        ({"QualificationRequirements": [{**NEED, "Comparator": "Foo"}]}, "ParameterValidationError"),
-        ({"QualificationRequirements": [NEED] * 11}, "ParameterValidationError"),
+        ({"QualificationRequirements": [{**REQUIREMENT, "Comparator": "Foo"}]}, "ParameterValidationError"),
+        ({"QualificationRequirements": [REQUIREMENT] * 11}, "ParameterValidationError"),
         ({"UniqueRequestToken": "u" * 65}, "ParameterValidationError"),
         ({"Question": EXTERNAL.replace("?n=1", "?n=" + "1" * (65_536 - len(EXTERNAL) + 1))}, "XMLParseError"),
         ({"Question": '<!DOCTYPE q [<!ENTITY a "b">]>' + EXTERNAL}, "XMLParseError"),
@@ -122,35 +114,35 @@ NEED = {"QualificationTypeId": "00000000000000000040", "Comparator": "GreaterTha
         ({"HITLayoutId": "3LAYOUT"}, "OperationNotSupported"),
     ],
 )
-def test_hits_that_are_refused_leave_nothing(call, refused, wrong, code):
+def test_hits_that_are_refused_leave_nothing(call, error_of, invalid, code):
     before = call("GetAccountBalance")
-    params = {**TYPE, "Question": EXTERNAL, "LifetimeInSeconds": 3600, **wrong}
-    assert refused("CreateHIT", **params) == code
+    params = {**TYPE, "Question": EXTERNAL, "LifetimeInSeconds": 3600, **invalid}
+    assert error_of("CreateHIT", **params) == code
     assert call("GetAccountBalance") == before
     assert not HIT.objects.exists()
 
 
-def test_a_hit_is_extended_expired_reviewed_retyped_and_deleted(call, refused, hit_id):
+def test_a_hit_is_extended_expired_reviewed_retyped_and_deleted(call, error_of, hit_id):
     call("CreateAdditionalAssignmentsForHIT", HITId=hit_id, NumberOfAdditionalAssignments=7)
     assert call("GetHIT", HITId=hit_id)["HIT"]["MaxAssignments"] == 9
-    more = {"HITId": hit_id, "NumberOfAdditionalAssignments": 1}
-    assert refused("CreateAdditionalAssignmentsForHIT", **more) == "InvalidMaximumAssignmentsIncrease"
-    other = call("CreateHITType", **{**TYPE, "Title": "Another title"})["HITTypeId"]
-    call("UpdateHITTypeOfHIT", HITId=hit_id, HITTypeId=other)
+    extension = {"HITId": hit_id, "NumberOfAdditionalAssignments": 1}
+    assert error_of("CreateAdditionalAssignmentsForHIT", **extension) == "InvalidMaximumAssignmentsIncrease"
+    other_type_id = call("CreateHITType", **{**TYPE, "Title": "Another title"})["HITTypeId"]
+    call("UpdateHITTypeOfHIT", HITId=hit_id, HITTypeId=other_type_id)
     assert call("GetHIT", HITId=hit_id)["HIT"]["Title"] == "Another title"
-    assert refused("UpdateHITTypeOfHIT", HITId=hit_id, HITTypeId="3NO") == "HITTypeDoesNotExist"
-    assert refused("DeleteHIT", HITId=hit_id) == "InvalidHITState"
-    assert refused("UpdateHITReviewStatus", HITId=hit_id) == "InvalidHITState"
+    assert error_of("UpdateHITTypeOfHIT", HITId=hit_id, HITTypeId="3NO") == "HITTypeDoesNotExist"
+    assert error_of("DeleteHIT", HITId=hit_id) == "InvalidHITState"
+    assert error_of("UpdateHITReviewStatus", HITId=hit_id) == "InvalidHITState"
     far = datetime.now(UTC) + timedelta(days=366)
-    assert refused("UpdateExpirationForHIT", HITId=hit_id, ExpireAt=far) == "ParameterValidationError"
+    assert error_of("UpdateExpirationForHIT", HITId=hit_id, ExpireAt=far) == "ParameterValidationError"
     call("UpdateExpirationForHIT", HITId=hit_id, ExpireAt=datetime(2015, 1, 1, tzinfo=UTC))
     assert call("GetHIT", HITId=hit_id)["HIT"]["HITStatus"] == "Reviewable"
     assert call("ListReviewableHITs")["NumResults"] == 1
-    assert call("ListReviewableHITs", Status="Reviewing", HITTypeId=other)["HITs"] == []
-    assert refused("ListReviewableHITs", Status="Done") == "ParameterValidationError"
+    assert call("ListReviewableHITs", Status="Reviewing", HITTypeId=other_type_id)["HITs"] == []
+    assert error_of("ListReviewableHITs", Status="Done") == "ParameterValidationError"
     call("UpdateHITReviewStatus", HITId=hit_id)
     assert call("GetHIT", HITId=hit_id)["HIT"]["HITStatus"] == "Reviewing"
-    assert refused("UpdateHITReviewStatus", HITId=hit_id) == "InvalidHITState"
+    assert error_of("UpdateHITReviewStatus", HITId=hit_id) == "InvalidHITState"
     call("UpdateHITReviewStatus", HITId=hit_id, Revert=True)
     call("UpdateExpirationForHIT", HITId=hit_id, ExpireAt=datetime.now(UTC) + timedelta(hours=1))
     assert call("GetHIT", HITId=hit_id)["HIT"]["HITStatus"] == "Assignable"  # a later end opens it again
@@ -158,128 +150,128 @@ def test_a_hit_is_extended_expired_reviewed_retyped_and_deleted(call, refused, h
     call("DeleteHIT", HITId=hit_id)
     assert call("GetHIT", HITId=hit_id)["HIT"]["HITStatus"] == "Disposed"
     assert call("ListHITs")["HITs"] == []
-    assert refused("UpdateExpirationForHIT", HITId=hit_id, ExpireAt=datetime.now(UTC)) == "InvalidHITState"
+    assert error_of("UpdateExpirationForHIT", HITId=hit_id, ExpireAt=datetime.now(UTC)) == "InvalidHITState"
     assert call("ListReviewPolicyResultsForHIT", HITId=hit_id)["HITReviewReport"] == {
         "ReviewResults": [],
         "ReviewActions": [],
     }
-    assert refused("ListReviewPolicyResultsForHIT", HITId=hit_id, PolicyLevels=["Both"]) == "ParameterValidationError"
+    assert error_of("ListReviewPolicyResultsForHIT", HITId=hit_id, PolicyLevels=["Both"]) == "ParameterValidationError"
 
 
-def test_assignments_are_listed_approved_rejected_and_paid(call, refused, hit_id):
-    first, anna = delivered(hit_id)
-    second, bob = delivered(hit_id)
-    listed = call("ListAssignmentsForHIT", HITId=hit_id)["Assignments"]
-    assert [one["AssignmentId"] for one in listed] == [first, second]
-    assert listed[0]["WorkerId"] == anna
-    assert listed[0]["Answer"] == ANSWER
-    assert listed[0]["AutoApprovalTime"] - listed[0]["SubmitTime"] == timedelta(days=1)
+def test_assignments_are_listed_approved_rejected_and_paid(call, error_of, hit_id):
+    first, anna = deliver(hit_id)
+    second, bob = deliver(hit_id)
+    assignments = call("ListAssignmentsForHIT", HITId=hit_id)["Assignments"]
+    assert [assignment["AssignmentId"] for assignment in assignments] == [first, second]
+    assert assignments[0]["WorkerId"] == anna
+    assert assignments[0]["Answer"] == ANSWER
+    assert assignments[0]["AutoApprovalTime"] - assignments[0]["SubmitTime"] == timedelta(days=1)
     call("ApproveAssignment", AssignmentId=first, RequesterFeedback="Thank you")
     call("ApproveAssignment", AssignmentId=first)  # a retry changes nothing
-    assert refused("RejectAssignment", AssignmentId=first, RequesterFeedback="no") == "InvalidAssignmentState"
-    assert refused("RejectAssignment", AssignmentId=second, RequesterFeedback="") == "ParameterValidationError"
+    assert error_of("RejectAssignment", AssignmentId=first, RequesterFeedback="no") == "InvalidAssignmentState"
+    assert error_of("RejectAssignment", AssignmentId=second, RequesterFeedback="") == "ParameterValidationError"
     call("RejectAssignment", AssignmentId=second, RequesterFeedback="Not read")
-    assert refused("ApproveAssignment", AssignmentId=second) == "InvalidAssignmentState"
-    found = call("GetAssignment", AssignmentId=second)
-    assert (found["Assignment"]["AssignmentStatus"], found["HIT"]["HITId"]) == ("Rejected", hit_id)
-    assert found["Assignment"]["RequesterFeedback"] == "Not read"
+    assert error_of("ApproveAssignment", AssignmentId=second) == "InvalidAssignmentState"
+    rejected = call("GetAssignment", AssignmentId=second)
+    assert (rejected["Assignment"]["AssignmentStatus"], rejected["HIT"]["HITId"]) == ("Rejected", hit_id)
+    assert rejected["Assignment"]["RequesterFeedback"] == "Not read"
     call("ApproveAssignment", AssignmentId=second, OverrideRejection=True)
     approved = call("ListAssignmentsForHIT", HITId=hit_id, AssignmentStatuses=["Approved"])
     assert approved["NumResults"] == 2
-    assert refused("ListAssignmentsForHIT", HITId=hit_id, AssignmentStatuses=["Lost"]) == "ParameterValidationError"
-    assert refused("GetAssignment", AssignmentId="3NO") == "AssignmentDoesNotExist"
-    assert refused("GetFileUploadURL", AssignmentId=first, QuestionIdentifier="q") == "OperationNotSupported"
+    assert error_of("ListAssignmentsForHIT", HITId=hit_id, AssignmentStatuses=["Lost"]) == "ParameterValidationError"
+    assert error_of("GetAssignment", AssignmentId="3NO") == "AssignmentDoesNotExist"
+    assert error_of("GetFileUploadURL", AssignmentId=first, QuestionIdentifier="q") == "OperationNotSupported"
     bonus = {"WorkerId": anna, "AssignmentId": first, "BonusAmount": "1.5", "Reason": "Careful work"}
     call("SendBonus", **bonus)
-    assert refused("SendBonus", **{**bonus, "WorkerId": bob}) == "AssignmentDoesNotExist"
-    assert refused("SendBonus", **{**bonus, "BonusAmount": "0"}) == "ParameterValidationError"
-    paid = call("ListBonusPayments", HITId=hit_id)["BonusPayments"]
-    assert [(one["BonusAmount"], one["WorkerId"], one["Reason"]) for one in paid] == [("1.50", anna, "Careful work")]
+    assert error_of("SendBonus", **{**bonus, "WorkerId": bob}) == "AssignmentDoesNotExist"
+    assert error_of("SendBonus", **{**bonus, "BonusAmount": "0"}) == "ParameterValidationError"
+    rows = call("ListBonusPayments", HITId=hit_id)["BonusPayments"]
+    assert [(row["BonusAmount"], row["WorkerId"], row["Reason"]) for row in rows] == [("1.50", anna, "Careful work")]
     assert call("ListBonusPayments", AssignmentId=second)["BonusPayments"] == []
-    assert refused("ListBonusPayments") == "ParameterValidationError"
+    assert error_of("ListBonusPayments") == "ParameterValidationError"
     # Two rewards of 0.10 with fees of 0.02, a bonus of 1.50 with a fee of 0.30: 0.24 + 1.80 = 2.04.
     assert call("GetAccountBalance") == {"AvailableBalance": "99997.96", "OnHoldBalance": "0.00"}
 
 
-def test_qualifications_from_type_to_score(call, refused):
+def test_qualifications_from_type_to_score(call, error_of):
     test = {"Test": FORM, "AnswerKey": KEY, "TestDurationInSeconds": 600}
-    made = call(
+    created = call(
         "CreateQualificationType", Name="Colours", Description="Sees them", QualificationTypeStatus="Active", **test
     )["QualificationType"]
-    type_id = made["QualificationTypeId"]
-    assert (made["IsRequestable"], made["AutoGranted"], made["AnswerKey"]) == (True, False, KEY)
-    again = {"Name": "Colours", "Description": "x", "QualificationTypeStatus": "Active"}
-    assert refused("CreateQualificationType", **again) == "QualificationTypeAlreadyExists"
-    assert call("GetQualificationType", QualificationTypeId=type_id)["QualificationType"] == made
-    assert refused("GetQualificationType", QualificationTypeId="3NO") == "QualificationTypeDoesNotExist"
-    changed = call("UpdateQualificationType", QualificationTypeId=type_id, Description="Sees colours")
-    assert changed["QualificationType"]["Description"] == "Sees colours"
+    type_id = created["QualificationTypeId"]
+    assert (created["IsRequestable"], created["AutoGranted"], created["AnswerKey"]) == (True, False, KEY)
+    same_name = {"Name": "Colours", "Description": "x", "QualificationTypeStatus": "Active"}
+    assert error_of("CreateQualificationType", **same_name) == "QualificationTypeAlreadyExists"
+    assert call("GetQualificationType", QualificationTypeId=type_id)["QualificationType"] == created
+    assert error_of("GetQualificationType", QualificationTypeId="3NO") == "QualificationTypeDoesNotExist"
+    updated = call("UpdateQualificationType", QualificationTypeId=type_id, Description="Sees colours")
+    assert updated["QualificationType"]["Description"] == "Sees colours"
     assert (
-        refused("UpdateQualificationType", QualificationTypeId=type_id, AutoGranted=True) == "ParameterValidationError"
+        error_of("UpdateQualificationType", QualificationTypeId=type_id, AutoGranted=True) == "ParameterValidationError"
     )
-    listed = call("ListQualificationTypes", MustBeRequestable=True, MustBeOwnedByCaller=True, Query="colours")
-    assert [one["QualificationTypeId"] for one in listed["QualificationTypes"]] == [type_id]
-    assert refused("ListQualificationTypes", Query="x") == "ParameterValidationError"
+    listing = call("ListQualificationTypes", MustBeRequestable=True, MustBeOwnedByCaller=True, Query="colours")
+    assert [row["QualificationTypeId"] for row in listing["QualificationTypes"]] == [type_id]
+    assert error_of("ListQualificationTypes", Query="x") == "ParameterValidationError"
     worker = people.make_worker()
-    who = {"QualificationTypeId": type_id, "WorkerId": worker.worker_id}
-    assert refused("GetQualificationScore", **who) == "QualificationDoesNotExist"
-    call("AssociateQualificationWithWorker", IntegerValue=7, **who)
-    held = call("GetQualificationScore", **who)["Qualification"]
-    assert (held["IntegerValue"], held["Status"]) == (7, "Granted")
+    ids = {"QualificationTypeId": type_id, "WorkerId": worker.worker_id}
+    assert error_of("GetQualificationScore", **ids) == "QualificationDoesNotExist"
+    call("AssociateQualificationWithWorker", IntegerValue=7, **ids)
+    qualification = call("GetQualificationScore", **ids)["Qualification"]
+    assert (qualification["IntegerValue"], qualification["Status"]) == (7, "Granted")
     assert call("ListWorkersWithQualificationType", QualificationTypeId=type_id)["NumResults"] == 1
-    call("DisassociateQualificationFromWorker", Reason="long ago", **who)
-    assert refused("DisassociateQualificationFromWorker", **who) == "QualificationDoesNotExist"
-    gone = call("ListWorkersWithQualificationType", QualificationTypeId=type_id, Status="Revoked")
-    assert [one["WorkerId"] for one in gone["Qualifications"]] == [worker.worker_id]
-    assert refused("ListWorkersWithQualificationType", QualificationTypeId="3NO") == "QualificationTypeDoesNotExist"
-    assert refused("AssociateQualificationWithWorker", **{**who, "WorkerId": "A1NOBODY"}) == "WorkerDoesNotExist"
-    need = {"QualificationTypeId": type_id, "Comparator": "Exists"}
-    call("CreateHIT", Question=EXTERNAL, LifetimeInSeconds=60, QualificationRequirements=[need], **TYPE)
+    call("DisassociateQualificationFromWorker", Reason="long ago", **ids)
+    assert error_of("DisassociateQualificationFromWorker", **ids) == "QualificationDoesNotExist"
+    revoked = call("ListWorkersWithQualificationType", QualificationTypeId=type_id, Status="Revoked")
+    assert [row["WorkerId"] for row in revoked["Qualifications"]] == [worker.worker_id]
+    assert error_of("ListWorkersWithQualificationType", QualificationTypeId="3NO") == "QualificationTypeDoesNotExist"
+    assert error_of("AssociateQualificationWithWorker", **{**ids, "WorkerId": "A1NOBODY"}) == "WorkerDoesNotExist"
+    requirement = {"QualificationTypeId": type_id, "Comparator": "Exists"}
+    call("CreateHIT", Question=EXTERNAL, LifetimeInSeconds=60, QualificationRequirements=[requirement], **TYPE)
     assert call("ListHITsForQualificationType", QualificationTypeId=type_id)["NumResults"] == 1
-    assert refused("ListHITsForQualificationType", QualificationTypeId="3NO") == "QualificationTypeDoesNotExist"
+    assert error_of("ListHITsForQualificationType", QualificationTypeId="3NO") == "QualificationTypeDoesNotExist"
     call("DeleteQualificationType", QualificationTypeId=type_id)
-    assert refused("DeleteQualificationType", QualificationTypeId=type_id) == "QualificationTypeDoesNotExist"
+    assert error_of("DeleteQualificationType", QualificationTypeId=type_id) == "QualificationTypeDoesNotExist"
 
 
-def test_requests_for_qualifications_wait_for_the_requester(call, refused):
-    made = call("CreateQualificationType", Name="By hand", Description="x", QualificationTypeStatus="Active")
-    type_id = made["QualificationType"]["QualificationTypeId"]
+def test_requests_for_qualifications_wait_for_the_requester(call, error_of):
+    created = call("CreateQualificationType", Name="By hand", Description="x", QualificationTypeStatus="Active")
+    type_id = created["QualificationType"]["QualificationTypeId"]
     anna, bob = people.make_worker(), people.make_worker()
     for worker in (anna, bob):
         requests.request_qualification(worker, type_id)
-    listed = call("ListQualificationRequests", QualificationTypeId=type_id)["QualificationRequests"]
-    assert [one["WorkerId"] for one in listed] == [anna.worker_id, bob.worker_id]
-    call("AcceptQualificationRequest", QualificationRequestId=listed[0]["QualificationRequestId"], IntegerValue=80)
-    call("RejectQualificationRequest", QualificationRequestId=listed[1]["QualificationRequestId"], Reason="Not yet")
+    pending = call("ListQualificationRequests", QualificationTypeId=type_id)["QualificationRequests"]
+    assert [request["WorkerId"] for request in pending] == [anna.worker_id, bob.worker_id]
+    call("AcceptQualificationRequest", QualificationRequestId=pending[0]["QualificationRequestId"], IntegerValue=80)
+    call("RejectQualificationRequest", QualificationRequestId=pending[1]["QualificationRequestId"], Reason="Not yet")
     score = call("GetQualificationScore", QualificationTypeId=type_id, WorkerId=anna.worker_id)
     assert score["Qualification"]["IntegerValue"] == 80
-    twice = {"QualificationRequestId": listed[0]["QualificationRequestId"]}
-    assert refused("AcceptQualificationRequest", **twice) == "InvalidQualificationState"
-    assert refused("RejectQualificationRequest", QualificationRequestId="3N") == "QualificationRequestDoesNotExist"
+    accepted = {"QualificationRequestId": pending[0]["QualificationRequestId"]}
+    assert error_of("AcceptQualificationRequest", **accepted) == "InvalidQualificationState"
+    assert error_of("RejectQualificationRequest", QualificationRequestId="3N") == "QualificationRequestDoesNotExist"
     assert call("ListQualificationRequests")["QualificationRequests"] == []
-    assert refused("ListQualificationRequests", MaxResults=101) == "ParameterValidationError"
+    assert error_of("ListQualificationRequests", MaxResults=101) == "ParameterValidationError"
 
 
-def test_workers_are_blocked_and_written_to(call, refused, hit_id):
-    assignment_id, worker_id = delivered(hit_id)
+def test_workers_are_blocked_and_written_to(call, error_of, hit_id):
+    assignment_id, worker_id = deliver(hit_id)
     call("CreateWorkerBlock", WorkerId=worker_id, Reason="Copies")
     assert call("ListWorkerBlocks")["WorkerBlocks"] == [{"WorkerId": worker_id, "Reason": "Copies"}]
     call("DeleteWorkerBlock", WorkerId=worker_id)
     assert call("ListWorkerBlocks")["WorkerBlocks"] == []
-    assert refused("CreateWorkerBlock", WorkerId=worker_id, Reason="") == "ParameterValidationError"
-    assert refused("DeleteWorkerBlock", WorkerId="A1NOBODY") == "WorkerDoesNotExist"
-    assert refused("ListWorkerBlocks", MaxResults=0) == "ParameterValidationError"
+    assert error_of("CreateWorkerBlock", WorkerId=worker_id, Reason="") == "ParameterValidationError"
+    assert error_of("DeleteWorkerBlock", WorkerId="A1NOBODY") == "WorkerDoesNotExist"
+    assert error_of("ListWorkerBlocks", MaxResults=0) == "ParameterValidationError"
     message = {"Subject": "News", "MessageText": "There are more HITs.", "WorkerIds": [worker_id, "A1NOBODY"]}
     failed = call("NotifyWorkers", **message)["NotifyWorkersFailureStatuses"]
-    assert [one["WorkerId"] for one in failed] == [worker_id, "A1NOBODY"]  # nothing judged yet, and nobody
+    assert [row["WorkerId"] for row in failed] == [worker_id, "A1NOBODY"]  # nothing judged yet, and nobody
     call("ApproveAssignment", AssignmentId=assignment_id)
     failed = call("NotifyWorkers", **message)["NotifyWorkersFailureStatuses"]
-    assert [(one["WorkerId"], one["NotifyWorkersFailureCode"]) for one in failed] == [("A1NOBODY", "HardFailure")]
+    assert [(row["WorkerId"], row["NotifyWorkersFailureCode"]) for row in failed] == [("A1NOBODY", "HardFailure")]
     assert Assignment.objects.get().worker.messages.get().subject == "News"
-    assert refused("NotifyWorkers", **{**message, "Subject": "x" * 201}) == "ParameterValidationError"
+    assert error_of("NotifyWorkers", **{**message, "Subject": "x" * 201}) == "ParameterValidationError"
 
 
-def test_events_are_sent_where_they_are_asked_for(call, refused, requester):  # noqa: F811
+def test_events_are_sent_where_they_are_asked_for(call, error_of, requester):  # noqa: F811
     hit_type = call("CreateHITType", **TYPE)["HITTypeId"]
     spec = {
         "Destination": "me@example.org",
@@ -287,11 +279,11 @@ def test_events_are_sent_where_they_are_asked_for(call, refused, requester):  # 
         "Version": "2006-05-05",
         "EventTypes": ["HITCreated", "AssignmentSubmitted"],
     }
-    assert refused("UpdateNotificationSettings", HITTypeId=hit_type) == "ParameterValidationError"
-    assert refused("UpdateNotificationSettings", HITTypeId=hit_type, Active=True) == "ParameterValidationError"
+    assert error_of("UpdateNotificationSettings", HITTypeId=hit_type) == "ParameterValidationError"
+    assert error_of("UpdateNotificationSettings", HITTypeId=hit_type, Active=True) == "ParameterValidationError"
     call("UpdateNotificationSettings", HITTypeId=hit_type, Notification=spec)
-    made = call("CreateHITWithHITType", HITTypeId=hit_type, Question=EXTERNAL, LifetimeInSeconds=60)["HIT"]
-    delivered(made["HITId"])
+    hit = call("CreateHITWithHITType", HITTypeId=hit_type, Question=EXTERNAL, LifetimeInSeconds=60)["HIT"]
+    deliver(hit["HITId"])
     assert list(requester.notices.order_by("pk").values_list("event_type", flat=True)) == spec["EventTypes"]
     call("UpdateNotificationSettings", HITTypeId=hit_type, Active=False)
     call("CreateHITWithHITType", HITTypeId=hit_type, Question=EXTERNAL, LifetimeInSeconds=60)
@@ -299,7 +291,7 @@ def test_events_are_sent_where_they_are_asked_for(call, refused, requester):  # 
     call("SendTestEventNotification", Notification=spec, TestEventType="Ping")
     assert requester.notices.filter(event_type="Ping").count() == 1
     foreign = {**spec, "Transport": "SQS", "Destination": "https://elsewhere.example.org/queue"}
-    refusal = refused("SendTestEventNotification", Notification=foreign, TestEventType="Ping")
+    refusal = error_of("SendTestEventNotification", Notification=foreign, TestEventType="Ping")
     assert refusal == "OperationNotSupported"
 
 
@@ -310,16 +302,16 @@ def test_all_operations_are_called_here_well_and_badly():
     always_refused = {"GetFileUploadURL"}  # see docs/marketplace/operations.md
     never_refused = {"GetAccountBalance"}  # takes no parameters
     assert names - set(re.findall(r'\bcall\(\s*"(\w+)"', text)) == always_refused
-    assert names - set(re.findall(r'\brefused\(\s*"(\w+)"', text)) == never_refused
+    assert names - set(re.findall(r'\berror_of\(\s*"(\w+)"', text)) == never_refused
 
 
 def test_unknown_members_and_nulls_are_left_out(live_server, requester):  # noqa: F811
     params = {**TYPE, "Question": EXTERNAL, "LifetimeInSeconds": "60", "Novelty": 1, "RequesterAnnotation": None}
-    made = wire.call(live_server.url, issue_key(requester), "CreateHIT", **params)
-    assert made.status == 200
-    assert made.headers["Content-Type"] == "application/x-amz-json-1.1"
-    assert HIT.objects.get(hit_id=made.body["HIT"]["HITId"]).annotation == ""
-    assert isinstance(made.body["HIT"]["CreationTime"], float)
+    answer = wire.call(live_server.url, issue_key(requester), "CreateHIT", **params)
+    assert answer.status == 200
+    assert answer.headers["Content-Type"] == "application/x-amz-json-1.1"
+    assert HIT.objects.get(hit_id=answer.body["HIT"]["HITId"]).annotation == ""
+    assert isinstance(answer.body["HIT"]["CreationTime"], float)
 
 
 def test_a_fault_is_an_answer_too(live_client, monkeypatch):  # noqa: F811
@@ -327,9 +319,9 @@ def test_a_fault_is_an_answer_too(live_client, monkeypatch):  # noqa: F811
         raise RuntimeError("secret detail")
 
     monkeypatch.setitem(HANDLERS, "GetAccountBalance", broken)
-    with pytest.raises(live_client.exceptions.ServiceFault) as caught:
+    with pytest.raises(live_client.exceptions.ServiceFault) as raised:
         live_client.get_account_balance()
-    assert "secret" not in str(caught.value)
+    assert "secret" not in str(raised.value)
 
 
 def test_an_unknown_operation_is_named(live_server, requester):  # noqa: F811

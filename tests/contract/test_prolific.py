@@ -54,18 +54,18 @@ def posting() -> Posting:
 
 
 @pytest.fixture
-def posted(market, posting) -> Posting:
-    stands = market.post(posting)
-    posting.market_id, posting.details, posting.state = stands.market_id, stands.details, stands.state
+def live_posting(market, posting) -> Posting:
+    study = market.post(posting)
+    posting.market_id, posting.details, posting.state = study.market_id, study.details, study.state
     posting.save()
     return posting
 
 
-def handed_in(server, posted, name="P1") -> Submission:
-    session = server.contract.take_part(posted.market_id, name)
-    server.contract.complete(session, posted.details["codes"]["done"])
-    worker = posted.batch.study.workers.create(crowd="prolific", external_id=name, pseudonym=f"w-{name}")
-    return Submission.objects.create(posting=posted, worker=worker, market_id=session, state="submitted")
+def handed_in(server, live_posting, name="P1") -> Submission:
+    session = server.contract.take_part(live_posting.market_id, name)
+    server.contract.complete(session, live_posting.details["codes"]["done"])
+    worker = live_posting.batch.study.workers.create(crowd="prolific", external_id=name, pseudonym=f"w-{name}")
+    return Submission.objects.create(posting=live_posting, worker=worker, market_id=session, state="submitted")
 
 
 def bonus_of(submission: Submission, cents: int = 425) -> Entry:
@@ -83,23 +83,23 @@ def bonus_of(submission: Submission, cents: int = 425) -> Entry:
     )
 
 
-def test_a_study_is_drafted_with_codes_and_address_and_then_published(server, posted):
+def test_a_study_is_drafted_with_codes_and_address_and_then_published(server, live_posting):
     [study] = server.contract.studies.values()
     assert (study["status"], study["total_available_places"], study["reward"]) == ("ACTIVE", 4, 150)
     assert (study["estimated_completion_time"], study["project"]) == (6, PROJECT)  # three tasks of two minutes
     assert study["external_study_url"] == (
-        f"https://site.example.org/w/prolific/{posted.token}/"
+        f"https://site.example.org/w/prolific/{live_posting.token}/"
         "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
     )
-    kinds = {one["code"]: one["code_type"] for one in study["completion_codes"]}
-    codes = codes_of(posted)
+    kinds = {code["code"]: code["code_type"] for code in study["completion_codes"]}
+    codes = codes_of(live_posting)
     assert len(set(codes.values())) == 3
     assert [kinds[codes[name]] for name in ("done", "screened_out", "failed_checks")] == [
         "COMPLETED",
         "OTHER",
         "FAILED_ATTENTION_CHECK",
     ]
-    assert all(one["actions"][0]["action"] != "AUTOMATICALLY_APPROVE" for one in study["completion_codes"])
+    assert all(code["actions"][0]["action"] != "AUTOMATICALLY_APPROVE" for code in study["completion_codes"])
 
 
 def test_posting_again_after_a_crash_finds_what_stands_and_a_draft_is_published(server, market, posting):
@@ -111,8 +111,8 @@ def test_posting_again_after_a_crash_finds_what_stands_and_a_draft_is_published(
         assert market.post(posting).state == "open"
     assert len(server.contract.studies) == 1
     assert server.contract.balance == 100_00 - 4 * 150
-    [(token, stands)] = market.find(posting.batch)
-    assert (token, stands.places) == (posting.token, 4)
+    [(token, market_posting)] = market.find(posting.batch)
+    assert (token, market_posting.places) == (posting.token, 4)
 
 
 def test_a_draft_whose_answer_was_lost_is_not_made_twice(server, market, posting):
@@ -123,23 +123,23 @@ def test_a_draft_whose_answer_was_lost_is_not_made_twice(server, market, posting
     assert len(server.contract.studies) == 1
 
 
-def test_pause_start_stop_are_harmless_when_repeated(server, market, posted):
+def test_pause_start_stop_are_harmless_when_repeated(server, market, live_posting):
     [study] = server.contract.studies.values()
     for action, state in ((market.pause, "PAUSED"), (market.resume, "ACTIVE"), (market.expire, "AWAITING REVIEW")):
-        action(posted)
-        action(posted)
+        action(live_posting)
+        action(live_posting)
         assert study["status"] == state
-    market.close(posted)
+    market.close(live_posting)
 
 
-def test_places_are_set_and_not_added_to(server, market, posted):
-    market.extend(posted, 3, "token")
-    market.extend(posted, 3, "token")
+def test_places_are_set_and_not_added_to(server, market, live_posting):
+    market.extend(live_posting, 3, "token")
+    market.extend(live_posting, 3, "token")
     [study] = server.contract.studies.values()
     assert study["total_available_places"] == 7
 
 
-def test_submissions_come_over_all_pages_in_our_words(server, market, posted):
+def test_submissions_come_over_all_pages_in_our_words(server, market, live_posting):
     words = {
         "RESERVED": "started",
         "ACTIVE": "started",
@@ -152,50 +152,51 @@ def test_submissions_come_over_all_pages_in_our_words(server, market, posted):
         "SOMETHING NEW": "started",
     }
     for status in words:
-        server.contract.take_part(posted.market_id, f"by {status}", status)
-    found = {one.worker_id: one.state for one in market.listed(posted)}
-    assert found == {f"by {status}": state for status, state in words.items()}
+        server.contract.take_part(live_posting.market_id, f"by {status}", status)
+    states = {submission.worker_id: submission.state for submission in market.listed(live_posting)}
+    assert states == {f"by {status}": state for status, state in words.items()}
 
 
-def test_approve_and_reject_reach_the_participant(server, market, posted):
-    good, bad = handed_in(server, posted, "P1"), handed_in(server, posted, "P2")
-    market.approve(good)
-    market.approve(good)
+def test_approve_and_reject_reach_the_participant(server, market, live_posting):
+    approved, rejected = handed_in(server, live_posting, "P1"), handed_in(server, live_posting, "P2")
+    market.approve(approved)
+    market.approve(approved)
     with pytest.raises(MarketRefused, match="at least 100 characters, and this one has 4"):
-        market.reject(bad, "LOW_EFFORT: Bad.")
-    market.reject(bad, REASON)
-    states = [server.contract.submissions[one.market_id]["status"] for one in (good, bad)]
+        market.reject(rejected, "LOW_EFFORT: Bad.")
+    market.reject(rejected, REASON)
+    states = [server.contract.submissions[submission.market_id]["status"] for submission in (approved, rejected)]
     assert states == ["APPROVED", "REJECTED"]
     with pytest.raises(MarketRefused, match="takes no rejection back"):
-        market.approve(bad, undo_rejection=True)
+        market.approve(rejected, undo_rejection=True)
 
 
-def test_an_approval_whose_answer_was_lost_is_looked_up(server, market, posted):
-    mine = handed_in(server, posted)
-    server.fail("POST", f"/submissions/{mine.market_id}/transition/", 502, after=True)
-    market.approve(mine)
-    server.contract.submissions[mine.market_id]["status"] = "AWAITING REVIEW"
-    server.fail("POST", f"/submissions/{mine.market_id}/transition/", 502)
+def test_an_approval_whose_answer_was_lost_is_looked_up(server, market, live_posting):
+    submission = handed_in(server, live_posting)
+    server.fail("POST", f"/submissions/{submission.market_id}/transition/", 502, after=True)
+    market.approve(submission)
+    server.contract.submissions[submission.market_id]["status"] = "AWAITING REVIEW"
+    server.fail("POST", f"/submissions/{submission.market_id}/transition/", 502)
     with pytest.raises(MarketUnreachable):
-        market.approve(mine)
+        market.approve(submission)
 
 
-def test_a_submission_that_is_not_handed_in_is_not_approved(server, market, posted):
-    mine = handed_in(server, posted)
-    server.contract.submissions[mine.market_id]["status"] = "ACTIVE"
+def test_a_submission_that_is_not_handed_in_is_not_approved(server, market, live_posting):
+    submission = handed_in(server, live_posting)
+    server.contract.submissions[submission.market_id]["status"] = "ACTIVE"
     with pytest.raises(MarketRefused, match="that is ACTIVE can't become APPROVED"):
-        market.approve(mine)
+        market.approve(submission)
 
 
-def test_a_bonus_is_set_up_and_paid_once(server, market, posted):
-    mine = handed_in(server, posted)
-    assert market.bonus(bonus_of(mine)) in server.contract.bulk
-    assert server.contract.submissions[mine.market_id]["bonus_payments"] == [425]
-    assert [(one.submission_id, one.cents) for one in market.bonuses(posted)] == [(mine.market_id, 425)]
+def test_a_bonus_is_set_up_and_paid_once(server, market, live_posting):
+    submission = handed_in(server, live_posting)
+    assert market.bonus(bonus_of(submission)) in server.contract.bulk
+    assert server.contract.submissions[submission.market_id]["bonus_payments"] == [425]
+    bonuses = [(bonus.submission_id, bonus.cents) for bonus in market.bonuses(live_posting)]
+    assert bonuses == [(submission.market_id, 425)]
 
 
 @pytest.mark.parametrize(
-    ("path", "how", "error", "paid"),
+    ("path", "failure", "error", "n"),
     [
         ("/submissions/bonus-payments/", {"status": 0}, MarketRefused, 0),  # not set up: nothing can be paid
         ("/submissions/bonus-payments/", {"status": 500, "after": True}, MarketRefused, 0),  # set up, and not paid
@@ -205,46 +206,46 @@ def test_a_bonus_is_set_up_and_paid_once(server, market, posted):
         ("/bulk-bonus-payments/\\w+/pay/", {"status": 200, "after": True, "body": '{"half'}, MarketUnreachable, 1),
     ],
 )
-def test_a_bonus_in_doubt_is_never_asked_for_again_by_itself(server, market, posted, path, how, error, paid):
+def test_a_bonus_in_doubt_is_never_asked_for_again_by_itself(server, market, live_posting, path, failure, error, n):
     """Asked twice, Prolific pays twice; so after silence only a person can tell."""
-    mine = handed_in(server, posted)
-    server.fail("POST", path, **how)
+    submission = handed_in(server, live_posting)
+    server.fail("POST", path, **failure)
     with pytest.raises(error):
-        market.bonus(bonus_of(mine))
-    assert len(server.contract.submissions[mine.market_id]["bonus_payments"]) == paid
+        market.bonus(bonus_of(submission))
+    assert len(server.contract.submissions[submission.market_id]["bonus_payments"]) == n
     assert sum(path.endswith("/pay/") for _method, path in server.contract.calls) <= 1
 
 
-def test_the_contract_pays_a_bonus_twice_when_asked_twice(server, market, posted):
+def test_the_contract_pays_a_bonus_twice_when_asked_twice(server, market, live_posting):
     """The trap is real: without it the test above would prove nothing."""
-    mine = handed_in(server, posted)
-    bulk = market.bonus(bonus_of(mine))
+    submission = handed_in(server, live_posting)
+    bulk = market.bonus(bonus_of(submission))
     market.api.post(f"/bulk-bonus-payments/{bulk}/pay/")
-    assert server.contract.submissions[mine.market_id]["bonus_payments"] == [425, 425]
+    assert server.contract.submissions[submission.market_id]["bonus_payments"] == [425, 425]
 
 
-def test_a_bonus_for_a_stranger_is_refused_and_nothing_paid(server, market, posted):
-    mine = handed_in(server, posted)
+def test_a_bonus_for_a_stranger_is_refused_and_nothing_paid(server, market, live_posting):
+    submission = handed_in(server, live_posting)
     Submission.objects.update(market_id="nobody")
-    mine.refresh_from_db()
+    submission.refresh_from_db()
     with pytest.raises(MarketRefused, match="Not in this study: nobody"):
-        market.bonus(bonus_of(mine))
+        market.bonus(bonus_of(submission))
 
 
 def test_groups_keep_blocked_and_earlier_workers_out(server, market, posting):
     worker = posting.batch.study.workers.create(crowd="prolific", external_id="P9", pseudonym="w-9")
-    other = posting.batch.study.workers.create(crowd="mturk", external_id="A9", pseudonym="w-8")
-    allowed = server.contract.post_group({"name": "Panel", "workspace_id": WORKSPACE})["id"]
-    posting.batch.terms = {**TERMS, "groups_allow": [allowed]}
+    stranger = posting.batch.study.workers.create(crowd="mturk", external_id="A9", pseudonym="w-8")
+    panel = server.contract.post_group({"name": "Panel", "workspace_id": WORKSPACE})["id"]
+    posting.batch.terms = {**TERMS, "groups_allow": [panel]}
     market.block(worker, "random answers")
     market.block(worker, "again")
-    market.exclude(posting.batch, [worker, other])
+    market.exclude(posting.batch, [worker, stranger])
     market.post(posting)
     [study] = server.contract.studies.values()
-    groups = {one["name"]: one for one in server.contract.groups.values()}
+    groups = {group["name"]: group for group in server.contract.groups.values()}
     blocked, excluded = groups["Pyramidion: blocked"], groups[f"Pyramidion: excluded from batch {posting.batch_id}"]
     assert study["filters"] == [
-        {"filter_id": "participant_group_allowlist", "selected_values": [allowed]},
+        {"filter_id": "participant_group_allowlist", "selected_values": [panel]},
         {"filter_id": "participant_group_blocklist", "selected_values": [blocked["id"], excluded["id"]]},
     ]
     assert (blocked["participants"], excluded["participants"]) == ({"P9"}, {"P9"})
@@ -252,11 +253,12 @@ def test_groups_keep_blocked_and_earlier_workers_out(server, market, posting):
     assert blocked["participants"] == set()
 
 
-def test_a_message_goes_to_those_who_took_part(server, market, posted):
-    mine = handed_in(server, posted)
-    stranger = posted.batch.study.workers.create(crowd="prolific", external_id="P7", pseudonym="w-7")
-    assert list(market.message([mine.worker, stranger], "Thanks", "Well done.")) == ["P7"]
-    assert server.contract.messages == [{"ids": ["P1"], "body": "Thanks\n\nWell done.", "study_id": posted.market_id}]
+def test_a_message_goes_to_those_who_took_part(server, market, live_posting):
+    submission = handed_in(server, live_posting)
+    stranger = live_posting.batch.study.workers.create(crowd="prolific", external_id="P7", pseudonym="w-7")
+    assert list(market.message([submission.worker, stranger], "Thanks", "Well done.")) == ["P7"]
+    study_id = live_posting.market_id
+    assert server.contract.messages == [{"ids": ["P1"], "body": "Thanks\n\nWell done.", "study_id": study_id}]
 
 
 def test_money_is_told_with_the_fee_rounded_up(server, market, settings):
@@ -285,15 +287,15 @@ def test_each_error_is_one_sentence(server, market, status, error, words):
         market.check()
 
 
-def test_a_busy_market_is_asked_again_and_a_fault_only_where_it_is_safe(server, market, posted):
+def test_a_busy_market_is_asked_again_and_a_fault_only_where_it_is_safe(server, market, live_posting):
     server.fail("GET", "/users/me/", 429, times=3, headers={"Retry-After": "0"})
     market.check()
     server.fail("GET", "/users/me/", 500, times=2)
     market.check()
-    mine = handed_in(server, posted)
+    submission = handed_in(server, live_posting)
     server.fail("POST", "/submissions/bonus-payments/", 429, times=2)  # turned away unread: may be repeated
-    market.bonus(bonus_of(mine))
-    assert server.contract.submissions[mine.market_id]["bonus_payments"] == [425]
+    market.bonus(bonus_of(submission))
+    assert server.contract.submissions[submission.market_id]["bonus_payments"] == [425]
 
 
 def test_what_is_wrong_with_a_study_is_said_by_field(server, market, posting):

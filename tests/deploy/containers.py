@@ -34,28 +34,28 @@ MACHINE = ("apt-get", "rm -rf /var/lib/apt", "pip install", "useradd", "chown")
 def instructions(text: str) -> list[tuple[str, str]]:
     """The Containerfile's (word, rest) pairs, continued lines joined."""
     lines = [line for line in text.splitlines() if not line.startswith("#")]
-    joined = "\n".join(lines).replace("\\\n", " ")
-    return [(line.split(" ", 1)[0], " ".join(line.split(" ", 1)[1].split())) for line in joined.splitlines() if line]
+    continued = "\n".join(lines).replace("\\\n", " ")
+    return [(line.split(" ", 1)[0], " ".join(line.split(" ", 1)[1].split())) for line in continued.splitlines() if line]
 
 
-def build(folder: Path, *, whole: bool) -> list[str]:
+def build(folder: Path, *, full_build: bool) -> list[str]:
     """Do the Containerfile's COPY and RUN steps in a folder; returns the commands that ran."""
     ran: list[str] = []
     python = Path(sys.executable).parent
-    if whole:
+    if full_build:
         subprocess.run([sys.executable, "-m", "venv", folder / ".venv"], check=True)
         python = folder / ".venv" / "bin"
     clean = {name: value for name, value in os.environ.items() if name in ("HOME", "LANG", "TMPDIR")}
-    there = {**clean, "PATH": f"{python}:{os.environ['PATH']}", "PIP_ARGUMENTS": ""}
-    for word, rest in instructions(CONTAINERFILE.read_text()):
+    env = {**clean, "PATH": f"{python}:{os.environ['PATH']}", "PIP_ARGUMENTS": ""}
+    for word, arguments in instructions(CONTAINERFILE.read_text()):
         if word == "COPY":
-            *sources, target = rest.split()
+            *sources, target = arguments.split()
             for source in sources:
                 _copy(ROOT / source, folder / target)
         elif word == "RUN":
-            for command in rest.split(" && "):
-                if whole or not command.startswith(MACHINE):
-                    subprocess.run(["/bin/sh", "-c", command], cwd=folder, env=there, check=True)
+            for command in arguments.split(" && "):
+                if full_build or not command.startswith(MACHINE):
+                    subprocess.run(["/bin/sh", "-c", command], cwd=folder, env=env, check=True)
                     ran.append(command)
     return ran
 
@@ -69,14 +69,14 @@ def _copy(source: Path, target: Path) -> None:
 
 def services() -> dict[str, dict]:
     """The services of the compose file, with what they share filled in."""
-    found: dict[str, dict] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
-    return found
+    compose_services: dict[str, dict] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    return compose_services
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 @dataclass
@@ -91,17 +91,17 @@ class Site:
 
     def get(self, host: str, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
         """An answer through the proxy, over TLS."""
-        there = socket.create_connection(("127.0.0.1", self.https), timeout=20)
+        connection = socket.create_connection(("127.0.0.1", self.https), timeout=20)
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        with context.wrap_socket(there, server_hostname=host) as secure:
+        with context.wrap_socket(connection, server_hostname=host) as secure:
             lines = [f"GET {path} HTTP/1.1", f"Host: {host}", "Connection: close"]
             lines += [f"{name}: {value}" for name, value in headers.items()]
             secure.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
-            whole = b"".join(iter(lambda: secure.recv(65536), b""))
-        head, _, body = whole.partition(b"\r\n\r\n")
-        first, *rest = head.decode().split("\r\n")
-        return int(first.split()[1]), {k.lower(): v for k, v in (line.split(": ", 1) for line in rest)}, body
+            response = b"".join(iter(lambda: secure.recv(65536), b""))
+        head, _, body = response.partition(b"\r\n\r\n")
+        first, *header_lines = head.decode().split("\r\n")
+        return int(first.split()[1]), {k.lower(): v for k, v in (line.split(": ", 1) for line in header_lines)}, body
 
     def stop(self) -> dict[str, int]:
         """TERM to all, the proxy last; their exit codes."""
@@ -120,24 +120,24 @@ def databases() -> Iterator[tuple[str, str]]:
     mark = uuid.uuid4().hex[:8]
     names = [f"pyramidion_{mark}", f"marketplace_{mark}"]
     first = (DEPLOY / "containers" / "first-start.sql").read_text().replace("marketplace;", f"{names[1]};")
-    with psycopg.connect(url.replace("postgres:", "postgresql:", 1), autocommit=True) as there:
-        there.execute(f"CREATE DATABASE {names[0]}")
-        there.execute(first)
+    with psycopg.connect(url.replace("postgres:", "postgresql:", 1), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {names[0]}")
+        connection.execute(first)
         try:
             server = url.rpartition("/")[0]
             yield f"{server}/{names[0]}", f"{server}/{names[1]}"
         finally:
             for name in names:
-                there.execute(f"DROP DATABASE {name} WITH (FORCE)")
+                connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @contextmanager
-def compose(folder: Path, *, whole: bool = False) -> Iterator[Site]:
+def compose(folder: Path, *, full_build: bool = False) -> Iterator[Site]:
     """Every service of compose.yaml, each replica in a folder of its own."""
     replicas = [folder / f"host-{n}" for n in (1, 2)]
     for replica in replicas:
         replica.mkdir(parents=True)
-    build(replicas[0], whole=whole)
+    build(replicas[0], full_build=full_build)
     shutil.copytree(replicas[0], replicas[1], symlinks=True, dirs_exist_ok=True)
     with databases() as (site_url, market_url):
         site = Site(folder, [free_port(), free_port()], free_port())
@@ -187,20 +187,20 @@ def _environment(site: Site, site_url: str, market_url: str, replica: Path) -> d
 
 
 def _start(site: Site, replicas: list[Path]) -> None:
-    known = services()
+    by_name = services()
     for name in ("migrate", "migrate-marketplace"):
         subprocess.run(
-            known[name]["command"], cwd=replicas[0], env=site.environment, check=True, stdout=subprocess.DEVNULL
+            by_name[name]["command"], cwd=replicas[0], env=site.environment, check=True, stdout=subprocess.DEVNULL
         )
     for n, replica in enumerate(replicas):
-        _spawn(site, f"web-{n + 1}", known["web"]["command"], replica, BIND=f"127.0.0.1:{site.web[n]}")
-        _spawn(site, f"worker-{n + 1}", known["worker"]["command"], replica)
-    _spawn(site, "marketplace", known["marketplace"]["command"], replicas[0])
+        _spawn(site, f"web-{n + 1}", by_name["web"]["command"], replica, BIND=f"127.0.0.1:{site.web[n]}")
+        _spawn(site, f"worker-{n + 1}", by_name["worker"]["command"], replica)
+    _spawn(site, "marketplace", by_name["marketplace"]["command"], replicas[0])
     proxy = [
-        str(DEPLOY / "Caddyfile") if word == "/etc/caddy/Caddyfile" else word for word in known["proxy"]["command"]
+        str(DEPLOY / "Caddyfile") if word == "/etc/caddy/Caddyfile" else word for word in by_name["proxy"]["command"]
     ]
     _spawn(site, "proxy", proxy, site.folder)
-    probe = known["marketplace"]["healthcheck"]["test"][1:]
+    probe = by_name["marketplace"]["healthcheck"]["test"][1:]
     checks = [["python", "-m", "deploy.monitoring.probe", str(port)] for port in site.web]
     checks.append(
         [site.environment["MARKETPLACE_BIND"].rpartition(":")[2] if word == "8001" else word for word in probe]
@@ -214,18 +214,18 @@ def _start(site: Site, replicas: list[Path]) -> None:
     _until(lambda: site.get("pyramidion.lab.edu", "/readyz")[0] == 200)
 
 
-def _spawn(site: Site, name: str, command: list[str], folder: Path, **more: str) -> None:
+def _spawn(site: Site, name: str, command: list[str], folder: Path, **variables: str) -> None:
     log = open(site.folder / f"{name}.log", "wb")  # noqa: SIM115  the process keeps it
     site.running[name] = subprocess.Popen(
-        command, cwd=folder, env={**site.environment, **more}, stdout=log, stderr=subprocess.STDOUT
+        command, cwd=folder, env={**site.environment, **variables}, stdout=log, stderr=subprocess.STDOUT
     )
 
 
-def _until(good: object, seconds: float = 90) -> None:
+def _until(is_ready: object, seconds: float = 90) -> None:
     end = time.monotonic() + seconds
     while True:
         try:
-            if good():  # type: ignore[operator]
+            if is_ready():  # type: ignore[operator]
                 return
         except OSError:
             pass
@@ -254,28 +254,28 @@ def problems(site: Site) -> Iterator[str]:
         yield "no HSTS"
     if site.get("market.lab.edu", "/readyz")[0] != 200:
         yield "the marketplace does not answer through the proxy"
-    there = {**site.environment, "DJANGO_SETTINGS_MODULE": "deploy.settings"}
+    env = {**site.environment, "DJANGO_SETTINGS_MODULE": "deploy.settings"}
     command, folder = ["python", "-c", JOB], site.folder / "host-2"
-    done = subprocess.run(command, cwd=folder, env=there, capture_output=True, text=True, check=False)
-    if done.stdout.split()[-1:] != ["done"]:
-        yield f"a job asked for on one host was not done: {done.stdout}{done.stderr[-300:]}"
+    process = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+    if process.stdout.split()[-1:] != ["done"]:
+        yield f"a job asked for on one host was not done: {process.stdout}{process.stderr[-300:]}"
 
 
 def main() -> int:
     with tempfile.TemporaryDirectory() as name:
-        with compose(Path(name), whole="--whole" in sys.argv) as site:
-            wrong = list(problems(site))
+        with compose(Path(name), full_build="--whole" in sys.argv) as site:
+            faults = list(problems(site))
             codes = site.stop()
-        wrong += [f"{service} ended with {code}" for service, code in codes.items() if code]
+        faults += [f"{service} ended with {code}" for service, code in codes.items() if code]
         log = (Path(name) / "web-1.log").read_text().splitlines()
     lines = [json.loads(line) for line in log if line.startswith("{")]
-    wrong += [] if any(line.get("route") == "ready" for line in lines) else ["the log has no line for a request"]
-    for one in wrong:
-        print(f"WRONG  {one}")
+    faults += [] if any(line.get("route") == "ready" for line in lines) else ["the log has no line for a request"]
+    for fault in faults:
+        print(f"WRONG  {fault}")
     print(
-        f"{len(codes)} services ran as the files say and ended in good order." if not wrong else "Not as it should be."
+        f"{len(codes)} services ran as the files say and ended in good order." if not faults else "Not as it should be."
     )
-    return 1 if wrong else 0
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

@@ -83,11 +83,11 @@ print(*Study.objects.values_list("name", flat=True))
 
 
 def run(url: str, script: str, *arguments: str) -> str:
-    there = {**os.environ, "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "tests.settings"}
+    env = {**os.environ, "DATABASE_URL": url, "DJANGO_SETTINGS_MODULE": "tests.settings"}
     command = [sys.executable, "-c", script, *arguments]
-    done = subprocess.run(command, cwd=ROOT, env=there, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    process = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    return process.stdout
 
 
 @pytest.fixture(params=["file", "server"])
@@ -100,22 +100,22 @@ def databases(request, tmp_path) -> Iterator[tuple[str, str]]:
     if url is None and not os.environ.get("CI"):
         pytest.skip("needs PostgreSQL on 127.0.0.1:5432")
     server, names = url.rpartition("/")[0], [f"backup_{uuid.uuid4().hex[:8]}" for _ in range(2)]
-    with psycopg.connect(url.replace("postgres:", "postgresql:", 1), autocommit=True) as there:
+    with psycopg.connect(url.replace("postgres:", "postgresql:", 1), autocommit=True) as connection:
         for name in names:
-            there.execute(f"CREATE DATABASE {name}")
+            connection.execute(f"CREATE DATABASE {name}")
         try:
             yield f"{server}/{names[0]}", f"{server}/{names[1]}"
         finally:
             for name in names:
-                there.execute(f"DROP DATABASE {name} WITH (FORCE)")
+                connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def test_a_backup_under_load_is_consistent_and_restores_every_table(databases, tmp_path):
-    live, other = databases
+    live, second = databases
     file = str(tmp_path / "busy.tar")
-    later = int(run(live, BUSY, file).splitlines()[-1])
-    facts = json.loads(run(other, RESTORED, file).splitlines()[-1])
-    assert 50 <= facts["entries"] < later  # the writer went on while the copy was made
+    entries_afterwards = int(run(live, BUSY, file).splitlines()[-1])
+    facts = json.loads(run(second, RESTORED, file).splitlines()[-1])
+    assert 50 <= facts["entries"] < entries_afterwards  # the writer went on while the copy was made
     assert facts["cents"] == 7 * facts["entries"]  # and the copy holds no half of a transaction
     assert facts["tables"] > 30
     assert "study_budget_kept" in facts["rule"]  # the database's own rules came along
@@ -131,8 +131,8 @@ def server(databases) -> str:
 
 
 def ask(url: str, query: str) -> list[tuple]:
-    with psycopg.connect(url.replace("postgres:", "postgresql:", 1), autocommit=True) as there:
-        answers = there.execute(query)
+    with psycopg.connect(url.replace("postgres:", "postgresql:", 1), autocommit=True) as connection:
+        answers = connection.execute(query)
         while answers.nextset():
             pass
         return answers.fetchall()
@@ -143,8 +143,8 @@ def test_an_older_backup_replaces_what_newer_migrations_made(server, tmp_path):
     run(server, SMALL, file)
     ask(server, f"{NEWER}; UPDATE annotation_study SET name = 'New' RETURNING 1")
     assert run(server, REPLACED, file).splitlines()[-1] == "Old"
-    left = "to_regclass('newer'), to_regproc('newer_rule'), to_regclass('newer_view')"
-    assert ask(server, f"SELECT {left}") == [(None, None, None)]
+    newer_objects = "to_regclass('newer'), to_regproc('newer_rule'), to_regclass('newer_view')"
+    assert ask(server, f"SELECT {newer_objects}") == [(None, None, None)]
     # What isn't the site's stays: extensions, the schema's grants, other schemas.
     assert ask(server, "SELECT similarity('one', 'one'), has_schema_privilege('public', 'public', 'CREATE')") == [
         (1, True)
@@ -211,24 +211,24 @@ def test_it_is_private_and_never_written_over_another(backup):
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "text", "absent"])
 def test_a_damaged_file_is_refused_before_anything_is_touched(damage, backup):
-    good = bytearray(backup.read_bytes())
+    content = bytearray(backup.read_bytes())
     if damage == "cut":
-        del good[len(good) // 2 :]
+        del content[len(content) // 2 :]
     elif damage == "flipped":
-        good[len(good) // 2] ^= 1
+        content[len(content) // 2] ^= 1
     elif damage == "text":
-        good = bytearray(b"hello")
-    backup.write_bytes(good)
+        content = bytearray(b"hello")
+    backup.write_bytes(content)
     if damage == "absent":
         backup.unlink()
     with pytest.raises(BackupError, match="Nothing was"):
         restore_backup(backup, replace=True)
 
 
-def manage(*words: str, settings: str = "deploy.settings", **more: str) -> subprocess.CompletedProcess[str]:
-    there = {**os.environ, "DEMO": "1", "ENV_FILE": os.devnull, **more}
+def manage(*words: str, settings: str = "deploy.settings", **variables: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "DEMO": "1", "ENV_FILE": os.devnull, **variables}
     command = [sys.executable, "-m", "django", *words, "--settings", settings]
-    return subprocess.run(command, cwd=ROOT, env=there, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize(
@@ -241,30 +241,30 @@ def manage(*words: str, settings: str = "deploy.settings", **more: str) -> subpr
     ],
 )
 def test_what_fails_is_said_in_a_sentence(words, url, sentence, tmp_path):
-    done = manage(*[word.format(folder=tmp_path) for word in words], DATABASE_URL=url)
-    assert done.returncode == 2
-    assert sentence in done.stderr
-    assert "Traceback" not in done.stderr
+    process = manage(*[word.format(folder=tmp_path) for word in words], DATABASE_URL=url)
+    assert process.returncode == 2
+    assert sentence in process.stderr
+    assert "Traceback" not in process.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_database_that_is_down_at_a_restore_is_said_in_a_sentence(server, tmp_path):
     file = str(tmp_path / "old.tar")
     run(server, SMALL, file)
-    done = manage("restore", file, DATABASE_URL="postgres://nobody@127.0.0.1:1/none")
-    assert done.returncode == 2
-    assert "The database does not answer" in done.stderr
-    assert "Traceback" not in done.stderr
+    process = manage("restore", file, DATABASE_URL="postgres://nobody@127.0.0.1:1/none")
+    assert process.returncode == 2
+    assert "The database does not answer" in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 def test_nothing_is_written_beside_a_backup_that_is_read(backup, monkeypatch):
-    made = []
+    folders = []
     real = tempfile.mkdtemp
-    monkeypatch.setattr(tempfile, "mkdtemp", lambda *words: made.append(real(*words)) or made[-1])
+    monkeypatch.setattr(tempfile, "mkdtemp", lambda *words: folders.append(real(*words)) or folders[-1])
     with pytest.raises(BackupError, match="not empty"):
         restore_backup(backup)
-    assert made
-    assert not any(Path(folder).is_relative_to(backup.parent) for folder in made)
+    assert folders
+    assert not any(Path(folder).is_relative_to(backup.parent) for folder in folders)
 
 
 def test_a_backup_of_the_marketplace_is_not_put_into_the_site(tmp_path):
@@ -272,11 +272,11 @@ def test_a_backup_of_the_marketplace_is_not_put_into_the_site(tmp_path):
     settings = "deploy.marketplace_settings"
     assert manage("migrate", settings=settings, **market).returncode == 0
     assert manage("backup", file, settings=settings, **market).returncode == 0
-    done = manage("restore", file, DATABASE_URL=f"sqlite:///{tmp_path}/site.sqlite3")
-    assert done.returncode == 2
-    assert "is a backup of the marketplace" in done.stderr
-    again = manage("restore", file, settings=settings, MARKETPLACE_DATABASE_URL=f"sqlite:///{tmp_path}/m2.sqlite3")
-    assert again.returncode == 0, again.stderr
+    process = manage("restore", file, DATABASE_URL=f"sqlite:///{tmp_path}/site.sqlite3")
+    assert process.returncode == 2
+    assert "is a backup of the marketplace" in process.stderr
+    restored = manage("restore", file, settings=settings, MARKETPLACE_DATABASE_URL=f"sqlite:///{tmp_path}/m2.sqlite3")
+    assert restored.returncode == 0, restored.stderr
 
 
 def test_a_backup_from_before_products_were_named_is_taken(tmp_path):

@@ -23,42 +23,42 @@ KEYS = {
 
 def test_the_containerfile_passes_hadolint():
     program = Path(sys.executable).parent / "hadolint"
-    done = subprocess.run([program, CONTAINERFILE], capture_output=True, text=True, check=False)
-    assert done.stdout == ""
-    assert done.returncode == 0
+    process = subprocess.run([program, CONTAINERFILE], capture_output=True, text=True, check=False)
+    assert process.stdout == ""
+    assert process.returncode == 0
 
 
 def test_the_containerfile_copies_everything_the_program_is():
-    copied = " ".join(rest for word, rest in instructions(CONTAINERFILE.read_text()) if word == "COPY")
+    copied = " ".join(arguments for word, arguments in instructions(CONTAINERFILE.read_text()) if word == "COPY")
     for name in ("analysis", "scoring", "annotation", "deploy", "fixtures", "manage.py", "requirements.txt"):
         assert name in copied.split()
 
 
 def test_the_compose_file_is_sound():
-    whole = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
-    known = services()
-    assert {"database", "migrate", "web", "worker", "marketplace", "proxy"} <= set(known)
-    for name, service in known.items():
+    compose_file = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    by_name = services()
+    assert {"database", "migrate", "web", "worker", "marketplace", "proxy"} <= set(by_name)
+    for name, service in by_name.items():
         assert set(service) <= KEYS, name
-        assert set(service.get("depends_on", {})) <= set(known)
+        assert set(service.get("depends_on", {})) <= set(by_name)
         for volume in service.get("volumes", []):
             source = volume.split(":")[0]
-            assert source in whole["volumes"] or (DEPLOY / source).is_file(), volume
-    assert set(known["proxy"]["environment"]) <= set(re.findall(r"\{\$(\w+)", (DEPLOY / "Caddyfile").read_text()))
+            assert source in compose_file["volumes"] or (DEPLOY / source).is_file(), volume
+    assert set(by_name["proxy"]["environment"]) <= set(re.findall(r"\{\$(\w+)", (DEPLOY / "Caddyfile").read_text()))
 
 
 def test_containers_can_write_exports_and_backups():
-    known = services()
-    made = re.search(r"mkdir -p (.*?) &&", dict(instructions(CONTAINERFILE.read_text()))["RUN"])[1].split()
+    by_name = services()
+    folders = re.search(r"mkdir -p (.*?) &&", dict(instructions(CONTAINERFILE.read_text()))["RUN"])[1].split()
     for name, places in {
         "web": {"EXPORT_ROOT", "BACKUP_DIR"},
         "worker": {"EXPORT_ROOT"},
         "marketplace": {"BACKUP_DIR"},
     }.items():
-        mounted = {volume.split(":")[1] for volume in known[name]["volumes"]}
-        assert known[name]["read_only"]
-        assert {known[name]["environment"][place] for place in places} == mounted
-        assert {path.removeprefix("/srv/pyramidion/") for path in mounted} <= set(made)  # and chown -R var follows
+        mounted = {volume.split(":")[1] for volume in by_name[name]["volumes"]}
+        assert by_name[name]["read_only"]
+        assert {by_name[name]["environment"][place] for place in places} == mounted
+        assert {path.removeprefix("/srv/pyramidion/") for path in mounted} <= set(folders)  # and chown -R var follows
 
 
 def run_backup_unit(folder: Path, **environment: str) -> list[int]:
@@ -66,11 +66,11 @@ def run_backup_unit(folder: Path, **environment: str) -> list[int]:
     (folder / ".venv" / "bin").mkdir(parents=True)
     (folder / ".venv" / "bin" / "python").symlink_to(sys.executable)
     (folder / "manage.py").symlink_to(ROOT / "manage.py")
-    there = {"PATH": os.environ["PATH"], "PYTHONPATH": f"{ROOT}:{site_packages()}", "ENV_FILE": os.devnull}
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": f"{ROOT}:{site_packages()}", "ENV_FILE": os.devnull}
     codes = []
     for line in re.findall(r"^ExecStart=(.*)$", (DEPLOY / "systemd" / "pyramidion-backup.service").read_text(), re.M):
         words = shlex.split(line.replace("$$", "$").replace("%%", "%"))
-        codes.append(subprocess.run(words, cwd=folder, env={**there, **environment}, check=False).returncode)
+        codes.append(subprocess.run(words, cwd=folder, env={**env, **environment}, check=False).returncode)
         if codes[-1]:
             break
     return codes
@@ -87,7 +87,7 @@ def test_the_nightly_backup_runs_with_and_without_a_marketplace(market, tmp_path
     old = backups / "site-old.tar"
     old.write_text("old")
     os.utime(old, (0, 0))
-    here = {
+    site = {
         "SECRET_KEY": "k" * 50,
         "ALLOWED_HOSTS": "lab.edu",
         "DATABASE_URL": f"sqlite:///{tmp_path}/site.sqlite3",
@@ -96,8 +96,8 @@ def test_the_nightly_backup_runs_with_and_without_a_marketplace(market, tmp_path
     # As in a copy of env.example: the address has a default, the key has none.
     key = {"MARKETPLACE_SECRET_KEY": "" if market == "empty" else "m" * 50, "MARKETPLACE_ALLOWED_HOSTS": "market.edu"}
     url = "sqlite:////proc/none.sqlite3" if market == "broken" else f"sqlite:///{tmp_path}/market.sqlite3"
-    more = {} if market == "none" else {**key, "MARKETPLACE_DATABASE_URL": url}
-    codes = run_backup_unit(tmp_path / "srv", **here, **more)
+    marketplace = {} if market == "none" else {**key, "MARKETPLACE_DATABASE_URL": url}
+    codes = run_backup_unit(tmp_path / "srv", **site, **marketplace)
     kinds = {file.name.split("-")[0] for file in backups.iterdir() if file != old}
     assert codes == ([0, 2] if market == "broken" else [0, 0, 0])
     assert old.exists() == (market == "broken")
@@ -127,5 +127,5 @@ def test_the_units_name_files_and_commands_that_exist():
     if program := shutil.which("systemd-analyze"):
         timer = DEPLOY / "systemd" / "pyramidion-backup.timer"
         calendar = re.search(r"OnCalendar=(.*)", timer.read_text())[1]
-        done = subprocess.run([program, "calendar", calendar], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+        process = subprocess.run([program, "calendar", calendar], capture_output=True, text=True, check=False)
+        assert process.returncode == 0, process.stderr

@@ -80,18 +80,18 @@ def sound(settings, market, tmp_path, monkeypatch):
     User.objects.create_superuser("root", password="correct-horse-battery")
 
 
-def wrong() -> dict[str, str]:
+def found_problems() -> dict[str, str]:
     return {name: problem for name, problem in examine().items() if problem}
 
 
 def test_a_sound_deployment_has_nothing_to_fix():
-    assert wrong() == {}
+    assert found_problems() == {}
 
 
 def closed_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def plant_trigger_loss(settings) -> None:
@@ -195,9 +195,9 @@ def test_it_finds_a_planted_mistake(mistake, settings, monkeypatch):
     name, plant, sentence = MISTAKES[mistake]
     monkeypatch.setenv("WEB_PROCESSES", "2")
     plant(settings)
-    found = wrong()
-    assert name in found
-    assert re.search(sentence, found[name]), found[name]
+    problems = found_problems()
+    assert name in problems
+    assert re.search(sentence, problems[name]), problems[name]
 
 
 def test_the_command_lists_all_and_exits_1(settings):
@@ -211,25 +211,25 @@ def test_the_command_lists_all_and_exits_1(settings):
 
 
 def test_djangos_own_check_command_asks_neither_the_database_nor_the_market():
-    there = {**os.environ, "DEMO": "1", "ENV_FILE": os.devnull}
+    env = {**os.environ, "DEMO": "1", "ENV_FILE": os.devnull}
     command = [sys.executable, "manage.py", "check", "--deploy", "--list-tags"]
-    done = subprocess.run(command, env=there, capture_output=True, text=True, check=True)
-    assert "security" in done.stdout
-    assert "doctor" not in done.stdout
+    process = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    assert "security" in process.stdout
+    assert "doctor" not in process.stdout
 
 
 def test_a_database_that_does_not_answer_is_said_in_a_sentence(tmp_path):
-    there = {**os.environ, "DATABASE_URL": f"postgres://nobody@127.0.0.1:{closed_port()}/none", "DEMO": "1"}
+    env = {**os.environ, "DATABASE_URL": f"postgres://nobody@127.0.0.1:{closed_port()}/none", "DEMO": "1"}
     command = [sys.executable, "manage.py", "doctor"]
-    done = subprocess.run(command, env={**there, "ENV_FILE": os.devnull}, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "FIX  database           The database does not answer" in done.stdout
-    assert "Traceback" not in done.stderr + done.stdout
+    process = subprocess.run(command, env={**env, "ENV_FILE": os.devnull}, capture_output=True, text=True, check=False)
+    assert process.returncode == 1
+    assert "FIX  database           The database does not answer" in process.stdout
+    assert "Traceback" not in process.stderr + process.stdout
 
 
 def test_a_market_that_moves_callers_within_itself_is_fine():
     Clock.moved_to = "/sign-in/"
-    assert "endpoints" not in wrong()
+    assert "endpoints" not in found_problems()
 
 
 @pytest.mark.parametrize(
@@ -248,21 +248,21 @@ def test_only_amazons_market_need_not_sign(settings, endpoint, signs):
 
 
 def test_the_marketplace_is_examined_by_what_applies_to_it(tmp_path):
-    same = "k7" * 20 + STRONG
-    there = {
+    key = "k7" * 20 + STRONG
+    env = {
         "PATH": os.environ["PATH"],
         "ENV_FILE": os.devnull,
-        "SECRET_KEY": same,
-        "MARKETPLACE_SECRET_KEY": same,
+        "SECRET_KEY": key,
+        "MARKETPLACE_SECRET_KEY": key,
         "MARKETPLACE_ALLOWED_HOSTS": "market.example.org",
         "MARKETPLACE_URL": "http://market.lab.edu",
         "MARKETPLACE_DATABASE_URL": f"sqlite:///{tmp_path}/market.sqlite3",
         "MARKETPLACE_STATIC_ROOT": str(tmp_path / "static"),
     }
     command = [sys.executable, "-m", "django", "doctor", "--json", "--settings", "deploy.marketplace_settings"]
-    done = subprocess.run(command, env=there, capture_output=True, text=True, check=False)
-    assert done.returncode == 1, done.stderr
-    problems = {row["check"]: row["problem"] for row in json.loads(done.stdout)}
+    process = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert process.returncode == 1, process.stderr
+    problems = {row["check"]: row["problem"] for row in json.loads(process.stdout)}
     assert "are the same" in problems["secret key"]
     assert problems["hosts"].startswith("MARKETPLACE_ALLOWED_HOSTS is market.example.org")
     assert problems["site address"].startswith("MARKETPLACE_URL is http://market.lab.edu")

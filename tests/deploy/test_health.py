@@ -65,7 +65,7 @@ def test_every_answer_names_its_request(client):
 def test_a_log_line_is_one_json_object_with_its_request(client, caplog):
     caplog.set_level(logging.INFO, "pyramidion.requests")
     name = client.get("/healthz")["X-Request-Id"]
-    (record,) = [one for one in caplog.records if one.name == "pyramidion.requests"]
+    (record,) = [record for record in caplog.records if record.name == "pyramidion.requests"]
     line = json.loads(JsonFormatter().format(record))
     assert line["route"] == "alive"
     assert line["status"] == 200
@@ -121,18 +121,18 @@ for path, headers in json.loads(sys.argv[1]):
 """
 
 
-def answers_without_database(settings: str, *asked: tuple[str, dict[str, str]]) -> tuple[list, list[str]]:
+def answers_without_database(settings: str, *requests: tuple[str, dict[str, str]]) -> tuple[list, list[str]]:
     down = "postgres://nobody@127.0.0.1:1/none"
-    there = {**os.environ, "DEMO": "1", "ENV_FILE": os.devnull, "LOG_FORM": "json", "DJANGO_SETTINGS_MODULE": settings}
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", DOWN, json.dumps(asked)],
+    env = {**os.environ, "DEMO": "1", "ENV_FILE": os.devnull, "LOG_FORM": "json", "DJANGO_SETTINGS_MODULE": settings}
+    process = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", DOWN, json.dumps(requests)],
         cwd=Path(__file__).resolve().parents[2],
-        env={**there, "DATABASE_URL": down, "MARKETPLACE_DATABASE_URL": down},
+        env={**env, "DATABASE_URL": down, "MARKETPLACE_DATABASE_URL": down},
         capture_output=True,
         text=True,
         check=True,
     )
-    return [json.loads(line) for line in done.stdout.splitlines()], done.stderr.splitlines()
+    return [json.loads(line) for line in process.stdout.splitlines()], process.stderr.splitlines()
 
 
 @pytest.mark.parametrize(
@@ -159,10 +159,10 @@ def test_with_the_database_down_people_get_a_sentence_and_the_log_one_record(set
     assert json.loads(answers[2][3])["sentence"].startswith("Something went wrong")
     lines = [json.loads(line) for line in log]
     for _, headers, *_ in answers:
-        ours = [line for line in lines if line.get("request") == headers["X-Request-Id"]]
-        (error,) = [line for line in ours if line["level"] == "ERROR"]
+        request_lines = [line for line in lines if line.get("request") == headers["X-Request-Id"]]
+        (error,) = [line for line in request_lines if line["level"] == "ERROR"]
         assert "OperationalError" in error["error"]
-        assert [line["status"] for line in ours if line["logger"] == "pyramidion.requests"] == [503]
+        assert [line["status"] for line in request_lines if line["logger"] == "pyramidion.requests"] == [503]
 
 
 def test_a_failure_outside_every_page_is_answered_and_logged(caplog):
@@ -173,7 +173,7 @@ def test_a_failure_outside_every_page_is_answered_and_logged(caplog):
     response = RequestLog(fail)(RequestFactory().get("/invited/hunter2/"))
     assert response.status_code == 500
     assert response["X-Request-Id"] in response.content.decode()
-    (record,) = [one for one in caplog.records if one.levelname == "ERROR"]
+    (record,) = [record for record in caplog.records if record.levelname == "ERROR"]
     line = json.loads(JsonFormatter().format(record))
     assert "planted" in line["error"]
     assert "hunter2" not in line["message"]

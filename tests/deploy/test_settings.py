@@ -98,11 +98,11 @@ def test_sqlite_runs_with_wal_foreign_keys_and_a_busy_timeout():
 
 
 def test_flags_and_numbers_say_what_they_take():
-    wrong = Environment({"DEMO": "perhaps", "LEASE_MINUTES": "-3"})
+    environment = Environment({"DEMO": "perhaps", "LEASE_MINUTES": "-3"})
     with pytest.raises(ImproperlyConfigured, match="DEMO is 'perhaps'"):
-        wrong.flag("DEMO")
+        environment.flag("DEMO")
     with pytest.raises(ImproperlyConfigured, match="LEASE_MINUTES is '-3'"):
-        wrong.number("LEASE_MINUTES", 30)
+        environment.number("LEASE_MINUTES", 30)
 
 
 def test_the_environment_wins_over_the_file(tmp_path, monkeypatch):

@@ -11,8 +11,8 @@ def test_every_process_gets_what_stands_in_the_settings_file(tmp_path, monkeypat
     settings.write_text("BIND=127.0.0.1:8123\nWEB_THREADS=7\n")
     monkeypatch.setenv("ENV_FILE", str(settings))
     monkeypatch.setenv("WEB_THREADS", "3")  # the process's own wins
-    seen = "import json, os; print(json.dumps([os.environ.get(name) for name in ('BIND', 'WEB_THREADS')]))"
-    monkeypatch.setattr(up, "PROCESSES", {"site": [sys.executable, "-c", seen]})
+    print_environment = "import json, os; print(json.dumps([os.environ.get(name) for name in ('BIND', 'WEB_THREADS')]))"
+    monkeypatch.setattr(up, "PROCESSES", {"site": [sys.executable, "-c", print_environment]})
     monkeypatch.setattr(up.signal, "signal", lambda *_: None)
     assert up.main() == 1  # one ended by itself
     out, err = capfd.readouterr()

@@ -53,8 +53,8 @@ class Block:
 def blocks(page: str) -> list[Block]:
     """The marked blocks of a page."""
     return [
-        Block(found[1].split(":")[0], found[4], found[5], page.count("\n", 0, found.start(5)) + 1, found[2] or "")
-        for found in MARKED.finditer(page)
+        Block(match[1].split(":")[0], match[4], match[5], page.count("\n", 0, match.start(5)) + 1, match[2] or "")
+        for match in MARKED.finditer(page)
     ]
 
 
@@ -100,11 +100,11 @@ def capturing() -> Iterator[io.StringIO]:
 
 def must_print(expected: str, printed: str) -> None:
     """Every line has been printed, in this order; how columns are padded doesn't matter."""
-    rest = iter([" ".join(line.split()) for line in printed.splitlines()])
+    printed_lines = iter([" ".join(line.split()) for line in printed.splitlines()])
     for line in expected.splitlines():
-        wanted = " ".join(line.split())
-        if wanted not in ("", "…") and wanted not in rest:
-            raise Failed(f"the page promises the line {wanted!r}, but this was printed:\n{printed[-3000:]}")
+        promised = " ".join(line.split())
+        if promised not in ("", "…") and promised not in printed_lines:
+            raise Failed(f"the page promises the line {promised!r}, but this was printed:\n{printed[-3000:]}")
 
 
 def shell(text: str) -> None:
@@ -112,15 +112,15 @@ def shell(text: str) -> None:
     for command in commands:
         words = shlex.split(command, comments=True) if "<<" not in command else []
         if PYTHON.match(command) and words and not any(map(SHELL_WORDS.search, words)):
-            here(words[1:], command)
+            run_in_process(words[1:], command)
         elif words or "<<" in command:
-            done = subprocess.run(["sh", "-eu", "-c", command], capture_output=True, text=True, check=False)
-            sys.stdout.write(done.stdout + done.stderr)
-            if done.returncode:
-                raise Failed(f"$ {command}\nexits {done.returncode}")
+            result = subprocess.run(["sh", "-eu", "-c", command], capture_output=True, text=True, check=False)
+            sys.stdout.write(result.stdout + result.stderr)
+            if result.returncode:
+                raise Failed(f"$ {command}\nexits {result.returncode}")
 
 
-def here(words: list[str], command: str) -> None:
+def run_in_process(words: list[str], command: str) -> None:
     """`python -m module …` or `python script …`, in this process."""
     before, code = sys.argv, 0
     sys.argv = words[1:] if words[0] == "-m" else words

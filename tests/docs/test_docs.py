@@ -16,9 +16,9 @@ def modules(folder: str) -> list[str]:
 
 
 def test_every_command_of_the_site_is_documented():
-    ours = {name for name, app in get_commands().items() if app in ("annotation", "deploy")}
-    assert len(ours) >= 3
-    assert {name for name in ours if f"`{name}" not in COMMANDS} == set()
+    commands = {name for name, app in get_commands().items() if app in ("annotation", "deploy")}
+    assert len(commands) >= 3
+    assert {name for name in commands if f"`{name}" not in COMMANDS} == set()
 
 
 @pytest.mark.parametrize("room", ["analysis", "scoring"])
@@ -67,7 +67,7 @@ def test_no_link_is_dead(page):
 
 
 def test_every_picture_is_shown():
-    shown = {
+    pictures = {
         (page.parent / link).resolve() for page in DOCS for link in re.findall(r"!\[.*?\]\((\S+)\)", page.read_text())
     }
-    assert set(ROOT.glob("docs/screens/*.png")) <= shown
+    assert set(ROOT.glob("docs/screens/*.png")) <= pictures

@@ -84,8 +84,8 @@ def needs_a_project(page: Path) -> bool:
 def test_the_blocks_of_a_page_run(page: Path, project: Path):
     if "../shared/data" in "".join(block.text for block in blocks(page.read_text())) and not SHARED_DATA.is_dir():
         pytest.skip(f"needs the shared data in {SHARED_DATA}")
-    done = run(page, project)
-    assert done.returncode == 0, done.stderr
+    result = run(page, project)
+    assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if not needs_a_project(page)], ids=name)
@@ -102,25 +102,25 @@ def test_the_readme_the_tutorial_and_the_examples_for_extending_are_among_them()
 
 def test_no_command_of_the_tutorial_is_left_out():
     page = (ROOT / "docs" / "tutorial.md").read_text()
-    shown = page.count("\n```sh\n") + page.count("\n```python\n")
-    assert len([block for block in blocks(page) if block.language in ("sh", "python")]) == shown - 1  # `make run`
+    n_blocks = page.count("\n```sh\n") + page.count("\n```python\n")
+    assert len([block for block in blocks(page) if block.language in ("sh", "python")]) == n_blocks - 1  # `make run`
 
 
 def commands_shown() -> list[tuple[str, list[str]]]:
     """(page, words) of every command of ours in a `sh` block, run or not; lines with … or [options] are no commands."""
-    shown = []
+    commands = []
     for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]:
         for block in re.findall(r"^```sh\n(.*?)^```$", page.read_text(), re.M | re.S):
             for line in re.sub(r"\\\n\s*", " ", block).splitlines():
                 if re.match(r"(\.venv/bin/)?python (-m (analysis|scoring)|manage\.py) ", line) and "…" not in line:
                     words = shlex.split(re.sub(r" \[--.*?\]|\$\(.*?\)", "", line), comments=True)[1:]
-                    shown.append((name(page), words[: words.index("<")] if "<" in words else words))
-    return shown
+                    commands.append((name(page), words[: words.index("<")] if "<" in words else words))
+    return commands
 
 
 def test_commands_that_are_shown_exist_with_their_options(capsys):
     """Those that need a market, a model or data by licence are not run, but spelled right."""
-    wrong = []
+    faults = []
     for page, words in commands_shown():
         try:
             if words[0] == "-m":
@@ -129,8 +129,8 @@ def test_commands_that_are_shown_exist_with_their_options(capsys):
                 app = get_commands()[words[1]]
                 load_command_class(app, words[1]).create_parser("manage.py", words[1]).parse_args(words[2:])
         except (SystemExit, Exception) as error:
-            wrong.append((page, " ".join(words), str(error)))
-    assert wrong == []
+            faults.append((page, " ".join(words), str(error)))
+    assert faults == []
     assert len(commands_shown()) > 60
 
 

@@ -10,8 +10,9 @@ from botocore.config import Config
 from annotation.common import clock
 from annotation.marketplace import people
 from annotation.marketplace.books import books
+from annotation.marketplace.hits import work
 from annotation.marketplace.hits.hits import TypeValues, create_hit, register_hit_type
-from annotation.marketplace.models import HIT, Requester, Worker
+from annotation.marketplace.models import HIT, Assignment, Requester, Worker
 from annotation.marketplace.people import access_keys
 
 __all__ = ["anna", "at", "bob", "client_of", "live_client", "on_postgres", "requester", "workers"]
@@ -59,9 +60,9 @@ def at(**delta: float):
 
 @pytest.fixture
 def requester(db) -> Requester:
-    made = people.make_requester("Summaries Lab")
-    books.top_up(made, 100_000_00, "play money")
-    return made
+    lab = people.make_requester("Summaries Lab")
+    books.top_up(lab, 100_000_00, "play money")
+    return lab
 
 
 @pytest.fixture
@@ -90,6 +91,17 @@ def make_hit(requester: Requester, *, places: int = 1, lifetime: int = 3600, que
     }
     hit_type = register_hit_type(requester, TypeValues(**values))
     return create_hit(requester, hit_type, question, lifetime_seconds=lifetime, max_assignments=places)
+
+
+def submit_work(worker: Worker, hit_id: str) -> Assignment:
+    """The worker accepts the HIT and hands in an answer."""
+    return work.submit_assignment(work.accept_hit(worker, hit_id).assignment_id, ANSWER)
+
+
+def deliver(hit_id: str) -> tuple[str, str]:
+    """Somebody works on the HIT; the ids of the assignment and the worker."""
+    worker = people.make_worker()
+    return submit_work(worker, hit_id).assignment_id, worker.worker_id
 
 
 def client_of(requester: Requester, url: str, **options):

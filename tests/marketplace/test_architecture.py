@@ -11,13 +11,13 @@ FORBIDDEN = ("analysis", "scoring", "deploy", "tests", "boto3")
 
 def imported(path: Path) -> set[str]:
     """Absolute names of the modules that a file imports."""
-    parts = path.relative_to(ROOM.parents[1]).with_suffix("").parts
+    module_path = path.relative_to(ROOM.parents[1]).with_suffix("").parts
     names = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            base = list(parts[: len(parts) - node.level]) if node.level else []
+            base = list(module_path[: len(module_path) - node.level]) if node.level else []
             names.add(".".join([*base, *([node.module] if node.module else [])]))
     return names
 

@@ -20,9 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_a_requester_with_money_and_a_key(db, capsys):
     call_command("market_requester", "Lab", "--top-up", "12.50")
-    said = dict(line.split("=", 1) for line in capsys.readouterr().out.split())
+    variables = dict(line.split("=", 1) for line in capsys.readouterr().out.split())
     key = AccessKey.objects.get()
-    assert said == {"AWS_ACCESS_KEY_ID": key.key_id, "AWS_SECRET_ACCESS_KEY": access_keys.secret_of(key)}
+    assert variables == {"AWS_ACCESS_KEY_ID": key.key_id, "AWS_SECRET_ACCESS_KEY": access_keys.secret_of(key)}
     assert Requester.objects.get(name="Lab").available_cents == 1250
     call_command("market_requester", "Lab")
     assert Requester.objects.count() == 1
@@ -67,17 +67,17 @@ def test_the_site_starts_it_with_its_own_settings(tmp_path):
     migrate = [sys.executable, "-m", "django", "migrate", "--verbosity", "0"]
     subprocess.run(migrate, cwd=ROOT, env=market, check=True)
     command = [sys.executable, "manage.py", "marketplace", "requester", "Lab", "--top-up", "5"]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
-    assert "AWS_SECRET_ACCESS_KEY=" in done.stdout
+    process = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    assert "AWS_SECRET_ACCESS_KEY=" in process.stdout
     assert database.exists()
     assert not (tmp_path / "site.sqlite3").exists()
 
 
 def test_the_front_door(tmp_path):
     """`manage.py marketplace` on a fresh machine: it serves, and the key it shows opens the API."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    with socket.socket() as free_port:
+        free_port.bind(("127.0.0.1", 0))
+        port = free_port.getsockname()[1]
     environment = {
         **os.environ,
         "MARKETPLACE_DATABASE_URL": f"sqlite:///{tmp_path}/market.sqlite3",
@@ -90,13 +90,13 @@ def test_the_front_door(tmp_path):
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     try:
-        said = []
+        lines = []
         for line in server.stdout:
-            said.append(line)
+            lines.append(line)
             if "Booting worker" in line:
                 break
-        shown = dict(line.strip().split("=", 1) for line in said if line.startswith("AWS_"))
-        key = access_keys.IssuedKey(shown["AWS_ACCESS_KEY_ID"], shown["AWS_SECRET_ACCESS_KEY"])
+        variables = dict(line.strip().split("=", 1) for line in lines if line.startswith("AWS_"))
+        key = access_keys.IssuedKey(variables["AWS_ACCESS_KEY_ID"], variables["AWS_SECRET_ACCESS_KEY"])
         answer = wire.call(f"http://127.0.0.1:{port}", key, "GetAccountBalance")
         assert answer.body == {"AvailableBalance": "1000.00", "OnHoldBalance": "0.00"}
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=60) as page:

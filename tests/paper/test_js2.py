@@ -23,7 +23,7 @@ def test_at_least_2236_of_2500_published_values_are_equal() -> None:
     documents = read_table(DATA / "documents.jsonl.gz", "documents")
     published = read_table(DATA / "scores.csv.gz", "scores")
     published = published[published["metric"] == "js-2"].set_index(["doc_id", "system"])["value"]
-    ours = scoring.evaluate(summaries, documents, "js-2").set_index(["doc_id", "system"])["value"]
-    assert len(ours) == len(published) == 2500
-    equal = (ours - published).abs() < 1e-6
+    our_values = scoring.evaluate(summaries, documents, "js-2").set_index(["doc_id", "system"])["value"]
+    assert len(our_values) == len(published) == 2500
+    equal = (our_values - published).abs() < 1e-6
     assert int(equal.sum()) >= 2236

@@ -39,23 +39,23 @@ def test_alpha_in_all_its_readings(capsys, options: list[str], expected: float, 
 def test_alpha_by_group_stands_side_by_side(capsys) -> None:
     rows = run(capsys, "agreement", str(shared("realsumm", "judgments.csv.gz")), "--by", "group", "--ci", "200")
     expected = json.loads(shared("realsumm", "expected.json").read_text())["alpha"]
-    found = {row["group"]: row for row in rows}
-    assert found["abs"]["value"] == pytest.approx(expected["abs_14"]["pooled"], abs=1e-9)
-    assert found["ext"]["value"] == pytest.approx(expected["ext_11"]["pooled"], abs=1e-9)
+    by_group = {row["group"]: row for row in rows}
+    assert by_group["abs"]["value"] == pytest.approx(expected["abs_14"]["pooled"], abs=1e-9)
+    assert by_group["ext"]["value"] == pytest.approx(expected["ext_11"]["pooled"], abs=1e-9)
     assert all(row["low"] < row["value"] < row["high"] for row in rows)
 
 
 def test_all_2500_recalls_are_the_published_ones(capsys, tmp_path) -> None:
     out = tmp_path / "human.csv"
     run(capsys, "aggregate", str(shared("realsumm", "judgments.csv.gz")), "--out", str(out))
-    ours = read_table(out, "scores").set_index(["doc_id", "system"])
+    our_scores = read_table(out, "scores").set_index(["doc_id", "system"])
     published = read_table(shared("realsumm", "scores.csv.gz"), "scores")
     published = published[published["metric"] == "litepyramid_recall"].set_index(["doc_id", "system"])
-    assert len(published) == len(ours) == 2500
+    assert len(published) == len(our_scores) == 2500
     # The published fractions were divided in another order: 299 of them differ in the last bit (4/9 is printed as
     # 0.4444444444444445), none by more.
-    assert (ours["value"].reindex(published.index) - published["value"]).abs().max() <= 2.3e-16
-    assert (ours["group"].reindex(published.index) == published["group"]).all()
+    assert (our_scores["value"].reindex(published.index) - published["value"]).abs().max() <= 2.3e-16
+    assert (our_scores["group"].reindex(published.index) == published["group"]).all()
 
 
 def test_real_scus_as_weights_give_the_same_recall(capsys, tmp_path) -> None:
@@ -67,8 +67,8 @@ def test_real_scus_as_weights_give_the_same_recall(capsys, tmp_path) -> None:
         str(shared("realsumm", "scus.csv")),
     ]
     rows = run(capsys, *arguments)
-    found = {name: {} for name in ("litepyramid_recall", "pyramid_score")}
+    values = {name: {} for name in ("litepyramid_recall", "pyramid_score")}
     for row in rows:
-        found[row["metric"]][row["doc_id"], row["system"]] = row["value"]
-    assert len(found["pyramid_score"]) == 2500
-    assert found["pyramid_score"] == pytest.approx(found["litepyramid_recall"])
+        values[row["metric"]][row["doc_id"], row["system"]] = row["value"]
+    assert len(values["pyramid_score"]) == 2500
+    assert values["pyramid_score"] == pytest.approx(values["litepyramid_recall"])

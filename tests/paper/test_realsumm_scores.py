@@ -39,25 +39,25 @@ def cube(group: str) -> ScoreCube:
 @pytest.mark.parametrize("coefficient", ["pearson", "kendall"])
 def test_system_and_summary_level_correlations(group, coefficient):
     for level in ("system", "summary"):
-        wanted = expected()[group][f"{level}_level"]
-        found = correlate(cube(group), human=HUMAN, metrics=list(wanted), level=level, coefficient=coefficient)
-        for result in found:
-            assert result.value == pytest.approx(wanted[result.metric][coefficient], abs=TOLERANCE)
+        paper = expected()[group][f"{level}_level"]
+        results = correlate(cube(group), human=HUMAN, metrics=list(paper), level=level, coefficient=coefficient)
+        for result in results:
+            assert result.value == pytest.approx(paper[result.metric][coefficient], abs=TOLERANCE)
             assert result.n_used == (len(cube(group).systems) if level == "system" else 100)
             assert result.n_undefined == 0
         zeros = correlate(
-            cube(group), human=HUMAN, metrics=list(wanted), level="summary", coefficient=coefficient, undefined="zero"
+            cube(group), human=HUMAN, metrics=list(paper), level="summary", coefficient=coefficient, undefined="zero"
         )
         for result in zeros if level == "summary" else []:
-            assert result.value == pytest.approx(wanted[result.metric][f"{coefficient}_nan0"], abs=TOLERANCE)
+            assert result.value == pytest.approx(paper[result.metric][f"{coefficient}_nan0"], abs=TOLERANCE)
 
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_human_means(group):
-    wanted = expected()[group]["human_system_mean"]
+    paper = expected()[group]["human_system_mean"]
     means = dict(zip(cube(group).systems, cube(group).system_scores(HUMAN), strict=True))
     # The extractive BART is called bart_out_ext in the table.
-    for system, value in wanted.items():
+    for system, value in paper.items():
         name = "bart_out_ext" if group == "ext" and system == "bart_out" else system
         assert means[name] == pytest.approx(value, abs=TOLERANCE)
 
@@ -65,25 +65,25 @@ def test_human_means(group):
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize("coefficient", ["pearson", "kendall"])
 def test_top_k(group, coefficient):
-    wanted = expected()[group]["top_k"]
-    metrics = list(next(iter(wanted.values())))
-    found = {
+    paper = expected()[group]["top_k"]
+    metrics = list(next(iter(paper.values())))
+    correlations = {
         (r.k, r.metric): r.value for r in top_k(cube(group), human=HUMAN, metrics=metrics, coefficient=coefficient)
     }
-    assert sorted({k for k, _ in found}) == sorted(map(int, wanted))
-    for k, row in wanted.items():
+    assert sorted({k for k, _ in correlations}) == sorted(map(int, paper))
+    for k, row in paper.items():
         for metric, values in row.items():
-            assert found[int(k), metric] == pytest.approx(values[coefficient], abs=TOLERANCE)
+            assert correlations[int(k), metric] == pytest.approx(values[coefficient], abs=TOLERANCE)
 
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_williams_one_sided(group):
-    wanted = expected()[group]["williams_p_one_sided"]
+    paper = expected()[group]["williams_p_one_sided"]
     metrics = list(expected()[group]["system_level"])
-    found = compare(cube(group), human=HUMAN, metrics=metrics, test="williams", correction="none")
-    by_pair = {f"{pair.better}>{pair.worse}": pair for pair in found.pairs}
-    assert set(by_pair) == set(wanted)
-    for name, p in wanted.items():
+    comparison = compare(cube(group), human=HUMAN, metrics=metrics, test="williams", correction="none")
+    by_pair = {f"{pair.better}>{pair.worse}": pair for pair in comparison.pairs}
+    assert set(by_pair) == set(paper)
+    for name, p in paper.items():
         if p is None:  # the first metric correlates less: the paper prints a dash, we a p above one half
             assert by_pair[name].difference < 0
             assert by_pair[name].p > 0.5
@@ -93,14 +93,14 @@ def test_williams_one_sided(group):
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_pairwise_f1_and_its_ceiling(group):
-    wanted = expected()[group]["pairwise_bootstrap"]
-    metrics = [name for name in wanted["f1_weighted"] if name != HUMAN]
-    found = pairwise_f1(cube(group), human=HUMAN, metrics=metrics)
-    assert found[0].pairs == wanted["pairs"]
-    for result in found:
-        published = wanted["f1_weighted"][result.metric]
+    paper = expected()[group]["pairwise_bootstrap"]
+    metrics = [name for name in paper["f1_weighted"] if name != HUMAN]
+    results = pairwise_f1(cube(group), human=HUMAN, metrics=metrics)
+    assert results[0].pairs == paper["pairs"]
+    for result in results:
+        published = paper["f1_weighted"][result.metric]
         assert abs(result.f1 - published["mean"]) <= 3 * published["sd"], result.metric
-    assert found[-1].is_ceiling
+    assert results[-1].is_ceiling
 
 
 def test_on_mix_rouge_2_beats_all_others_and_on_ext_nothing_beats_anything():

@@ -35,9 +35,9 @@ def test_all_cases_equal_the_perl_program_to_five_decimals(options: str, mode: s
     for case in cases():
         for count, (r, p, f) in case["scores"][mode][options].items():
             base = count.replace("rouge-w-1.2", "rouge-w")
-            for part, expected in (("r", r), ("p", p), ("f", f)):
-                metric = registry.get(f"{base}-{part}{brackets}")
-                found = metric.evaluate_example(case["summary"], case["references"])
-                assert found == {metric.name: expected}, f"case {case['id']}"
+            for figure, expected in (("r", r), ("p", p), ("f", f)):
+                metric = registry.get(f"{base}-{figure}{brackets}")
+                scores = metric.evaluate_example(case["summary"], case["references"])
+                assert scores == {metric.name: expected}, f"case {case['id']}"
                 compared += 1
     assert compared == 160 * 8 * 3

@@ -35,17 +35,17 @@ def scores() -> pd.DataFrame:
 
 
 def test_whole_range_and_its_fall_towards_the_top():
-    found = range_correlations(scores(), metrics=METRICS, top="union", k=50)
-    whole = {(r.a, r.b): r for r in found if r.range == "whole"}
-    assert len(whole) == 10
+    results = range_correlations(scores(), metrics=METRICS, top="union", k=50)
+    whole_range = {(r.a, r.b): r for r in results if r.range == "whole"}
+    assert len(whole_range) == 10
     for pair, tau in WHOLE.items():
-        assert whole[pair].tau == pytest.approx(tau, abs=5e-5)
-        assert (whole[pair].topics, whole[pair].undefined) == (48, 0)
+        assert whole_range[pair].tau == pytest.approx(tau, abs=5e-5)
+        assert (whole_range[pair].topics, whole_range[pair].undefined) == (48, 0)
     # One of two years can't be far from their mean: the paper's ten values lie within .035.
-    for result, published in zip(whole.values(), PUBLISHED, strict=True):
+    for result, published in zip(whole_range.values(), PUBLISHED, strict=True):
         assert result.tau == pytest.approx(published, abs=0.035)
-    top = {(r.a, r.b): r.tau for r in found if r.range == "top"}
-    assert all(top[pair] < result.tau - 0.4 for pair, result in whole.items())
+    top = {(r.a, r.b): r.tau for r in results if r.range == "top"}
+    assert all(top[pair] < result.tau - 0.4 for pair, result in whole_range.items())
 
 
 def test_improvements_that_all_metrics_share_vanish_towards_the_top():

@@ -33,8 +33,8 @@ def commands() -> list[str]:
     import django.core.management as management
 
     djangos = management.find_commands(management.__path__[0])
-    ours = ("annotation", "deploy", "annotation.marketplace")
-    return sorted(name for name, app in management.get_commands().items() if app in ours and name not in djangos)
+    our_apps = ("annotation", "deploy", "annotation.marketplace")
+    return sorted(name for name, app in management.get_commands().items() if app in our_apps and name not in djangos)
 
 
 def tables() -> dict[str, list[str]]:

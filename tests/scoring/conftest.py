@@ -14,7 +14,7 @@ from tests.scoring.metrics import perl_rouge
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 
-def need(reason: str | None) -> None:
+def skip_if_missing(reason: str | None) -> None:
     """Skip with the reason; where the whole suite must run (CI), fail instead."""
     if reason is None:
         return
@@ -25,13 +25,13 @@ def need(reason: str | None) -> None:
 
 @pytest.fixture(scope="session")
 def perl(tmp_path_factory: pytest.TempPathFactory) -> perl_rouge.PerlRouge:
-    need(perl_rouge.why_not())
+    skip_if_missing(perl_rouge.why_not())
     return perl_rouge.PerlRouge(tmp_path_factory.mktemp("perl"))
 
 
 @pytest.fixture(scope="session")
 def net() -> wordnet.WordNet:
-    need(None if wordnet.folder() else "WordNet is not here (apt-get install wordnet-base, or WORDNET_DIR)")
+    skip_if_missing(None if wordnet.folder() else "WordNet is not here (apt-get install wordnet-base, or WORDNET_DIR)")
     return wordnet.require()
 
 

@@ -14,7 +14,7 @@ import pytest
 import scoring
 from analysis.tables import read_table, write_table
 from scoring.cli import main
-from scoring.run.scores_writer import Sink
+from scoring.run.scores_writer import ScoresWriter
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPLAIN = ["explain", "--metric", "rouge-1-f", "--summary", "a", "--reference", "a"]
@@ -27,15 +27,15 @@ def files(tmp_path: Path, summaries: pd.DataFrame, documents: pd.DataFrame) -> P
     return tmp_path
 
 
-def run(folder: Path, metrics: str, *more: str, out: str = "scores.csv") -> int:
-    given = ["--summaries", str(folder / "s.jsonl"), "--documents", str(folder / "d.jsonl.gz")]
-    return main(["run", *given, "--metrics", metrics, "--out", str(folder / out), *more])
+def run(folder: Path, metrics: str, *options: str, out: str = "scores.csv") -> int:
+    inputs = ["--summaries", str(folder / "s.jsonl"), "--documents", str(folder / "d.jsonl.gz")]
+    return main(["run", *inputs, "--metrics", metrics, "--out", str(folder / out), *options])
 
 
 def test_the_module_runs(files: Path) -> None:
     command = [sys.executable, "-m", "scoring", "list", "--json", "rouge-1-f[stem]"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    (row,) = json.loads(done.stdout)
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    (row,) = json.loads(process.stdout)
     assert row["name"] == "rouge-1-f[stem]"
     assert row["ready"] is True
     assert row["needs"] == ["references"]
@@ -44,10 +44,10 @@ def test_the_module_runs(files: Path) -> None:
 
 def test_list_shows_every_metric(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
-    shown = capsys.readouterr().out
+    output = capsys.readouterr().out
     for name in scoring.registry.known():
-        assert name in shown
-    assert "rouge-all stands for 96 metrics" in shown
+        assert name in output
+    assert "rouge-all stands for 96 metrics" in output
     assert main(["list", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [row["name"] for row in rows] == scoring.registry.known()
@@ -60,9 +60,9 @@ def test_list_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     (row,) = json.loads(capsys.readouterr().out)
     assert row["ready"] is False
     assert "wordnet-base" in row["missing"]
-    (need,) = row["machine"]
-    assert need["here"] is False
-    assert "WORDNET_DIR" in need["brings"]
+    (requirement,) = row["machine"]
+    assert requirement["here"] is False
+    assert "WORDNET_DIR" in requirement["brings"]
 
 
 def test_list_says_what_is_here_and_how_large_it_is(capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,8 +85,8 @@ def test_run_writes_what_the_library_returns(
 ) -> None:
     metrics = "rouge-2-f[stem,stop],bleu,coverage,rouge-1-r"
     assert run(files, metrics, out=f"scores{suffix}") == 0
-    found = read_table(files / f"scores{suffix}", "scores")
-    pd.testing.assert_frame_equal(found, scoring.evaluate(summaries, documents, metrics), check_exact=True)
+    scores = read_table(files / f"scores{suffix}", "scores")
+    pd.testing.assert_frame_equal(scores, scoring.evaluate(summaries, documents, metrics), check_exact=True)
 
 
 def test_bytes_do_not_depend_on_jobs_cache_or_pieces(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,27 +126,27 @@ def test_large_files_are_read_in_pieces(
 ) -> None:
     monkeypatch.setattr("analysis.tables.WHOLE", 0)
     monkeypatch.setattr("analysis.tables.PIECE", 2)
-    odd = summaries.assign(summary=['A "quoted"\nline.', "The cat sat.", "One, two.", "Three."])
-    expected = scoring.evaluate(odd, documents, "rouge-1-f,length")
+    awkward_summaries = summaries.assign(summary=['A "quoted"\nline.', "The cat sat.", "One, two.", "Three."])
+    expected = scoring.evaluate(awkward_summaries, documents, "rouge-1-f,length")
     for suffix in (".csv", ".csv.gz", ".jsonl", ".parquet"):
-        write_table(odd, tmp_path / f"s{suffix}", "summaries")
+        write_table(awkward_summaries, tmp_path / f"s{suffix}", "summaries")
         write_table(documents, tmp_path / f"d{suffix}", "documents")
-        given = ["--summaries", str(tmp_path / f"s{suffix}"), "--documents", str(tmp_path / f"d{suffix}")]
-        assert main(["run", *given, "--metrics", "rouge-1-f,length", "--out", str(tmp_path / "o.csv")]) == 0
+        inputs = ["--summaries", str(tmp_path / f"s{suffix}"), "--documents", str(tmp_path / f"d{suffix}")]
+        assert main(["run", *inputs, "--metrics", "rouge-1-f,length", "--out", str(tmp_path / "o.csv")]) == 0
         pd.testing.assert_frame_equal(read_table(tmp_path / "o.csv", "scores"), expected)
 
 
-@pytest.mark.parametrize("whole", [0, 2**20])
+@pytest.mark.parametrize("whole_limit", [0, 2**20])
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".jsonl", ".parquet"])
 def test_documents_need_no_source_column_where_no_metric_looks_at_it(
     files: Path,
     documents: pd.DataFrame,
     suffix: str,
-    whole: int,
+    whole_limit: int,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("analysis.tables.WHOLE", whole)
+    monkeypatch.setattr("analysis.tables.WHOLE", whole_limit)
     documents = documents.drop(columns="source")
     cells = documents.assign(references=[json.dumps(texts) for texts in documents["references"]])
     if ".csv" in suffix:
@@ -155,10 +155,10 @@ def test_documents_need_no_source_column_where_no_metric_looks_at_it(
         documents.to_json(files / "d.jsonl", orient="records", lines=True)
     else:
         cells.to_parquet(files / "d.parquet")
-    given = ["--summaries", str(files / "s.jsonl"), "--documents", str(files / f"d{suffix}")]
-    assert main(["run", *given, "--metrics", "rouge-1-r", "--out", str(files / "o.csv")]) == 0
+    inputs = ["--summaries", str(files / "s.jsonl"), "--documents", str(files / f"d{suffix}")]
+    assert main(["run", *inputs, "--metrics", "rouge-1-r", "--out", str(files / "o.csv")]) == 0
     assert len(read_table(files / "o.csv", "scores")) == 4
-    assert main(["run", *given, "--metrics", "coverage", "--out", str(files / "o.csv")]) == 2
+    assert main(["run", *inputs, "--metrics", "coverage", "--out", str(files / "o.csv")]) == 2
     assert "no source text" in capsys.readouterr().err
 
 
@@ -180,7 +180,7 @@ def add_line(files: Path, **row: object) -> None:
         file.write(json.dumps({"doc_id": "1", "system": "z", "summary": "x", "group": "abs", **row}) + "\n")
 
 
-def refused(capsys: pytest.CaptureFixture[str]) -> str:
+def error_of(capsys: pytest.CaptureFixture[str]) -> str:
     error = capsys.readouterr().err
     assert "Traceback" not in error
     return error.strip()
@@ -188,29 +188,29 @@ def refused(capsys: pytest.CaptureFixture[str]) -> str:
 
 def test_unknown_metric(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(files, "rogue-1-f") == 2
-    assert "rouge-1-f" in refused(capsys)
+    assert "rouge-1-f" in error_of(capsys)
 
 
 def test_bad_option(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(files, "rouge-1-f[stop=nltk]") == 2
-    assert "no, smart" in refused(capsys)
+    assert "no, smart" in error_of(capsys)
 
 
-@pytest.mark.parametrize("whole", [0, 2**20])
+@pytest.mark.parametrize("whole_limit", [0, 2**20])
 def test_doubled_summary(
-    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, whole: int
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, whole_limit: int
 ) -> None:
-    monkeypatch.setattr("analysis.tables.WHOLE", whole)
+    monkeypatch.setattr("analysis.tables.WHOLE", whole_limit)
     monkeypatch.setattr("analysis.tables.PIECE", 1)
     add_line(files, system="a")
     assert run(files, "rouge-1-f") == 2
-    assert "s.jsonl" in refused(capsys)
+    assert "s.jsonl" in error_of(capsys)
 
 
 def test_summary_without_document(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     add_line(files, doc_id="99")
     assert run(files, "rouge-1-f") == 2
-    assert "99" in refused(capsys)
+    assert "99" in error_of(capsys)
 
 
 def test_empty_summary_is_warned(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -225,7 +225,7 @@ def test_empty_summary_is_warned(files: Path, capsys: pytest.CaptureFixture[str]
 def test_document_without_source(files: Path, documents: pd.DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
     write_table(documents.assign(source=["", ""]), files / "d.jsonl.gz", "documents")
     assert run(files, "coverage") == 2
-    assert "no source" in refused(capsys)
+    assert "no source" in error_of(capsys)
 
 
 @pytest.mark.parametrize(
@@ -251,14 +251,14 @@ def test_wrong_arguments_get_one_sentence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
-    assert words in refused(capsys)
+    assert words in error_of(capsys)
 
 
 @pytest.mark.parametrize("target", ["s.jsonl", "d.jsonl.gz"])
 def test_no_scores_are_written_over_what_is_read(files: Path, target: str, capsys: pytest.CaptureFixture[str]) -> None:
     before = (files / target).read_bytes()
     assert run(files, "length", out=target) == 2
-    assert "a file to write that is also read" in refused(capsys)
+    assert "a file to write that is also read" in error_of(capsys)
     assert (files / target).read_bytes() == before
 
 
@@ -267,16 +267,16 @@ def test_a_place_that_cant_be_written_is_refused_before_the_work(
 ) -> None:
     monkeypatch.setattr("scoring.run.files.Run", lambda *_, **__: pytest.fail("computed"))
     assert run(files, "length", out="/proc/scores.csv") == 2
-    assert "can't be written" in refused(capsys)
+    assert "can't be written" in error_of(capsys)
 
 
 def test_an_output_with_no_known_suffix_is_refused_before_any_work(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(files, "length", out="scores.xlsx") == 2
-    assert ".csv" in refused(capsys)
+    assert ".csv" in error_of(capsys)
     assert run(files, "length", out="no/such/scores.csv") == 2
-    assert "folder" in refused(capsys)
+    assert "folder" in error_of(capsys)
 
 
 def test_a_failed_run_leaves_the_old_file(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -292,26 +292,26 @@ def test_the_engine_ray_says_how_to_get_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     assert run(files, "length", "--engine", "ray") == 2
-    assert "requirements-cluster.txt" in refused(capsys)
+    assert "requirements-cluster.txt" in error_of(capsys)
 
 
 def test_explain_from_tables_and_as_a_page(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["--summaries", str(files / "s.jsonl"), "--documents", str(files / "d.jsonl.gz")]
-    one = ["explain", "--metric", "rouge-2-r", *given, "--doc-id", "1", "--system", "a"]
-    assert main(one) == 0
+    inputs = ["--summaries", str(files / "s.jsonl"), "--documents", str(files / "d.jsonl.gz")]
+    command = ["explain", "--metric", "rouge-2-r", *inputs, "--doc-id", "1", "--system", "a"]
+    assert main(command) == 0
     assert "[The cat sat]." in capsys.readouterr().out
-    assert main([*one, "--html", str(files / "x.html")]) == 0
+    assert main([*command, "--html", str(files / "x.html")]) == 0
     assert "<mark" in (files / "x.html").read_text()
     capsys.readouterr()
-    assert main([*one, "--json"]) == 0
+    assert main([*command, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["metric"] == "rouge-2-r"
     assert row["passages"][0]["title"] == "Summary"
-    assert main([*one[:-1], "nobody"]) == 2
-    assert "nobody" in refused(capsys)
+    assert main([*command[:-1], "nobody"]) == 2
+    assert "nobody" in error_of(capsys)
 
 
-def test_a_sink_that_is_left_writes_nothing(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), Sink(tmp_path / "s.csv"):
+def test_a_writer_that_is_left_writes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError), ScoresWriter(tmp_path / "s.csv"):
         raise RuntimeError
     assert list(tmp_path.iterdir()) == []

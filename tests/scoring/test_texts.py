@@ -36,13 +36,13 @@ def test_empty_is_without_letters_and_digits(text: str, empty: bool) -> None:
 
 
 def test_a_memo_forgets_when_it_is_full() -> None:
-    asked: list[int] = []
+    computed: list[int] = []
 
     def square(n: int) -> int:
-        asked.append(n)
+        computed.append(n)
         return n * n
 
     memo = Memo(square, limit=2)
     assert [memo[1], memo[1], memo[2], memo[3], memo[1]] == [1, 1, 4, 9, 1]
-    assert asked == [1, 2, 3, 1]
+    assert computed == [1, 2, 3, 1]
     assert len(memo) <= 2

@@ -42,74 +42,75 @@ def patiently(work: Callable[[], T]) -> T:
 
 
 def _batch(job: Job) -> Batch:
-    found = Batch.objects.select_related("study").filter(study=job.study, pk=job.options.get("batch")).first()
-    if found is None:
+    batch = Batch.objects.select_related("study").filter(study=job.study, pk=job.options.get("batch")).first()
+    if batch is None:
         raise Refused(_("There is no such batch in this study. Nothing was done."))
-    return found
+    return batch
 
 
 def _submissions(job: Job) -> list[Submission]:
     """Those that the job names, as far as they are of its study."""
-    asked = job.options.get("submissions", [])
-    return list(Submission.objects.filter(pk__in=asked, posting__batch__study=job.study).order_by("pk"))
+    submission_ids = job.options.get("submissions", [])
+    return list(Submission.objects.filter(pk__in=submission_ids, posting__batch__study=job.study).order_by("pk"))
 
 
 def _workers(job: Job) -> list[Worker]:
     return list(Worker.objects.filter(study=job.study, pk__in=job.options.get("workers", [])).order_by("pk"))
 
 
-def _told(done: int, refused: int, reasons: list[str], what: str) -> str:
+def _result_sentence(succeeded: int, failed: int, reasons: list[str], action: str) -> str:
     """How many it was done for, and up to three reasons why not for the others."""
-    sentence = _("%(n)d %(what)s, %(refused)d refused.") % {"n": done, "what": what, "refused": refused}
+    sentence = _("%(n)d %(what)s, %(refused)d refused.") % {"n": succeeded, "what": action, "refused": failed}
     return " ".join([sentence, *dict.fromkeys(reasons[:3])])
 
 
-def _outcome(outcome: Outcome, what: str) -> str:
-    return _told(outcome.done, len(outcome.refused), [reason for _submission, reason in outcome.refused], what)
+def _outcome(outcome: Outcome, action: str) -> str:
+    reasons = [reason for _submission, reason in outcome.refused]
+    return _result_sentence(outcome.done, len(reasons), reasons, action)
 
 
-def _one_by_one(job: Job, call: Callable[[Submission], Outcome], progress: Progress, what: str) -> str:
+def _one_by_one(job: Job, call: Callable[[Submission], Outcome], progress: Progress, action: str) -> str:
     """Call for each submission; a refusal stops that one only."""
-    submissions, done, reasons = _submissions(job), 0, list[str]()
+    submissions, succeeded, reasons = _submissions(job), 0, list[str]()
     for number, submission in enumerate(submissions, start=1):
         try:
-            done += call(submission).done
+            succeeded += call(submission).done
         except Refused as refusal:
             reasons.append(str(refusal))
         progress(number, len(submissions))
-    return _told(done, len(submissions) - done, reasons, what)
+    return _result_sentence(succeeded, len(submissions) - succeeded, reasons, action)
 
 
 @kind("publish", money=True)
 def publish_job(job: Job, progress: Progress) -> str:
-    done = patiently(lambda: publish(_batch(job), progress, job.asked_by))
+    published = patiently(lambda: publish(_batch(job), progress, job.asked_by))
     return _("%(n)d postings were put up, %(already)d stood there before; %(sum)s were promised.") % {
-        "n": done.postings,
-        "already": done.already,
-        "sum": f"{money(done.cents)} {job.study.currency}",
+        "n": published.postings,
+        "already": published.already,
+        "sum": f"{money(published.cents)} {job.study.currency}",
     }
 
 
 @kind("collect", money=True)
 def collect_job(job: Job, progress: Progress) -> str:
-    done = patiently(lambda: collect(_batch(job), progress))
+    collected = patiently(lambda: collect(_batch(job), progress))
     return _("The market has %(n)d submissions, %(new)d of them new; %(unmatched)d have no answers with us.") % {
-        "n": done.submissions,
-        "new": done.new,
-        "unmatched": done.unmatched,
+        "n": collected.submissions,
+        "new": collected.new,
+        "unmatched": collected.unmatched,
     }
 
 
 @kind("settle", money=True)
 def settle_job(job: Job, progress: Progress) -> str:
-    done = patiently(lambda: settle(job.study, progress))
-    words = _("%(checked)d open lines: %(finished)d settled, %(failed)d refused, %(doubtful)d wait for a person.") % {
-        "checked": done.checked,
-        "finished": done.finished,
-        "failed": done.failed,
-        "doubtful": len(done.doubtful),
+    report = patiently(lambda: settle(job.study, progress))
+    counts = _("%(checked)d open lines: %(finished)d settled, %(failed)d refused, %(doubtful)d wait for a person.") % {
+        "checked": report.checked,
+        "finished": report.finished,
+        "failed": report.failed,
+        "doubtful": len(report.doubtful),
     }
-    return " ".join([words, *done.differences[:5]])
+    return " ".join([counts, *report.differences[:5]])
 
 
 @kind("approve", money=True)
@@ -124,8 +125,8 @@ def reject_job(job: Job, progress: Progress) -> str:
 
 @kind("close", money=True)
 def close_job(job: Job, progress: Progress) -> str:
-    done = patiently(lambda: close(_batch(job)))
-    return ngettext("%(n)d posting was taken down.", "%(n)d postings were taken down.", done) % {"n": done}
+    closed = patiently(lambda: close(_batch(job)))
+    return ngettext("%(n)d posting was taken down.", "%(n)d postings were taken down.", closed) % {"n": closed}
 
 
 @kind("bonus", money=True)
@@ -188,15 +189,15 @@ def resume_job(job: Job, progress: Progress) -> str:
 
 @kind("expire", money=True)
 def expire_job(job: Job, progress: Progress) -> str:
-    done = patiently(lambda: expire(_batch(job)))
-    return _("%(n)d postings have ended; the money of empty places is free again.") % {"n": done}
+    expired = patiently(lambda: expire(_batch(job)))
+    return _("%(n)d postings have ended; the money of empty places is free again.") % {"n": expired}
 
 
 @kind("top-up", money=True)
 def top_up_job(job: Job, progress: Progress) -> str:
-    done = ask_for_more(_batch(job), job.asked_by, job.options.get("cents"))
+    topped_up = ask_for_more(_batch(job), job.asked_by, job.options.get("cents"))
     return _("%(places)d more answers to %(tasks)d tasks are asked for; %(sum)s were promised.") % {
-        "places": done.places,
-        "tasks": done.tasks,
-        "sum": f"{money(done.cents)} {job.study.currency}",
+        "places": topped_up.places,
+        "tasks": topped_up.tasks,
+        "sum": f"{money(topped_up.cents)} {job.study.currency}",
     }

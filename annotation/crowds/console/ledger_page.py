@@ -7,14 +7,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.common.errors import Refused
 from annotation.common.money import money, to_cents
 from annotation.models import Batch, Entry, Study
 
-from .monitor import Money
+from .monitor import Money, money_of
 
 ROWS = 50
 NUMBER = re.compile(r"[0-9]{1,9}")
@@ -25,13 +25,13 @@ class LedgerPage:
     entries: list[Entry]
     total: int
     number: int
-    more: bool
+    has_more: bool
     kind: str
     state: str
     batch_id: int
     query: str
     money: Money
-    left: int | None
+    left_cents: int | None
     doubtful: list[Entry]
     batches: list[Batch]
     kinds: list[tuple[str, str]]
@@ -40,26 +40,26 @@ class LedgerPage:
     wage: str
 
 
-def ledger_page(study: Study, asked: Mapping[str, Any]) -> LedgerPage:
+def ledger_page(study: Study, parameters: Mapping[str, Any]) -> LedgerPage:
     """The newest lines first, with what was asked for of kind, state and batch."""
-    kind = str(asked.get("kind", "")) if asked.get("kind", "") in Entry.Kind.values else ""
-    state = str(asked.get("state", "")) if asked.get("state", "") in Entry.State.values else ""
-    batch_id, number = _number(asked.get("batch"), 0), max(1, _number(asked.get("page"), 1))
-    found = _lines(study, kind, state, batch_id)
-    total = found.count()
+    kind = str(parameters.get("kind", "")) if parameters.get("kind", "") in Entry.Kind.values else ""
+    state = str(parameters.get("state", "")) if parameters.get("state", "") in Entry.State.values else ""
+    batch_id, number = _number(parameters.get("batch"), 0), max(1, _number(parameters.get("page"), 1))
+    entries = _lines(study, kind, state, batch_id)
+    total = entries.count()
     first = (number - 1) * ROWS
-    chosen = {"kind": kind, "state": state, "batch": batch_id or ""}
+    filters = {"kind": kind, "state": state, "batch": batch_id or ""}
     return LedgerPage(
-        entries=list(found[first : first + ROWS]),
+        entries=list(entries[first : first + ROWS]),
         total=total,
         number=number,
-        more=total > first + ROWS,
+        has_more=total > first + ROWS,
         kind=kind,
         state=state,
         batch_id=batch_id,
-        query=urlencode({name: value for name, value in chosen.items() if value}),
-        money=study_money(study),
-        left=None if study.budget_cents is None else study.budget_cents - study.committed_cents,
+        query=urlencode({name: value for name, value in filters.items() if value}),
+        money=money_of(Entry.objects.filter(study=study)),
+        left_cents=None if study.budget_cents is None else study.budget_cents - study.committed_cents,
         doubtful=list(_lines(study, "", Entry.State.DOUBTFUL, 0)),
         batches=list(study.batches.filter(entries__isnull=False).distinct().order_by("pk")),
         kinds=list(Entry.Kind.choices),
@@ -74,25 +74,9 @@ def _number(text: Any, otherwise: int) -> int:
 
 
 def _lines(study: Study, kind: str, state: str, batch_id: int) -> QuerySet[Entry]:
-    wanted = {"kind": kind, "state": state, "batch": batch_id}
-    rows = Entry.objects.filter(study=study, **{name: value for name, value in wanted.items() if value})
+    filters = {"kind": kind, "state": state, "batch": batch_id}
+    rows = Entry.objects.filter(study=study, **{name: value for name, value in filters.items() if value})
     return rows.select_related("batch", "submission__worker").order_by("-pk")
-
-
-def study_money(study: Study) -> Money:
-    """All batches together."""
-    spent = Q(kind__in=[Entry.Kind.APPROVE, Entry.Kind.BONUS])
-    counted = Entry.objects.filter(study=study).exclude(state=Entry.State.FAILED)
-    return Money(
-        **counted.aggregate(
-            promised=Sum("promised_cents", default=0),
-            paid=Sum("paid_cents", default=0),
-            reward=Sum("reward_cents", filter=spent, default=0),
-            fee=Sum("fee_cents", filter=spent, default=0),
-            doubtful=Count("pk", filter=Q(state=Entry.State.DOUBTFUL)),
-            waiting=Count("pk", filter=Q(state=Entry.State.PLANNED)),
-        )
-    )
 
 
 def ledger_rows(study: Study) -> list[dict[str, Any]]:
@@ -100,34 +84,34 @@ def ledger_rows(study: Study) -> list[dict[str, Any]]:
     rows = Entry.objects.filter(study=study).select_related("batch", "submission__worker", "posting").order_by("pk")
     return [
         {
-            "line": one.pk,
-            "written_at": one.written_at.isoformat(),
-            "kind": one.kind,
-            "state": one.state,
-            "batch": one.batch.name,
-            "posting": one.posting.market_id if one.posting else "",
-            "submission": one.submission.market_id if one.submission else "",
-            "worker": one.submission.worker.external_id if one.submission else "",
-            "reward_cents": one.reward_cents,
-            "fee_cents": one.fee_cents,
-            "promised_cents": one.promised_cents,
-            "paid_cents": one.paid_cents,
-            "reason": one.reason,
-            "note": one.note,
-            "settled_at": one.settled_at.isoformat() if one.settled_at else "",
+            "line": entry.pk,
+            "written_at": entry.written_at.isoformat(),
+            "kind": entry.kind,
+            "state": entry.state,
+            "batch": entry.batch.name,
+            "posting": entry.posting.market_id if entry.posting else "",
+            "submission": entry.submission.market_id if entry.submission else "",
+            "worker": entry.submission.worker.external_id if entry.submission else "",
+            "reward_cents": entry.reward_cents,
+            "fee_cents": entry.fee_cents,
+            "promised_cents": entry.promised_cents,
+            "paid_cents": entry.paid_cents,
+            "reason": entry.reason,
+            "note": entry.note,
+            "settled_at": entry.settled_at.isoformat() if entry.settled_at else "",
         }
-        for one in rows
+        for entry in rows
     ]
 
 
 def set_limits(study: Study, budget: str, wage: str) -> None:
     """The budget and the minimum wage; empty is none. Refused for a budget below what is spent and promised."""
     try:
-        cents = to_cents(budget) if budget.strip() else None
-        least = to_cents(wage) if wage.strip() else None
+        budget_cents = to_cents(budget) if budget.strip() else None
+        wage_cents = to_cents(wage) if wage.strip() else None
     except ValueError as problem:
         raise Refused(_("%(problem)s Nothing was changed.") % {"problem": problem}) from None
-    study.budget_cents, study.minimum_wage_cents = cents, least
+    study.budget_cents, study.minimum_wage_cents = budget_cents, wage_cents
     try:
         with transaction.atomic():
             study.save(update_fields=["budget_cents", "minimum_wage_cents"])
@@ -140,7 +124,7 @@ def set_limits(study: Study, budget: str, wage: str) -> None:
 
 def doubtful_line(study: Study, key: str) -> Entry:
     """The line that a person has something to say about."""
-    found = Entry.objects.filter(study=study, pk=_number(key, 0)).first()
-    if found is None:
+    entry = Entry.objects.filter(study=study, pk=_number(key, 0)).first()
+    if entry is None:
         raise Refused(_("There is no such line in this ledger. Nothing was changed."))
-    return found
+    return entry

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import ceil
 
-from django.db.models import Count, Min, Q, Sum
+from django.db.models import Count, Min, Q, QuerySet, Sum
 
 from annotation.common import clock
 from annotation.models import Assignment, Batch, Entry, Posting, Submission
@@ -29,7 +29,7 @@ class Hour:
 
 @dataclass(frozen=True)
 class Money:
-    """A batch's part of the ledger, in cents."""
+    """A part of the ledger, in cents."""
 
     promised: int
     paid: int
@@ -58,12 +58,12 @@ class Monitor:
     tasks: list[tuple[int, int]]
     """(answers that count, number of tasks with so many), from 0 up."""
     postings: dict[str, int]
-    turns: dict[str, int]
+    submissions: dict[str, int]
     """Submissions by state."""
     hours: list[Hour]
     per_hour: float | None
     """Answers per hour, lately; None while it is too early to tell."""
-    left: timedelta | None
+    time_left: timedelta | None
     """Time to the end at this pace; None when nobody works, all is done, or it is too early to tell."""
     money: Money
     active_seconds: float | None
@@ -81,7 +81,7 @@ class Monitor:
 
     @property
     def unjudged(self) -> int:
-        return self.turns.get(Submission.State.SUBMITTED, 0)
+        return self.submissions.get(Submission.State.SUBMITTED, 0)
 
     @property
     def finished(self) -> bool:
@@ -93,14 +93,14 @@ def monitor(batch: Batch) -> Monitor:
     tasks = list(
         batch.tasks.annotate(n=Count("assignments", filter=counted("assignments__"))).values_list("quota", "n")
     )
-    places, done = sum(quota for quota, _n in tasks), sum(n for _quota, n in tasks)
+    places, n_answers = sum(quota for quota, _n in tasks), sum(n for _quota, n in tasks)
     work = Assignment.objects.filter(task__batch=batch).aggregate(
         saved=Count("pk", filter=Q(state=State.SUBMITTED) & ~counted()),
         working=Count("pk", filter=Q(state=State.LEASED)),
     )
     times = _times(batch)
     per_hour = pace(times)
-    money, seconds = batch_money(batch), _active_seconds(batch)
+    money, seconds = money_of(batch.entries.all()), _active_seconds(batch)
     postings = batch.postings.aggregate(
         price=Sum("reward_cents"), n=Count("pk"), ends=Min("expires_at", filter=Q(state=Posting.State.OPEN))
     )
@@ -108,36 +108,36 @@ def monitor(batch: Batch) -> Monitor:
     return Monitor(
         batch=batch,
         places=places,
-        done=done,
+        done=n_answers,
         saved=work["saved"],
         working=work["working"],
         tasks=sorted(Counter(n for _quota, n in tasks).items()),
         postings=dict(batch.postings.order_by().values_list("state").annotate(n=Count("pk"))),
-        turns=_turns(batch),
+        submissions=_submissions_by_state(batch),
         hours=_hours(times),
         per_hour=per_hour,
-        left=timedelta(hours=(places - done) / per_hour) if per_hour and done < places else None,
+        time_left=timedelta(hours=(places - n_answers) / per_hour) if per_hour and n_answers < places else None,
         money=money,
         active_seconds=seconds,
         hourly_cents=round(reward * 3600 / seconds) if seconds and reward else None,
         ends_at=postings["ends"],
-        approves_at=_open_turns(batch).aggregate(first=Min("auto_approve_at"))["first"],
+        approves_at=_unjudged(batch).aggregate(first=Min("auto_approve_at"))["first"],
     )
 
 
-def _turns(batch: Batch) -> dict[str, int]:
-    found = Submission.objects.filter(posting__batch=batch).order_by()
-    return dict(found.values_list("state").annotate(n=Count("pk")))
+def _submissions_by_state(batch: Batch) -> dict[str, int]:
+    submissions = Submission.objects.filter(posting__batch=batch).order_by()
+    return dict(submissions.values_list("state").annotate(n=Count("pk")))
 
 
-def _open_turns(batch: Batch):  # type: ignore[no-untyped-def]
+def _unjudged(batch: Batch):  # type: ignore[no-untyped-def]
     return Submission.objects.filter(posting__batch=batch, state=Submission.State.SUBMITTED)
 
 
 def _times(batch: Batch) -> list[datetime]:
     """When the answers of the last day came in."""
-    found = Assignment.objects.filter(counted(), task__batch=batch, submitted_at__gte=_first_hour())
-    return [moment for moment in found.values_list("submitted_at", flat=True) if moment is not None]
+    assignments = Assignment.objects.filter(counted(), task__batch=batch, submitted_at__gte=_first_hour())
+    return [moment for moment in assignments.values_list("submitted_at", flat=True) if moment is not None]
 
 
 def _first_hour() -> datetime:
@@ -166,11 +166,10 @@ def pace(times: list[datetime]) -> float | None:
     return len(lately) * timedelta(hours=1) / span
 
 
-def batch_money(batch: Batch) -> Money:
-    """What the ledger says of one batch."""
-    counted = batch.entries.exclude(state=Entry.State.FAILED)
+def money_of(entries: QuerySet[Entry]) -> Money:
+    """What these lines of the ledger come to."""
     spent = Q(kind__in=[Entry.Kind.APPROVE, Entry.Kind.BONUS])
-    sums = counted.aggregate(
+    sums = entries.exclude(state=Entry.State.FAILED).aggregate(
         promised=Sum("promised_cents", default=0),
         paid=Sum("paid_cents", default=0),
         reward=Sum("reward_cents", filter=spent, default=0),
@@ -206,14 +205,14 @@ def bars(hours: list[Hour]) -> list[Bar]:
     """One bar per hour, the highest as high as the chart."""
     if not hours:
         return []
-    most, step = max(1, *(hour.answers for hour in hours)), WIDTH / max(len(hours), 8)
+    highest, step = max(1, *(hour.answers for hour in hours)), WIDTH / max(len(hours), 8)
     first = WIDTH - step * len(hours)
     return [
         Bar(
             round(first + n * step, 1),
-            HEIGHT - ceil(HEIGHT * hour.answers / most),
+            HEIGHT - ceil(HEIGHT * hour.answers / highest),
             round(step - GAP, 1),
-            ceil(HEIGHT * hour.answers / most),
+            ceil(HEIGHT * hour.answers / highest),
             hour,
         )
         for n, hour in enumerate(hours)

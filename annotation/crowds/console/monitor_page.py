@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from annotation import protocols
 from annotation.common.errors import Refused
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.crowds.base import Market
 from annotation.crowds.launch.top_up import TopUp, top_up_of
 from annotation.crowds.lookup import MARKETS, market_for
@@ -31,7 +31,7 @@ class Dot:
     x: float
     y: float
     label: str
-    odd: bool
+    is_odd: bool
     lowest: str
     """What stands at the foot of the agreement axis."""
 
@@ -70,34 +70,34 @@ def live_part(batch: Batch, *, people: bool) -> dict[str, Any]:
 def admin_part(batch: Batch, state: Monitor) -> dict[str, Any]:
     """What only admins see: prices, what can be asked for again, files."""
     market = market_of(batch)
-    waiting = _waiting(batch)
-    posted = bool(state.postings) and market is not None and market.pays
+    unjudged = _unjudged(batch)
+    is_posted = bool(state.postings) and market is not None and market.pays
     return {
-        "approval": price_of_approval(waiting),
-        "upto": max((one.pk for one in waiting), default=0),
-        "top_up": top_up_of(batch) if posted else TopUp([], None),
-        "posted": posted,
+        "approval": price_of_approval(unjudged),
+        "upto": max((submission.pk for submission in unjudged), default=0),
+        "top_up": top_up_of(batch) if is_posted else TopUp([], None),
+        "posted": is_posted,
         "csv_form": any(protocol.csv_form for protocol in protocols.among([batch.protocol])),
     }
 
 
-def _waiting(batch: Batch, upto: int | None = None) -> list[Submission]:
-    found = Submission.objects.filter(posting__batch=batch, state=Submission.State.SUBMITTED)
-    found = found if upto is None else found.filter(pk__lte=upto)
-    return list(found.select_related("posting").order_by("pk"))
+def _unjudged(batch: Batch, upto: int | None = None) -> list[Submission]:
+    submissions = Submission.objects.filter(posting__batch=batch, state=Submission.State.SUBMITTED)
+    submissions = submissions if upto is None else submissions.filter(pk__lte=upto)
+    return list(submissions.select_related("posting").order_by("pk"))
 
 
 def approval_seen(batch: Batch, upto: str, total: str) -> list[int]:
     """What "Approve all" on the page meant: work that came since is not in it. Refused when the sum is another one."""
-    turns = _waiting(batch, whole(upto))
-    if not turns or str(price_of_approval(turns).total_cents) != total:
+    submissions = _unjudged(batch, parse_int(upto))
+    if not submissions or str(price_of_approval(submissions).total_cents) != total:
         raise Refused(_("Meanwhile other answers wait for a verdict. Nothing was paid: look at the sum again."))
-    return [one.pk for one in turns]
+    return [submission.pk for submission in submissions]
 
 
 def levels(state: Monitor) -> list[Level]:
-    most = max((count for _answers, count in state.tasks), default=1)
-    return [Level(answers, count, max(1, 100 * count // most)) for answers, count in state.tasks]
+    largest_count = max((count for _answers, count in state.tasks), default=1)
+    return [Level(answers, count, max(1, 100 * count // largest_count)) for answers, count in state.tasks]
 
 
 def axis_end(lowest: float) -> float:
@@ -107,11 +107,11 @@ def axis_end(lowest: float) -> float:
 
 def dots(rows: list[WorkerRow]) -> list[Dot]:
     """Geometry of the scatter: agreement from its axis's end up to 1, seconds from 0 to the slowest."""
-    known = [row for row in rows if row.agreement is not None and row.seconds is not None]
-    if len(known) < 2:
+    complete_rows = [row for row in rows if row.agreement is not None and row.seconds is not None]
+    if len(complete_rows) < 2:
         return []
-    slowest = max(max(row.seconds or 0.0 for row in known), 1.0)
-    lowest = axis_end(min(row.agreement or 0.0 for row in known))
+    slowest = max(max(row.seconds or 0.0 for row in complete_rows), 1.0)
+    lowest = axis_end(min(row.agreement or 0.0 for row in complete_rows))
     return [
         Dot(
             row.worker.pseudonym,
@@ -127,5 +127,5 @@ def dots(rows: list[WorkerRow]) -> list[Dot]:
             bool(row.signals or row.dropped_by),
             f"{lowest:.1f}".replace("-", "−"),
         )
-        for row in known
+        for row in complete_rows
     ]

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.accounts.access import READERS, study_for, user_of
 from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import Refused
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.crowds.console.monitor_page import admin_part, approval_seen, last_job, live_part, market_of
 from annotation.crowds.launch.form import crowd_chosen, form_as_typed, form_of, launch_choices, read_terms
 from annotation.crowds.launch.quote import quote
@@ -29,7 +29,7 @@ def batch_of(study: Study, batch_id: int) -> Batch:
     return get_object_or_404(Batch.objects.select_related("study"), pk=batch_id, study=study)
 
 
-def about(request: HttpRequest, batch: Batch, tab: str) -> dict[str, Any]:
+def page_context(request: HttpRequest, batch: Batch, tab: str) -> dict[str, Any]:
     """What every page of a batch shows."""
     market = market_of(batch)
     is_admin = batch.study.role_of(user_of(request)) == Role.ADMIN
@@ -92,10 +92,10 @@ def _publish(request: HttpRequest, batch: Batch, terms: Any, crowd: str, price: 
 
 def _launch_page(request: HttpRequest, batch: Batch, context: dict[str, Any]) -> HttpResponse:
     context = {
-        **about(request, batch, "launch"),
+        **page_context(request, batch, "launch"),
         **launch_choices(batch),
-        "standing": (standing := batch.postings.count()),
-        "by_links": standing and not batch.terms and batch.is_direct,
+        "standing": (n_postings := batch.postings.count()),
+        "by_links": n_postings and not batch.terms and batch.is_direct,
         "preview_url": reverse("crowd-preview", args=[batch.pk]) if batch.tasks.exists() else "",
         **context,
     }
@@ -110,7 +110,7 @@ def monitor(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     """Admins and analysts: how far a batch is; money and people for admins. `live=1` is the part that refreshes."""
     study = study_for(request, slug, *READERS)
     batch = batch_of(study, batch_id)
-    context = about(request, batch, "monitor")
+    context = page_context(request, batch, "monitor")
     context |= live_part(batch, people=context["is_admin"])
     if request.GET.get("live"):
         return render(request, "annotation/crowds/console/live.html", context)
@@ -132,7 +132,7 @@ def act(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
         action = "approve"
         options["submissions"] = approval_seen(batch, request.POST.get("upto", ""), request.POST.get("total", ""))
     elif action == "top-up":
-        options["cents"] = whole(request.POST.get("total", ""), -1)
+        options["cents"] = parse_int(request.POST.get("total", ""), -1)
     elif action not in ACTS:
         raise Refused(_("There is no action “%(name)s” here. Nothing was done.") % {"name": action[:30]})
     start_job(study, action, options, user_of(request))

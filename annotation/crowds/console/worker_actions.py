@@ -13,10 +13,10 @@ from annotation.crowds.lookup import MARKETS, market_for
 from annotation.jobs import start_job
 from annotation.models import Batch, Job, Submission, User, Worker
 
-from .workers import Price, last_turns, price_of_approval, turns_of
+from .workers import Price, newest_submissions, price_of_approval, submissions_of
 
 State = Submission.State
-VERBS: dict[str, str | Promise] = {
+ACTIONS: dict[str, str | Promise] = {
     "approve": gettext_lazy("Approve"),
     "reject": gettext_lazy("Reject"),
     "undo": gettext_lazy("Undo rejection"),
@@ -34,87 +34,89 @@ class ActionPlan:
     sentence: str
     button: str
     workers: list[Worker]
-    turns: list[Submission]
+    submissions: list[Submission]
     price: Price | None = None
     fields: tuple[str, ...] = ()
     reason_label: str = ""
-    least: int = 0
+    least_reason: int = 0
 
 
-def verbs_for(batch: Batch) -> list[tuple[str, str | Promise]]:
+def actions_for(batch: Batch) -> list[tuple[str, str | Promise]]:
     """The actions that this batch's market knows; imported answers have no market."""
     if batch.crowd not in MARKETS:
         return []
     market = market_for(batch.crowd)
-    paid = {"approve", "reject", "bonus", "undo", "message"}
-    hidden = (set() if market.pays else paid) | (set() if market.undoes_rejection else {"undo"})
-    return [(name, word) for name, word in VERBS.items() if name not in hidden]
+    paid_actions = {"approve", "reject", "bonus", "undo", "message"}
+    hidden = (set() if market.pays else paid_actions) | (set() if market.undoes_rejection else {"undo"})
+    return [(name, word) for name, word in ACTIONS.items() if name not in hidden]
 
 
-def plan_action(batch: Batch, verb: str, workers: Sequence[Worker]) -> ActionPlan:
+def plan_action(batch: Batch, action: str, workers: Sequence[Worker]) -> ActionPlan:
     """The plan of an action; Refused when there is nothing to do."""
-    if verb not in dict(verbs_for(batch)):
+    if action not in dict(actions_for(batch)):
         raise Refused(
             _("There is no action “%(name)s” here. Known: %(known)s. Nothing was done.")
-            % {"name": verb[:30], "known": ", ".join(name for name, _word in verbs_for(batch))}
+            % {"name": action[:30], "known": ", ".join(name for name, _word in actions_for(batch))}
         )
-    return _PLANS[verb](batch, list(workers))
+    return _PLANS[action](batch, list(workers))
 
 
 def _approve(batch: Batch, workers: list[Worker]) -> ActionPlan:
-    turns = _some(turns_of(batch, workers, State.SUBMITTED), _("None of them has work that waits for a verdict."))
-    price = price_of_approval(turns)
+    submissions = _unjudged(batch, workers)
+    price = price_of_approval(submissions)
     total = amount(price.total_cents, batch.study.currency)
     return ActionPlan(
-        _answers(turns) + " " + _("Approving pays the reward; it can't be taken back."),
+        _answers(submissions) + " " + _("Approving pays the reward; it can't be taken back."),
         _("Pay %(sum)s") % {"sum": total},
         workers,
-        turns,
+        submissions,
         price,
     )
 
 
 def _reject(batch: Batch, workers: list[Worker]) -> ActionPlan:
-    turns = _some(turns_of(batch, workers, State.SUBMITTED), _("None of them has work that waits for a verdict."))
+    submissions = _unjudged(batch, workers)
     market = market_for(batch.crowd)
     undo = _("It can be undone for 30 days.") if market.undoes_rejection else _("This market knows no way back.")
     effect = _("Rejected work is not paid and no longer counts.")
     return ActionPlan(
-        f"{_answers(turns)} {effect} {undo}",
-        ngettext("Reject %(n)d answer", "Reject %(n)d answers", len(turns)) % {"n": len(turns)},
+        f"{_answers(submissions)} {effect} {undo}",
+        ngettext("Reject %(n)d answer", "Reject %(n)d answers", len(submissions)) % {"n": len(submissions)},
         workers,
-        turns,
+        submissions,
         fields=("reason",),
         reason_label=_("Reason, as the worker reads it"),
-        least=market_for(batch.crowd).least_reason,
+        least_reason=market_for(batch.crowd).least_reason,
     )
 
 
 def _undo(batch: Batch, workers: list[Worker]) -> ActionPlan:
-    turns = _some(turns_of(batch, workers, State.REJECTED), _("None of them has rejected work."))
-    price = price_of_approval(turns)
+    submissions = submissions_of(batch, workers, State.REJECTED)
+    _refuse_empty(submissions, _("None of them has rejected work."))
+    price = price_of_approval(submissions)
     total = amount(price.total_cents, batch.study.currency)
     return ActionPlan(
-        _answers(turns) + " " + _("Undoing a rejection approves the work, so it is paid and counts."),
+        _answers(submissions) + " " + _("Undoing a rejection approves the work, so it is paid and counts."),
         _("Pay %(sum)s") % {"sum": total},
         workers,
-        turns,
+        submissions,
         price,
     )
 
 
 def _bonus(batch: Batch, workers: list[Worker]) -> ActionPlan:
-    turns = _some(last_turns(batch, workers), _("None of them has handed in work, and a bonus belongs to some."))
+    submissions = newest_submissions(batch, workers)
+    _refuse_empty(submissions, _("None of them has handed in work, and a bonus belongs to some."))
     return ActionPlan(
         ngettext(
             "%(n)d worker gets a bonus beside the reward; the market's fee comes on top.",
             "%(n)d workers get a bonus each beside the reward; the market's fee comes on top.",
-            len(turns),
+            len(submissions),
         )
-        % {"n": len(turns)},
+        % {"n": len(submissions)},
         _("Work out the sum"),
         workers,
-        turns,
+        submissions,
         fields=("amount", "reason"),
         reason_label=_("Reason, as the worker reads it"),
     )
@@ -137,7 +139,7 @@ def _block(batch: Batch, workers: list[Worker]) -> ActionPlan:
 
 
 def _unblock(batch: Batch, workers: list[Worker]) -> ActionPlan:
-    blocked = [one for one in workers if one.blocked_at]
+    blocked = [worker for worker in workers if worker.blocked_at]
     if not blocked:
         raise Refused(_("None of them is blocked. Nothing was done."))
     return ActionPlan(
@@ -159,18 +161,23 @@ _PLANS: dict[str, Callable[[Batch, list[Worker]], ActionPlan]] = {
 }
 
 
-def _some(turns: list[Submission], otherwise: str) -> list[Submission]:
-    if not turns:
-        raise Refused(_("%(why)s Nothing was done.") % {"why": otherwise})
-    return turns
+def _unjudged(batch: Batch, workers: list[Worker]) -> list[Submission]:
+    submissions = submissions_of(batch, workers, State.SUBMITTED)
+    _refuse_empty(submissions, _("None of them has work that waits for a verdict."))
+    return submissions
 
 
-def _answers(turns: Sequence[Submission]) -> str:
-    if len(turns) == 1:
+def _refuse_empty(submissions: list[Submission], why: str) -> None:
+    if not submissions:
+        raise Refused(_("%(why)s Nothing was done.") % {"why": why})
+
+
+def _answers(submissions: Sequence[Submission]) -> str:
+    if len(submissions) == 1:
         return _("1 answer of 1 worker.")
-    people = len({turn.worker_id for turn in turns})
+    people = len({submission.worker_id for submission in submissions})
     return ngettext("%(n)d answers of %(people)d worker.", "%(n)d answers of %(people)d workers.", people) % {
-        "n": len(turns),
+        "n": len(submissions),
         "people": people,
     }
 
@@ -184,24 +191,25 @@ def bonus_price(batch: Batch, plan: ActionPlan, text: str) -> Price:
     if cents < 1:
         raise Refused(_("A bonus is at least 0.01. Nothing was spent."))
     fee = market_for(batch.crowd).bonus_fee_cents(cents)
-    return Price(len(plan.turns), len(plan.turns), cents * len(plan.turns), fee * len(plan.turns))
+    n = len(plan.submissions)
+    return Price(n, n, cents * n, fee * n)
 
 
-def start_action(batch: Batch, verb: str, workers: Sequence[Worker], given: Mapping[str, str], user: User) -> Job:
+def start_action(batch: Batch, action: str, workers: Sequence[Worker], form: Mapping[str, str], user: User) -> Job:
     """Write the job down. Who is concerned is fixed here, so that nobody is judged unseen."""
-    plan = plan_action(batch, verb, workers)
-    reason = given.get("reason", "").strip()[:4000]
-    if "reason" in plan.fields and len(reason) < max(1, plan.least):
+    plan = plan_action(batch, action, workers)
+    reason = form.get("reason", "").strip()[:4000]
+    if "reason" in plan.fields and len(reason) < max(1, plan.least_reason):
         raise Refused(
-            _("A reason of at least %(n)d characters is needed. Nothing was done.") % {"n": max(1, plan.least)}
+            _("A reason of at least %(n)d characters is needed. Nothing was done.") % {"n": max(1, plan.least_reason)}
         )
     options = {
         "batch": batch.pk,
-        "submissions": [turn.pk for turn in plan.turns],
+        "submissions": [submission.pk for submission in plan.submissions],
         "workers": [worker.pk for worker in plan.workers],
         "reason": reason,
-        "subject": given.get("subject", "").strip()[:200],
+        "subject": form.get("subject", "").strip()[:200],
     }
-    if verb == "bonus":
-        options["cents"] = bonus_price(batch, plan, given.get("amount", "")).reward_cents // len(plan.turns)
-    return start_job(batch.study, verb, options, user)
+    if action == "bonus":
+        options["cents"] = bonus_price(batch, plan, form.get("amount", "")).reward_cents // len(plan.submissions)
+    return start_job(batch.study, action, options, user)

@@ -14,7 +14,7 @@ from annotation.common.downloads import file_response
 from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import Refused
 from annotation.common.money import amount
-from annotation.crowds.console.worker_actions import VERBS, bonus_price, plan_action, start_action, verbs_for
+from annotation.crowds.console.worker_actions import ACTIONS, actions_for, bonus_price, plan_action, start_action
 from annotation.crowds.console.workers import chosen_workers, worker_table
 from annotation.crowds.markets.direct import (
     link_named,
@@ -27,7 +27,7 @@ from annotation.crowds.markets.direct import (
 )
 from annotation.models import Batch, Role
 
-from .views import about, batch_of
+from .views import batch_of, page_context
 
 
 @require_http_methods(["GET", "POST"])
@@ -35,13 +35,13 @@ from .views import about, batch_of
 def workers(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     """Admins: the workers with the market's own ids; a POST shows what an action would do, and does nothing."""
     batch = batch_of(study_for(request, slug, Role.ADMIN), batch_id)
-    context = about(request, batch, "workers")
+    context = page_context(request, batch, "workers")
     if request.method == "POST":
-        verb = request.POST.get("action", "")
-        plan = plan_action(batch, verb, chosen_workers(batch, request.POST.getlist("worker")))
-        context |= {"plan": plan, "action": verb, "word": VERBS[verb]}
+        action = request.POST.get("action", "")
+        plan = plan_action(batch, action, chosen_workers(batch, request.POST.getlist("worker")))
+        context |= {"plan": plan, "action": action, "word": ACTIONS[action]}
         return render(request, "annotation/crowds/console/confirm.html", context)
-    context |= {"rows": worker_table(batch), "actions": verbs_for(batch)}
+    context |= {"rows": worker_table(batch), "actions": actions_for(batch)}
     return render(request, "annotation/crowds/console/workers.html", context)
 
 
@@ -50,26 +50,25 @@ def workers(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
 def workers_do(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     """Admins: start what was planned. A bonus is shown with its sum once more before it is paid."""
     batch = batch_of(study_for(request, slug, Role.ADMIN), batch_id)
-    verb, chosen = request.POST.get("action", ""), chosen_workers(batch, request.POST.getlist("worker"))
-    if verb == "bonus" and not request.POST.get("sure"):
-        return _bonus_sum(request, batch_id, slug)
-    start_action(batch, verb, chosen, request.POST.dict(), user_of(request))
+    action, ticked_workers = request.POST.get("action", ""), chosen_workers(batch, request.POST.getlist("worker"))
+    if action == "bonus" and not request.POST.get("sure"):
+        return _bonus_sum(request, batch)
+    start_action(batch, action, ticked_workers, request.POST.dict(), user_of(request))
     return redirect("crowd-workers", slug=slug, batch_id=batch.pk)
 
 
-def _bonus_sum(request: HttpRequest, batch_id: int, slug: str) -> HttpResponse:
-    batch = batch_of(study_for(request, slug, Role.ADMIN), batch_id)
+def _bonus_sum(request: HttpRequest, batch: Batch) -> HttpResponse:
     plan = plan_action(batch, "bonus", chosen_workers(batch, request.POST.getlist("worker")))
     price = bonus_price(batch, plan, request.POST.get("amount", ""))
     button = _("Pay %(sum)s") % {"sum": amount(price.total_cents, batch.study.currency)}
-    given = {name: request.POST.get(name, "") for name in ("amount", "reason")}
+    hidden_fields = {name: request.POST.get(name, "") for name in ("amount", "reason")}
     context = {
-        **about(request, batch, "workers"),
+        **page_context(request, batch, "workers"),
         "plan": replace(plan, price=price, button=button, fields=()),
         "action": "bonus",
-        "word": VERBS["bonus"],
-        "given": {**given, "sure": "1"},
-        "sentence": given["reason"],
+        "word": ACTIONS["bonus"],
+        "hidden_fields": {**hidden_fields, "sure": "1"},
+        "sentence": hidden_fields["reason"],
     }
     return render(request, "annotation/crowds/console/confirm.html", context)
 
@@ -82,8 +81,8 @@ def links(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     if request.method == "POST":
         try:
             messages.success(request, _changed_links(request, batch))
-        except Refused as refused:
-            return _links_page(request, batch, refused)
+        except Refused as refusal:
+            return _links_page(request, batch, refusal)
         return redirect("crowd-links", slug=slug, batch_id=batch.pk)
     if request.GET.get("format") == "csv":
         content = links_csv(link for link in links_of(batch) if link.url).encode()
@@ -100,9 +99,9 @@ def _changed_links(request: HttpRequest, batch: Batch) -> str:
     return ngettext("%(n)d link is ready.", "%(n)d links are ready.", n) % {"n": n}
 
 
-def _links_page(request: HttpRequest, batch: Batch, refused: Refused | None = None) -> HttpResponse:
+def _links_page(request: HttpRequest, batch: Batch, refusal: Refused | None = None) -> HttpResponse:
     """The links; after a refusal with its sentence and the names as they were typed."""
-    context = {**about(request, batch, "links"), "links": links_of(batch), "typed": request.POST}
-    context["problem"] = refused and str(refused)
-    status = refused.status if refused else 200
+    context = {**page_context(request, batch, "links"), "links": links_of(batch), "typed": request.POST}
+    context["problem"] = refusal and str(refusal)
+    status = refusal.status if refusal else 200
     return render(request, "annotation/crowds/console/links.html", context, status=status)

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from annotation import protocols
 from annotation.common.errors import Refused
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.models import Assignment, Batch, Entry, Submission, Worker
 from annotation.models.attention import totals
 from annotation.tables.records import records
@@ -34,7 +34,7 @@ class WorkerRow:
     agreement: float | None
     checks: int
     failed: int
-    waiting: int
+    unjudged: int
     """Submissions that wait for a verdict."""
     approved: int
     rejected: int
@@ -49,13 +49,13 @@ class WorkerRow:
 
 def worker_table(batch: Batch) -> list[WorkerRow]:
     """Everybody with work in this batch; those who stand out come first."""
-    judged = {row["worker_id"]: row for row in _judged(batch)}
-    turns, paid, times = _turns(batch), _paid(batch), _times(batch)
+    figures_by_worker = {row["worker_id"]: row for row in _figures(batch)}
+    verdict_counts, paid_cents, times = _verdict_counts(batch), _paid(batch), _times(batch)
     dropped = dropped_workers(batch)
     rows = []
-    for worker in Worker.objects.filter(pk__in={*turns, *times}).select_related("user").order_by("pk"):
-        figures = judged.get(worker.pseudonym, {})
-        time, turn = times.get(worker.pk, _Time()), turns.get(worker.pk, {})
+    for worker in Worker.objects.filter(pk__in={*verdict_counts, *times}).select_related("user").order_by("pk"):
+        figures = figures_by_worker.get(worker.pseudonym, {})
+        time, counts = times.get(worker.pk, _Time()), verdict_counts.get(worker.pk, {})
         rows.append(
             WorkerRow(
                 worker=worker,
@@ -63,13 +63,13 @@ def worker_table(batch: Batch) -> list[WorkerRow]:
                 answers=figures.get("answers", 0),
                 seconds=figures.get("seconds"),
                 active_seconds=time.active,
-                paid_cents=paid.get(worker.pk, 0),
+                paid_cents=paid_cents.get(worker.pk, 0),
                 agreement=figures.get("agreement"),
                 checks=figures.get("checks", 0),
                 failed=figures.get("failed", 0),
-                waiting=turn.get("waiting", 0),
-                approved=turn.get("approved", 0),
-                rejected=turn.get("rejected", 0),
+                unjudged=counts.get("unjudged", 0),
+                approved=counts.get("approved", 0),
+                rejected=counts.get("rejected", 0),
                 signals=_signals(worker, time, figures),
                 dropped_by=dropped.get(worker.pseudonym, []),
             )
@@ -77,7 +77,7 @@ def worker_table(batch: Batch) -> list[WorkerRow]:
     return sorted(rows, key=lambda row: (not row.dropped_by, -len(row.signals), row.agreement or 0, row.worker.pk))
 
 
-def _judged(batch: Batch) -> list[dict[str, Any]]:
+def _figures(batch: Batch) -> list[dict[str, Any]]:
     """Answers, time, checks and agreement by worker, as the Quality page has them."""
     from analysis.filters.workers import standing_out, worker_figures
 
@@ -85,15 +85,15 @@ def _judged(batch: Batch) -> list[dict[str, Any]]:
     return records(figures.astype(object).where(figures.notna(), None))
 
 
-def _turns(batch: Batch) -> dict[int, dict[str, int]]:
-    found = Submission.objects.filter(posting__batch=batch).values("worker")
-    rows = found.annotate(
-        waiting=Count("pk", filter=Q(state=State.SUBMITTED)),
+def _verdict_counts(batch: Batch) -> dict[int, dict[str, int]]:
+    submissions = Submission.objects.filter(posting__batch=batch).values("worker")
+    rows = submissions.annotate(
+        unjudged=Count("pk", filter=Q(state=State.SUBMITTED)),
         approved=Count("pk", filter=Q(state=State.APPROVED)),
         rejected=Count("pk", filter=Q(state=State.REJECTED)),
     )
     return {
-        row["worker"]: {"waiting": row["waiting"], "approved": row["approved"], "rejected": row["rejected"]}
+        row["worker"]: {"unjudged": row["unjudged"], "approved": row["approved"], "rejected": row["rejected"]}
         for row in rows
     }
 
@@ -113,30 +113,30 @@ class _Time:
 
 
 def _times(batch: Batch) -> dict[int, _Time]:
-    found: dict[int, _Time] = {}
-    done = Assignment.objects.counted().filter(task__batch=batch).values_list("worker", "signals")
-    for worker, signals in done.iterator(chunk_size=2000):
-        one, sums = found.setdefault(worker, _Time()), totals(signals)
-        one.tasks += 1
-        one.active += sums.active_seconds
-        one.focus += sums.focus_lost
-        one.pastes += sums.pastes
-    return found
+    times: dict[int, _Time] = {}
+    assignments = Assignment.objects.counted().filter(task__batch=batch).values_list("worker", "signals")
+    for worker, signals in assignments.iterator(chunk_size=2000):
+        time, sums = times.setdefault(worker, _Time()), totals(signals)
+        time.tasks += 1
+        time.active += sums.active_seconds
+        time.focus += sums.focus_lost
+        time.pastes += sums.pastes
+    return times
 
 
 def _signals(worker: Worker, time: _Time, figures: dict[str, Any]) -> list[str]:
-    found = []
+    signals = []
     if worker.blocked_at:
-        found.append(_("blocked"))
+        signals.append(_("blocked"))
     if figures.get("fails_checks"):
-        found.append(_("%(n)d checks failed") % {"n": figures["failed"]})
+        signals.append(_("%(n)d checks failed") % {"n": figures["failed"]})
     if figures.get("is_fast"):
-        found.append(_("very fast"))
+        signals.append(_("very fast"))
     if time.pastes:
-        found.append(_("pasted %(n)d times") % {"n": time.pastes})
+        signals.append(_("pasted %(n)d times") % {"n": time.pastes})
     if time.tasks and time.focus / time.tasks >= FOCUS:
-        found.append(_("left the page %(n)d times a task") % {"n": round(time.focus / time.tasks)})
-    return found
+        signals.append(_("left the page %(n)d times a task") % {"n": round(time.focus / time.tasks)})
+    return signals
 
 
 def dropped_workers(batch: Batch) -> dict[str, list[str]]:
@@ -159,22 +159,22 @@ def dropped_workers(batch: Batch) -> dict[str, list[str]]:
 
 def chosen_workers(batch: Batch, ids: Iterable[str]) -> list[Worker]:
     """The ticked workers of this batch's study; Refused when there is none."""
-    keys = [whole(one) for one in ids]
-    found = list(Worker.objects.filter(study=batch.study, pk__in=keys).select_related("user").order_by("pk"))
-    if not found:
+    keys = [parse_int(worker_id) for worker_id in ids]
+    workers = list(Worker.objects.filter(study=batch.study, pk__in=keys).select_related("user").order_by("pk"))
+    if not workers:
         raise Refused(_("Tick at least one worker. Nothing was done."))
-    return found
+    return workers
 
 
-def turns_of(batch: Batch, workers: Sequence[Worker], *states: str) -> list[Submission]:
+def submissions_of(batch: Batch, workers: Sequence[Worker], *states: str) -> list[Submission]:
     """What these workers handed in, in these states, oldest first."""
-    found = Submission.objects.filter(posting__batch=batch, worker__in=workers, state__in=states)
-    return list(found.select_related("posting__batch__study", "worker").order_by("pk"))
+    submissions = Submission.objects.filter(posting__batch=batch, worker__in=workers, state__in=states)
+    return list(submissions.select_related("posting__batch__study", "worker").order_by("pk"))
 
 
-def last_turns(batch: Batch, workers: Sequence[Worker]) -> list[Submission]:
-    """The newest confirmed turn of each worker: a bonus belongs to one."""
-    newest = {turn.worker_id: turn for turn in turns_of(batch, workers, *Submission.CONFIRMED)}
+def newest_submissions(batch: Batch, workers: Sequence[Worker]) -> list[Submission]:
+    """The newest confirmed submission of each worker: a bonus belongs to one."""
+    newest = {submission.worker_id: submission for submission in submissions_of(batch, workers, *Submission.CONFIRMED)}
     return list(newest.values())
 
 
@@ -182,7 +182,7 @@ def last_turns(batch: Batch, workers: Sequence[Worker]) -> list[Submission]:
 class Price:
     """What an action costs, before it is done."""
 
-    turns: int
+    submissions: int
     workers: int
     reward_cents: int
     fee_cents: int
@@ -192,11 +192,11 @@ class Price:
         return self.reward_cents + self.fee_cents
 
 
-def price_of_approval(turns: Sequence[Submission]) -> Price:
+def price_of_approval(submissions: Sequence[Submission]) -> Price:
     """Rewards and fees that approving these pays out of what was promised."""
     return Price(
-        len(turns),
-        len({turn.worker_id for turn in turns}),
-        sum(turn.posting.reward_cents for turn in turns),
-        sum(turn.posting.fee_cents for turn in turns),
+        len(submissions),
+        len({submission.worker_id for submission in submissions}),
+        sum(submission.posting.reward_cents for submission in submissions),
+        sum(submission.posting.fee_cents for submission in submissions),
     )

@@ -37,9 +37,9 @@ def expire(batch: Batch) -> int:
     """Nobody new can take a task; who holds one may finish it. Money of places that stay empty is taken back."""
     market = market_for(batch.crowd)
     ended = _move(batch, market, market.expire, [Open.OPEN, Open.PAUSED], Open.EXPIRED, Batch.State(batch.state))
-    found = dict(market.find(batch))  # before the submissions: so nobody's work falls between the two looks
+    market_postings = dict(market.find(batch))  # before the submissions: so nobody's work falls between the two looks
     collect(batch)
-    release_places(batch, found)
+    release_places(batch, market_postings)
     return ended
 
 
@@ -54,15 +54,15 @@ def close(batch: Batch) -> int:
 
 
 def _check_closable(batch: Batch) -> None:
-    waiting = Submission.objects.filter(posting__batch=batch, state=Submission.State.SUBMITTED).count()
-    if waiting:
+    n_unjudged = Submission.objects.filter(posting__batch=batch, state=Submission.State.SUBMITTED).count()
+    if n_unjudged:
         raise Refused(
             ngettext(
                 "%(n)d submission waits for your verdict: approve or reject it first. The batch stays open to that.",
                 "%(n)d submissions wait for your verdict: approve or reject them first. The batch stays open to that.",
-                waiting,
+                n_unjudged,
             )
-            % {"n": waiting}
+            % {"n": n_unjudged}
         )
     if batch.entries.filter(state__in=[State.PLANNED, State.DOUBTFUL]).exists():
         raise Refused(_("The ledger of this batch has open lines: settle them first. The batch stays as it is."))
@@ -74,12 +74,12 @@ def _move(
     """Call for every posting in one of these states, and note it."""
     moved, problem = 0, None
     postings = list(batch.postings.filter(state__in=source).exclude(market_id="").select_related("batch__study"))
-    for replies in ask(market, postings, _telling(call)):
+    for replies in ask(market, postings, call):
         point("expire:answered")
-        done = [reply.item.pk for reply in replies if reply.problem is None]
-        batch.postings.filter(pk__in=done).update(state=target)
+        moved_ids = [reply.item.pk for reply in replies if reply.problem is None]
+        batch.postings.filter(pk__in=moved_ids).update(state=target)
         point("expire:kept")
-        moved += len(done)
+        moved += len(moved_ids)
         problem = problem or next((reply.problem for reply in replies if reply.problem), None)
     if problem is not None:
         raise type(problem)(
@@ -92,27 +92,19 @@ def _move(
     return moved
 
 
-def _telling(call: Callable[[Posting], None]) -> Callable[[Posting], bool]:
-    def tell(posting: Posting) -> bool:
-        call(posting)
-        return True
-
-    return tell
-
-
-def release_places(batch: Batch, found: dict[str, Posted]) -> int:
-    """Take back the promises of places that nobody can claim any more. `found` is older than our submissions.
+def release_places(batch: Batch, market_postings: dict[str, Posted]) -> int:
+    """Take back the promises of places that nobody can claim any more. `market_postings` is older than our submissions.
 
     Returns how many places. A place is claimable while the market says so, or while a worker whom we saw may still
     hand in; a closed posting has none left.
     """
     released = 0
-    counted = batch.postings.filter(state__in=[Open.OPEN, Open.EXPIRED, Open.CLOSED]).annotate(
+    postings = batch.postings.filter(state__in=[Open.OPEN, Open.EXPIRED, Open.CLOSED]).annotate(
         delivered=Count("submissions", filter=Q(submissions__state__in=Submission.CONFIRMED)),
         started=Count("submissions", filter=Q(submissions__state=Submission.State.STARTED)),
     )
-    for posting in counted.select_related("batch__study").iterator(chunk_size=500):
-        claimable = _claimable(posting, found.get(posting.token))
+    for posting in postings.select_related("batch__study").iterator(chunk_size=500):
+        claimable = _claimable(posting, market_postings.get(posting.token))
         if claimable is None or posting.delivered + claimable >= posting.places:
             continue
         with transaction.atomic():
@@ -124,13 +116,13 @@ def release_places(batch: Batch, found: dict[str, Posted]) -> int:
     return released
 
 
-def _claimable(posting: Posting, posted: Posted | None) -> int | None:
+def _claimable(posting: Posting, market_posting: Posted | None) -> int | None:
     if posting.state == Open.CLOSED:
         return 0
-    if posted is None or posted.places != posting.places:  # not up yet, or topped up since that look
+    if market_posting is None or market_posting.places != posting.places:  # not up yet, or topped up since that look
         return None
-    if posted.claimable is not None:
-        return posted.claimable
+    if market_posting.claimable is not None:
+        return market_posting.claimable
     return posting.started if posting.state == Open.EXPIRED else None  # type: ignore[attr-defined]
 
 

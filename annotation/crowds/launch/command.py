@@ -15,25 +15,25 @@ TIMES["auto_approve"] = ("auto_approve_seconds", 24 * 3600)
 SAME = ("preset", "title", "description", "keywords", "question", "minutes")
 
 
-def read_arguments(batch: Batch, given: Mapping[str, Any]) -> Terms:
+def read_arguments(batch: Batch, options: Mapping[str, Any]) -> Terms:
     """The batch's terms so far, or the preset's, with what the command line says. Refused or ValueError when wrong."""
-    values = {name: given[name] for name in SAME if given.get(name)}
+    values = {name: options[name] for name in SAME if options.get(name)}
     for name, (term, unit) in TIMES.items():
-        if given.get(name) is not None:
-            values[term] = round(given[name] * unit)
-    if given.get("reward"):
-        values["reward_cents"] = to_cents(given["reward"])
-    pairs = [pair.partition("=") for pair in given.get("reward_group", [])]
-    if pairs or given.get("reward"):  # a reward for all replaces those by group, unless they are said as well
+        if options.get(name) is not None:
+            values[term] = round(options[name] * unit)
+    if options.get("reward"):
+        values["reward_cents"] = to_cents(options["reward"])
+    pairs = [pair.partition("=") for pair in options.get("reward_group", [])]
+    if pairs or options.get("reward"):  # a reward for all replaces those by group, unless they are said as well
         values["reward_by_group"] = {group: to_cents(amount) for group, _equals, amount in pairs}
-    if given.get("exclude"):
-        values["exclude_batches"] = [batch_named(batch.study, name).pk for name in given["exclude"]]
-    if given.get("tasks"):
-        values["tasks_per_participant"] = given["tasks"]
-    return Terms.parse({**({} if given.get("preset") else batch.terms), **values})
+    if options.get("exclude"):
+        values["exclude_batches"] = [batch_named(batch.study, name).pk for name in options["exclude"]]
+    if options.get("tasks"):
+        values["tasks_per_participant"] = options["tasks"]
+    return Terms.parse({**({} if options.get("preset") else batch.terms), **values})
 
 
-def told(quote: Quote, currency: str) -> Iterator[str]:
+def quote_lines(quote: Quote, currency: str) -> Iterator[str]:
     """The quote for people."""
     yield f"{quote.postings:>12,} postings with {quote.places:,} places"
     yield f"{money(quote.reward_cents):>12} {currency} rewards"

@@ -67,8 +67,8 @@ def _topped_up(entries: list[Entry], places: int) -> ToppedUp:
 
 
 def _check_balance(market: Market, entries: list[Entry]) -> None:
-    balance, wanted = market.balance_cents(), sum(entry.promised_cents for entry in entries)
-    if balance is not None and balance < wanted:
+    balance, price = market.balance_cents(), sum(entry.promised_cents for entry in entries)
+    if balance is not None and balance < price:
         raise Refused(_("The account on the market holds too little for this top-up. Nothing was spent."))
 
 
@@ -96,29 +96,29 @@ def _write_top_up(
 
 def _extendable(batch: Batch, task: Task, places: int) -> Posting | None:
     """A posting that can take more places: open, and not grown from small to large, which MTurk refuses."""
-    standing = batch.postings.filter(task=task, state=Open.OPEN).select_related("batch__study").order_by("part")
-    return next((one for one in standing if one.places > SMALL or one.places + places <= SMALL), None)
+    postings = batch.postings.filter(task=task, state=Open.OPEN).select_related("batch__study").order_by("part")
+    return next((posting for posting in postings if posting.places > SMALL or posting.places + places <= SMALL), None)
 
 
 def _extend_line(posting: Posting, places: int, asked_by: User | None) -> Entry:
     """The token follows from how many places there were: the same top-up asked for twice is one."""
     token = token_for(posting.batch, "extend", posting.token, posting.places)
-    known = Entry.objects.filter(token=token).select_related("posting").first()
-    if known is not None:
-        return revive([known])[0] if known.state == State.FAILED else known
+    written_entry = Entry.objects.filter(token=token).select_related("posting").first()
+    if written_entry is not None:
+        return revive([written_entry])[0] if written_entry.state == State.FAILED else written_entry
     entry = extension(posting, places, token, asked_by, None)
     entry.save()
     return entry
 
 
 def _new_part(batch: Batch, task: Task, market: Market, terms: Terms, places: int, asked_by: User | None) -> Entry:
-    part = (batch.postings.filter(task=task).aggregate(most=Max("part"))["most"] or 0) + 1
+    part_number = (batch.postings.filter(task=task).aggregate(most=Max("part"))["most"] or 0) + 1
     reward = terms.reward_for(task.summary.system.group if task.summary else "")
     posting = Posting.objects.create(
         batch=batch,
         task=task,
-        part=part,
-        token=posting_token(batch, task.pk, part),
+        part=part_number,
+        token=posting_token(batch, task.pk, part_number),
         places=places,
         reward_cents=reward,
         fee_cents=market.fee_cents(reward, places, terms.as_json()),
@@ -133,33 +133,34 @@ def _raise_quota(tasks: QuerySet[Task], places: int) -> None:
     for task in tasks.annotate(
         counted=Count("assignments", filter=Q(assignments__state=Assignment.State.SUBMITTED), distinct=True)
     ):
-        standing = Posting.objects.filter(task=task, state__in=[Open.OPEN, Open.PAUSED, Open.PLANNED]).annotate(
+        postings = Posting.objects.filter(task=task, state__in=[Open.OPEN, Open.PAUSED, Open.PLANNED]).annotate(
             delivered=Count("submissions", filter=Q(submissions__state__in=Submission.CONFIRMED))
         )
-        open_places = sum(max(0, one.places - one.delivered) for one in standing if one.state != Open.PLANNED)
-        needed = task.counted + open_places + places
-        if needed > task.quota:
-            Task.objects.filter(pk=task.pk).update(quota=needed)
+        standing_postings = [posting for posting in postings if posting.state != Open.PLANNED]
+        open_places = sum(max(0, posting.places - posting.delivered) for posting in standing_postings)
+        quota = task.counted + open_places + places
+        if quota > task.quota:
+            Task.objects.filter(pk=task.pk).update(quota=quota)
 
 
-def carry_out_extensions(batch: Batch, market: Market, found: dict[str, Posted]) -> None:
+def carry_out_extensions(batch: Batch, market: Market, market_postings: dict[str, Posted]) -> None:
     """Call for every planned extension; one that the market shows to have taken effect is only noted."""
     rows = batch.entries.filter(kind=Kind.EXTEND, state=State.PLANNED, submission=None)
     for entry in rows.select_related("posting__batch__study"):
         posting = entry.posting
         assert posting is not None
-        more = entry.promised_cents // max(1, posting.reward_cents + posting.fee_cents)
-        posted = found.get(posting.token)
-        if posted is None and entry.called_at is not None:
-            posted = dict(market.find(batch)).get(posting.token)
-        if posted is None or posted.places < posting.places + more:
+        new_places = entry.promised_cents // max(1, posting.reward_cents + posting.fee_cents)
+        market_posting = market_postings.get(posting.token)
+        if market_posting is None and entry.called_at is not None:
+            market_posting = dict(market.find(batch)).get(posting.token)
+        if market_posting is None or market_posting.places < posting.places + new_places:
             mark_called([entry])
             try:
-                market.extend(posting, more, entry.token)
+                market.extend(posting, new_places, entry.token)
             except MarketRefused as refusal:
                 fail_entry(entry, str(refusal))
                 continue
             point("extend:answered")
         with transaction.atomic():
             settle_entry(entry)
-            Posting.objects.filter(pk=posting.pk).update(places=posting.places + more)
+            Posting.objects.filter(pk=posting.pk).update(places=posting.places + new_places)

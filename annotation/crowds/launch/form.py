@@ -3,17 +3,20 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import replace
+from math import isfinite
 from typing import Any
 
+from django import forms
 from django.http import QueryDict
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from annotation.common.errors import Refused
-from annotation.common.money import money
-from annotation.common.parsing import whole
-from annotation.crowds.lookup import MARKETS
-from annotation.crowds.terms import BadTerms, Terms
+from annotation.common.money import money, to_cents
+from annotation.common.parsing import parse_int
+from annotation.crowds.lookup import MARKETS, market_for
+from annotation.crowds.terms import LENGTHS, RANGES, BadTerms, Terms, read_text
 from annotation.crowds.terms.presets import PRESETS
 from annotation.crowds.terms.requirements import (
     LOCALE,
@@ -26,167 +29,213 @@ from annotation.crowds.terms.requirements import (
 )
 from annotation.models import REFERENCE_GROUP, Batch, System
 
-from .fields import TEXTS, TIMES, read_minutes, read_reward, read_text, read_time, read_whole
-
-PLAIN = ("title", "description", "keywords", "minutes", "question", "tasks_per_participant")
-LISTS = ("groups_allow", "groups_block")
-TYPED = ("reward", "approval", "approved", "countries", "custom")
-"""Fields that are no term by themselves, but a part of one."""
+Words = str | Promise
 DEFAULT_REWARD = 20
 COUNTRY = re.compile(r"[A-Z]{2}")
-_READERS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    **{name: (name, partial(read_text, name)) for name in TEXTS},
-    **{name: (time.term, partial(read_time, name)) for name, time in TIMES.items()},
-    "reward": ("reward_cents", lambda text: read_reward(_("Reward"), text)),
-    "minutes": ("minutes", read_minutes),
-    "tasks_per_participant": ("tasks_per_participant", partial(read_whole, "tasks_per_participant")),
+USUAL_REQUIREMENTS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "approval": approval_at_least,
+    "approved": approved_at_least,
+    "countries": located_in,
 }
-"""Which term each field gives, and how it is read."""
+GROUP_REWARD = "reward:"
+"""How the names of the fields begin that hold a group's reward."""
 
 
-def read_terms(given: QueryDict) -> Terms:
+class TermField(forms.Field):
+    """A term as an admin types it, under the name and in the unit that the form shows; None where nothing is typed."""
+
+    def __init__(self, term: str, label: Words = "", unit: Words = "", seconds: int = 1, high: int = 0) -> None:
+        super().__init__(required=False, label=label)  # type: ignore[arg-type]
+        self.term, self.unit, self.seconds = term, unit, seconds
+        self.low, self.high = RANGES.get(term, (0, high))
+
+    def clean(self, value: str | None) -> Any:
+        text = (value or "").strip()
+        try:
+            return self.read(text) if text else None
+        except ValueError as problem:
+            raise forms.ValidationError(str(problem)) from None
+
+    def read(self, text: str) -> Any:
+        return read_text(str(self.label), text, LENGTHS[self.term]) if self.term in LENGTHS else text
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else "" if value is None else value
+
+
+class NumberField(TermField):
+    problem = gettext_lazy("%(field)s: “%(text)s” is not a number from %(low)s to %(high)s.")
+
+    def read(self, text: str) -> float:
+        number = self.number(text)
+        if not self.low <= number <= self.high:
+            field = f"{self.label} ({self.unit})" if self.unit else self.label
+            low, high = self.prepare_value(self.low), self.prepare_value(self.high)
+            raise ValueError(self.problem % {"field": field, "text": text[:40], "low": low, "high": high})
+        return number
+
+    def number(self, text: str) -> float:
+        """In the term's unit; below every bound where it is no number."""
+        try:
+            number = float(text.replace(",", "."))
+        except ValueError:
+            return -1
+        return number * self.seconds if isfinite(number) else -1
+
+
+class TimeField(NumberField):
+    def read(self, text: str) -> int:
+        return round(super().read(text))
+
+    def prepare_value(self, value: int) -> str:
+        return f"{value / self.seconds:.2f}".rstrip("0").rstrip(".")
+
+
+class MinutesField(NumberField):
+    problem = gettext_lazy("%(field)s: “%(text)s” is not a number above 0 and up to %(high)s.")
+
+    def number(self, text: str) -> float:
+        return super().number(text) or -1
+
+
+class RewardField(NumberField):
+    def number(self, text: str) -> int:
+        return to_cents(text)
+
+    def prepare_value(self, value: int) -> str:
+        return money(value)
+
+
+class WholeField(NumberField):
+    problem = gettext_lazy("%(field)s: “%(text)s” is not a whole number from %(low)s to %(high)s.")
+
+    def number(self, text: str) -> int:
+        return parse_int(text, -1)
+
+
+class LaunchForm(forms.Form):
+    """A field without a term is a part of one: of the rewards by group, or of the requirements."""
+
+    preset = TermField("preset")
+    title = TermField("title", gettext_lazy("Title"))
+    description = TermField("description", gettext_lazy("Description"))
+    keywords = TermField("keywords", gettext_lazy("Keywords"))
+    duration = TimeField("duration_seconds", gettext_lazy("For a task"), gettext_lazy("minutes"), 60)
+    lifetime = TimeField("lifetime_seconds", gettext_lazy("On the market"), gettext_lazy("hours"), 3600)
+    approve = TimeField("auto_approve_seconds", gettext_lazy("Approved by itself"), gettext_lazy("after days"), 86400)
+    question = TermField("question")
+    reward = RewardField("reward_cents", gettext_lazy("Reward"))
+    minutes = MinutesField("minutes", gettext_lazy("A task takes"), gettext_lazy("minutes"), high=24 * 60)
+    tasks_per_participant = WholeField("tasks_per_participant", gettext_lazy("Tasks in a sitting"))
+    groups_allow = TermField("groups_allow")
+    groups_block = TermField("groups_block")
+    approval = WholeField("", gettext_lazy("Approved work"), high=100)
+    approved = WholeField("", gettext_lazy("Approved HITs"), high=2**31 - 1)  # the API's integers
+    countries = TermField("")
+    masters = TermField("")
+    custom = TermField("")
+
+    def __init__(self, post_data: QueryDict) -> None:
+        super().__init__(post_data)
+        for group in _group_rewards(post_data):
+            label = _("For group %(group)s") % {"group": group}
+            self.fields[GROUP_REWARD + group] = RewardField("reward_cents", label)
+
+    def clean_countries(self) -> list[str] | None:
+        countries = [word for word in re.split(r"[\s,;]+", (self.cleaned_data["countries"] or "").upper()) if word]
+        if unknown_words := [word for word in countries if not COUNTRY.fullmatch(word)]:
+            raise forms.ValidationError(
+                _("“%(word)s” is not a country: write two letters, such as US.") % {"word": unknown_words[0][:20]}
+            )
+        return countries or None
+
+    def clean_custom(self) -> list[Any]:
+        try:
+            requirements = json.loads(self.cleaned_data["custom"] or "[]")
+        except ValueError:
+            requirements = None
+        if not isinstance(requirements, list):
+            raise forms.ValidationError(
+                _("The qualifications of your own must be a list in JSON, as the MTurk API has them.")
+            )
+        return requirements
+
+    def requirements(self) -> list[dict[str, Any]]:
+        cleaned = self.cleaned_data
+        requirements = [ask(cleaned[name]) for name, ask in USUAL_REQUIREMENTS.items() if cleaned[name] is not None]
+        masters = [{"QualificationTypeId": MASTERS[0], "Comparator": "Exists"}] if cleaned["masters"] else []
+        return [*requirements, *masters, *cleaned["custom"]]
+
+
+TERM_FIELDS = {
+    name: field for name, field in LaunchForm.base_fields.items() if isinstance(field, TermField) and field.term
+}
+
+
+def read_terms(post_data: QueryDict) -> Terms:
     """The terms that the form describes. BadTerms names every wrong field; nothing is changed."""
-    values: dict[str, Any] = {name: given[name] for name in ("question", *LISTS) if given.get(name, "").strip()}
-    problems: list[str] = []
-    for name, (term, read) in _READERS.items():
-        if text := given.get(name, "").strip():
-            _try(problems, values, term, partial(read, text))
-    _try(problems, values, "reward_by_group", lambda: _rewards(given))
-    parts: dict[str, list[dict[str, Any]]] = {}
-    for name, part in _REQUIREMENTS.items():
-        _try(problems, parts, name, partial(part, given))
-    values["requirements"] = [one for part in parts.values() for one in part]
-    if problems:
+    form = LaunchForm(post_data)
+    if not form.is_valid():
+        problems = [str(problem) for problems in form.errors.values() for problem in problems]
         raise BadTerms(" ".join([*problems, _("Nothing was changed.")]))
-    values["exclude_batches"] = _excluded(given)
-    values["preset"] = _preset(given)
+    values = {field.term: form.cleaned_data[name] for name, field in TERM_FIELDS.items()}
+    values["reward_by_group"] = {group: form.cleaned_data[GROUP_REWARD + group] for group in _group_rewards(post_data)}
+    values |= {"requirements": form.requirements(), "exclude_batches": _excluded(post_data), "preset": ""}
     # What the form shows is all there is: a preset has filled it in before, and must not add what was deleted.
-    parsed = Terms.parse({**values, "preset": ""})
-    return Terms(**{**parsed.as_json(), "preset": values["preset"]})
-
-
-def _try(problems: list[str], values: dict[str, Any], name: str, make: Any) -> None:
-    try:
-        value = make()
-    except (ValueError, Refused) as problem:
-        problems.append(str(problem))
-    else:
-        values[name] = value
-
-
-def _rewards(given: QueryDict) -> dict[str, int]:
-    typed = _group_rewards(given)
-    return {
-        group: read_reward(_("For group %(group)s") % {"group": group}, text)
-        for group, text in typed.items()
-        if text.strip()
-    }
-
-
-def _approval(given: QueryDict) -> list[dict[str, Any]]:
-    text = given.get("approval", "")
-    return [approval_at_least(read_whole("approval", text))] if text.strip() else []
-
-
-def _approved(given: QueryDict) -> list[dict[str, Any]]:
-    text = given.get("approved", "")
-    return [approved_at_least(read_whole("approved", text))] if text.strip() else []
-
-
-def _countries(given: QueryDict) -> list[dict[str, Any]]:
-    countries = [word for word in re.split(r"[\s,;]+", given.get("countries", "").upper()) if word]
-    if wrong := [word for word in countries if not COUNTRY.fullmatch(word)]:
-        raise ValueError(_("“%(word)s” is not a country: write two letters, such as US.") % {"word": wrong[0][:20]})
-    return [located_in(countries)] if countries else []
-
-
-def _masters(given: QueryDict) -> list[dict[str, Any]]:
-    return [{"QualificationTypeId": MASTERS[0], "Comparator": "Exists"}] if given.get("masters") else []
-
-
-def _custom(given: QueryDict) -> list[dict[str, Any]]:
-    text = given.get("custom", "")
-    if not text.strip():
-        return []
-    try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, list):
-        raise ValueError(_("The qualifications of your own must be a list in JSON, as the MTurk API has them."))
-    return found
-
-
-_REQUIREMENTS: dict[str, Callable[[QueryDict], list[dict[str, Any]]]] = {
-    "approval": _approval,
-    "approved": _approved,
-    "countries": _countries,
-    "masters": _masters,
-    "custom": _custom,
-}
-"""What each field about the people asks of them."""
+    return replace(Terms.parse(values), preset=_preset(post_data))
 
 
 def form_of(terms: Mapping[str, Any]) -> dict[str, Any]:
     """What the form's fields show for these terms."""
-    usual = Terms(reward_cents=DEFAULT_REWARD, title="", description="").as_json()
-    values = {**usual, **terms}
-    shown = {name: "" if values[name] is None else values[name] for name in PLAIN}
-    shown |= {name: _plain(values[time.term] / time.seconds) for name, time in TIMES.items()}
-    shown |= {name: ", ".join(values[name]) for name in LISTS}
-    shown |= {"reward": money(values["reward_cents"]), "preset": values["preset"], "exclude": values["exclude_batches"]}
-    shown["rewards"] = {group: money(cents) for group, cents in values["reward_by_group"].items()}
-    return shown | _people(values["requirements"])
+    values = {**Terms(reward_cents=DEFAULT_REWARD).as_json(), **terms}
+    form = {name: field.prepare_value(values[field.term]) for name, field in TERM_FIELDS.items()}
+    form["exclude"] = values["exclude_batches"]
+    form["rewards"] = {group: money(cents) for group, cents in values["reward_by_group"].items()}
+    return form | _people(values["requirements"])
 
 
-def form_as_typed(given: QueryDict) -> dict[str, Any]:
+def form_as_typed(post_data: QueryDict) -> dict[str, Any]:
     """What the form's fields show after a refusal: exactly what was sent, right or wrong."""
-    shown: dict[str, Any] = {name: given.get(name, "") for name in (*PLAIN, *TIMES, *LISTS, *TYPED)}
-    shown["preset"] = _preset(given)
-    shown["masters"] = bool(given.get("masters"))
-    shown["exclude"] = _excluded(given)
-    shown["rewards"] = _group_rewards(given)
-    return shown
+    rewards = _group_rewards(post_data)
+    return {**post_data.dict(), "preset": _preset(post_data), "exclude": _excluded(post_data), "rewards": rewards}
 
 
-def _preset(given: QueryDict) -> str:
-    return given.get("preset", "") if given.get("preset", "") in PRESETS else ""
+def _preset(post_data: QueryDict) -> str:
+    return post_data.get("preset", "") if post_data.get("preset", "") in PRESETS else ""
 
 
-def _excluded(given: QueryDict) -> list[int]:
-    return [key for one in given.getlist("exclude") if (key := whole(one))]
+def _excluded(post_data: QueryDict) -> list[int]:
+    return [key for text in post_data.getlist("exclude") if (key := parse_int(text))]
 
 
-def _group_rewards(given: QueryDict) -> dict[str, str]:
-    return {name.removeprefix("reward:"): str(given[name]) for name in given if name.startswith("reward:")}
-
-
-def _plain(number: float) -> str:
-    return f"{number:.2f}".rstrip("0").rstrip(".")
+def _group_rewards(post_data: QueryDict) -> dict[str, str]:
+    names = [name for name in post_data if name.startswith(GROUP_REWARD)]
+    return {name.removeprefix(GROUP_REWARD): str(post_data[name]) for name in names}
 
 
 def _people(requirements: list[dict[str, Any]]) -> dict[str, Any]:
     """The usual requirements in fields of their own, the others as JSON."""
-    shown: dict[str, Any] = {"approval": "", "approved": "", "countries": "", "masters": False}
-    others = []
-    for one in requirements:
-        kind, comparator, numbers = one["QualificationTypeId"], one["Comparator"], one.get("IntegerValues") or [0]
+    form: dict[str, Any] = {"approval": "", "approved": "", "countries": "", "masters": False}
+    custom = []
+    for requirement in requirements:
+        kind, comparator = requirement["QualificationTypeId"], requirement["Comparator"]
+        numbers = requirement.get("IntegerValues") or [0]
         if kind == PERCENT_APPROVED and comparator == "GreaterThanOrEqualTo":
-            shown["approval"] = numbers[0]
+            form["approval"] = numbers[0]
         elif kind == NUMBER_APPROVED and comparator in ("GreaterThan", "GreaterThanOrEqualTo"):
-            shown["approved"] = numbers[0] + (comparator == "GreaterThan")
+            form["approved"] = numbers[0] + (comparator == "GreaterThan")
         elif kind == LOCALE and comparator == "In":
-            shown["countries"] = ", ".join(place["Country"] for place in one.get("LocaleValues", []))
+            form["countries"] = ", ".join(place["Country"] for place in requirement.get("LocaleValues", []))
         elif kind in MASTERS and comparator == "Exists":
-            shown["masters"] = True
+            form["masters"] = True
         else:
-            others.append(one)
-    return {**shown, "custom": json.dumps(others, ensure_ascii=False) if others else ""}
+            custom.append(requirement)
+    return {**form, "custom": json.dumps(custom, ensure_ascii=False) if custom else ""}
 
 
 def launch_choices(batch: Batch) -> dict[str, Any]:
     """What the form lets one choose from, for this batch."""
-    presets = {name: one for name, one in PRESETS.items() if one["protocol"] == batch.protocol}
+    presets = {name: preset for name, preset in PRESETS.items() if preset["protocol"] == batch.protocol}
     has_own_summaries = batch.tasks.filter(summary__isnull=False).exists()  # then a task is of one group
     groups = System.objects.filter(study=batch.study).exclude(group__in=["", REFERENCE_GROUP])
     return {
@@ -197,12 +246,6 @@ def launch_choices(batch: Batch) -> dict[str, Any]:
     }
 
 
-def crowd_chosen(given: Mapping[str, Any], batch: Batch) -> str:
+def crowd_chosen(post_data: Mapping[str, Any], batch: Batch) -> str:
     """The market that the form names; the batch's own where it names none."""
-    name = str(given.get("crowd") or batch.crowd)
-    if name not in MARKETS:
-        raise Refused(
-            _("There is no crowd “%(name)s”. Known: %(known)s. Nothing was changed.")
-            % {"name": name[:40], "known": ", ".join(MARKETS)}
-        )
-    return name
+    return market_for(str(post_data.get("crowd") or batch.crowd)).name

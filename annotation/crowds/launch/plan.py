@@ -40,9 +40,10 @@ def plan(batch: Batch, terms: Terms, market: Market) -> Iterator[Planned]:
     tasks = Task.objects.filter(batch=batch).order_by("pk")
     for task_id, quota, group in tasks.values_list("pk", "quota", "summary__system__group").iterator():
         reward = terms.reward_for(group or "")
-        for part, places in enumerate(split(quota, reward, market, terms)):
+        for part_number, places in enumerate(split(quota, reward, market, terms)):
             fee = market.fee_cents(reward, places, options) if market.pays else 0
-            yield Planned(task_id, part, posting_token(batch, task_id, part), places, reward if market.pays else 0, fee)
+            token = posting_token(batch, task_id, part_number)
+            yield Planned(task_id, part_number, token, places, reward if market.pays else 0, fee)
 
 
 def split(places: int, reward: int, market: Market, terms: Terms) -> list[int]:
@@ -50,17 +51,17 @@ def split(places: int, reward: int, market: Market, terms: Terms) -> list[int]:
     options = terms.as_json()
     if places <= SMALL or not market.pays:
         return [places]
-    parts = [SMALL] * (places // SMALL) + ([places % SMALL] if places % SMALL else [])
-    apart = sum(part * market.fee_cents(reward, part, options) for part in parts)
-    return parts if apart < places * market.fee_cents(reward, places, options) else [places]
+    sizes = [SMALL] * (places // SMALL) + ([places % SMALL] if places % SMALL else [])
+    apart = sum(size * market.fee_cents(reward, size, options) for size in sizes)
+    return sizes if apart < places * market.fee_cents(reward, places, options) else [places]
 
 
 def _sittings(batch: Batch, terms: Terms, market: Market) -> Iterator[Planned]:
     """One posting; a participant does so many tasks in one sitting, and no task twice."""
-    asked = Task.objects.filter(batch=batch).aggregate(answers=Sum("quota"), most=Max("quota"))
-    if not asked["answers"]:
+    quotas = Task.objects.filter(batch=batch).aggregate(answers=Sum("quota"), most=Max("quota"))
+    if not quotas["answers"]:
         return
-    places = max(ceil(asked["answers"] / terms.tasks_per_participant), asked["most"])
+    places = max(ceil(quotas["answers"] / terms.tasks_per_participant), quotas["most"])
     reward = terms.reward_cents if market.pays else 0
     fee = market.fee_cents(reward, places, terms.as_json()) if market.pays else 0
     yield Planned(None, 0, posting_token(batch, None, 0), places, reward, fee)

@@ -51,28 +51,28 @@ def publish(batch: Batch, progress: Progress | None = None, asked_by: User | Non
     point("publish:planned")
     before = batch.state
     _set_state(batch, Batch.State.OPEN)
-    done, cents, problem = put_up(batch, market, progress)
+    n_posted, cents, problem = put_up(batch, market, progress)
     if problem is not None:
-        if not done and not already:
+        if not n_posted and not already:
             _set_state(batch, before)
-        raise _stopped(problem, done + already, batch)
+        raise _stopped(problem, n_posted + already, batch)
     point("publish:end")
-    return Published(done, already, cents)
+    return Published(n_posted, already, cents)
 
 
 def earlier_workers(terms: Terms) -> list[Worker]:
     """Who has handed in work in the batches that these terms exclude."""
-    worked = Submission.objects.filter(posting__batch__in=terms.exclude_batches, state__in=Submission.CONFIRMED)
-    answered = Worker.objects.filter(assignments__task__batch__in=terms.exclude_batches, assignments__state="submitted")
-    return list((Worker.objects.filter(submissions__in=worked) | answered).distinct())
+    submissions = Submission.objects.filter(posting__batch__in=terms.exclude_batches, state__in=Submission.CONFIRMED)
+    workers = Worker.objects.filter(assignments__task__batch__in=terms.exclude_batches, assignments__state="submitted")
+    return list((Worker.objects.filter(submissions__in=submissions) | workers).distinct())
 
 
 def _write_plan(batch: Batch, terms: Terms, market: Market, asked_by: User | None) -> None:
     """Postings and promises that are not written yet; refused promises are planned again. All of it, or none."""
     with within_budget(batch.study):
         Batch.objects.select_for_update().get(pk=batch.pk)  # one plan at a time
-        known = set(batch.postings.values_list("token", flat=True))
-        new = (planned for planned in plan(batch, terms, market) if planned.token not in known)
+        tokens = set(batch.postings.values_list("token", flat=True))
+        new = (planned for planned in plan(batch, terms, market) if planned.token not in tokens)
         while chunk := list(islice(new, WRITE)):
             postings = Posting.objects.bulk_create(_posting(batch, planned) for planned in chunk)
             Entry.objects.bulk_create(promise(posting, asked_by) for posting in postings)
@@ -95,24 +95,24 @@ def put_up(
     batch: Batch,
     market: Market,
     progress: Progress | None = None,
-    standing: dict[str, Posted] | None = None,
+    market_postings: dict[str, Posted] | None = None,
 ) -> tuple[int, int, MarketRefused | MarketUnreachable | None]:
     """Call for every planned posting; how many stand now, for how many cents, and what stopped it, if anything did."""
-    waiting = planned_posts(batch)
-    total, done, cents = waiting.count(), 0, 0
-    if standing is None:  # the market's tokens are forgotten after a day, its list is not
-        standing = dict(market.find(batch)) if waiting.exclude(called_at=None).exists() else {}
-    for replies in ask(market, _in_order(waiting), _posted(market, standing), _ready(market)):
+    entries = planned_posts(batch)
+    total, n_posted, cents = entries.count(), 0, 0
+    if market_postings is None:  # the market's tokens are forgotten after a day, its list is not
+        market_postings = dict(market.find(batch)) if entries.exclude(called_at=None).exists() else {}
+    for replies in ask(market, _in_order(entries), _posted(market, market_postings), _ready(market)):
         with transaction.atomic():
-            stood = [_keep(reply) for reply in replies]
+            has_posted = [_keep(reply) for reply in replies]
         point("publish:kept")
-        done, cents = done + sum(stood), cents + sum(r.item.promised_cents for r in replies if r.value)
+        n_posted, cents = n_posted + sum(has_posted), cents + sum(r.item.promised_cents for r in replies if r.value)
         if progress:
-            progress(done, total)
+            progress(n_posted, total)
         if problem := next((reply.problem for reply in replies if reply.problem), None):
             fail_the_rest(batch, problem)
-            return done, cents, problem
-    return done, cents, None
+            return n_posted, cents, problem
+    return n_posted, cents, None
 
 
 def planned_posts(batch: Batch):  # type: ignore[no-untyped-def]
@@ -120,10 +120,10 @@ def planned_posts(batch: Batch):  # type: ignore[no-untyped-def]
     return batch.entries.filter(kind=Entry.Kind.POST, state=Entry.State.PLANNED, posting__state=Posting.State.PLANNED)
 
 
-def _in_order(waiting) -> Iterator[Entry]:  # type: ignore[no-untyped-def]
+def _in_order(entries) -> Iterator[Entry]:  # type: ignore[no-untyped-def]
     """In chunks by key: a list of everything would grow with the batch."""
     last = 0
-    rows = waiting.select_related("posting__batch__study", "posting__task")
+    rows = entries.select_related("posting__batch__study", "posting__task")
     while chunk := list(rows.filter(pk__gt=last).order_by("pk")[:WRITE]):
         yield from chunk
         last = chunk[-1].pk
@@ -138,12 +138,12 @@ def _ready(market: Market) -> Callable[[list[Entry]], None]:
     return ready
 
 
-def _posted(market: Market, standing: dict[str, Posted]) -> Callable[[Entry], Posted]:
+def _posted(market: Market, market_postings: dict[str, Posted]) -> Callable[[Entry], Posted]:
     def call(entry: Entry) -> Posted:
         assert entry.posting is not None
-        posted = standing.get(entry.token) or market.post(entry.posting)
+        market_posting = market_postings.get(entry.token) or market.post(entry.posting)
         point("publish:answered")
-        return posted
+        return market_posting
 
     return call
 
@@ -160,14 +160,15 @@ def _keep(reply: "Reply[Entry, Posted]") -> bool:
     return False
 
 
-def keep_posted(entry: Entry, posted: Posted) -> None:
+def keep_posted(entry: Entry, market_posting: Posted) -> None:
     """The posting stands, and its promise is settled."""
     posting = entry.posting
     assert posting is not None
-    posting.state, posting.market_id, posting.market_type = posted.state, posted.market_id, posted.market_type
-    posting.details, posting.expires_at = {**posting.details, **posted.details}, posted.expires_at
+    posting.state, posting.expires_at = market_posting.state, market_posting.expires_at
+    posting.market_id, posting.market_type = market_posting.market_id, market_posting.market_type
+    posting.details = {**posting.details, **market_posting.details}
     posting.save(update_fields=["state", "market_id", "market_type", "details", "expires_at"])
-    settle_entry(entry, market_id=posted.market_id)
+    settle_entry(entry, market_id=market_posting.market_id)
 
 
 def fail_the_rest(batch: Batch, problem: MarketRefused | MarketUnreachable) -> None:
@@ -182,14 +183,14 @@ def _set_state(batch: Batch, state: str) -> None:
     batch.save(update_fields=["state"])
 
 
-def _stopped(problem: Refused, standing: int, batch: Batch) -> Refused:
-    waiting = batch.postings.filter(state=Posting.State.PLANNED).count()
+def _stopped(problem: Refused, n_standing: int, batch: Batch) -> Refused:
+    n_planned = batch.postings.filter(state=Posting.State.PLANNED).count()
     sentence = _("%(problem)s %(n)d postings stand, %(rest)d are not up; publish again to go on.") % {
         "problem": problem,
-        "n": standing,
-        "rest": waiting,
+        "n": n_standing,
+        "rest": n_planned,
     }
-    return type(problem)(sentence if standing else str(problem))
+    return type(problem)(sentence if n_standing else str(problem))
 
 
 __all__ = ["Published", "publish", "set_terms"]

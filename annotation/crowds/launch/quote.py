@@ -44,20 +44,20 @@ class Quote:
 def quote(batch: Batch, terms: Terms, crowd: str | None = None) -> Quote:
     """The price of what is not on the market yet, on the batch's crowd or another one."""
     market = market_for(crowd or batch.crowd)
-    standing = set(batch.entries.filter(kind=Entry.Kind.POST).exclude(state="failed").values_list("token", flat=True))
+    tokens = set(batch.entries.filter(kind=Entry.Kind.POST).exclude(state="failed").values_list("token", flat=True))
     places = postings = rewards = fees = 0
     for planned in plan(batch, terms, market):
-        if planned.token not in standing:
+        if planned.token not in tokens:
             postings, places = postings + 1, places + planned.places
             rewards += planned.places * planned.reward_cents
             fees += planned.places * planned.fee_cents
     total = rewards + fees
     balance, problems = _balance(market)
     study = Study.objects.get(pk=batch.study_id)
-    left = None if study.budget_cents is None else study.budget_cents - study.committed_cents
+    budget_left = None if study.budget_cents is None else study.budget_cents - study.committed_cents
     hourly, source = wage(batch, terms, rewards / places if places else terms.reward_cents, market)
-    problems += _problems(batch, terms, market, places or len(standing))
-    problems += _too_dear(total, balance, left, study.currency)
+    problems += _problems(batch, terms, market, places or len(tokens))
+    problems += _too_dear(total, balance, budget_left, study.currency)
     return Quote(
         places=places,
         postings=postings,
@@ -69,15 +69,15 @@ def quote(batch: Batch, terms: Terms, crowd: str | None = None) -> Quote:
         minimum_cents=study.minimum_wage_cents,
         warnings=_warnings(market, terms, hourly, study),
         balance_cents=balance,
-        budget_left_cents=left,
+        budget_left_cents=budget_left,
         problems=problems,
     )
 
 
-def refuse_problems(asked: Quote) -> None:
+def refuse_problems(offer: Quote) -> None:
     """Raise the problems of a quote as one refusal."""
-    if asked.problems:
-        raise Refused(" ".join([*asked.problems, _("Nothing was spent.")]))
+    if offer.problems:
+        raise Refused(" ".join([*offer.problems, _("Nothing was spent.")]))
 
 
 def wage(batch: Batch, terms: Terms, reward: float, market: Market) -> tuple[int | None, str]:
@@ -100,10 +100,10 @@ def wage(batch: Batch, terms: Terms, reward: float, market: Market) -> tuple[int
 
 def pilot_seconds(batch: Batch) -> tuple[float | None, int]:
     """The median active time on a task of this protocol in this study, and of how many answers."""
-    same = Q(task__batch__study_id=batch.study_id, task__batch__protocol=batch.protocol)
-    done = Assignment.objects.filter(same, state=Assignment.State.SUBMITTED).order_by("-pk")
-    times = [totals(signals).active_seconds for signals in done.values_list("signals", flat=True)[:PILOT_AT_MOST]]
-    times = [time for time in times if time > 0]
+    in_this_study = Q(task__batch__study_id=batch.study_id, task__batch__protocol=batch.protocol)
+    assignments = Assignment.objects.filter(in_this_study, state=Assignment.State.SUBMITTED).order_by("-pk")
+    newest = assignments.values_list("signals", flat=True)[:PILOT_AT_MOST]
+    times = [seconds for signals in newest if (seconds := totals(signals).active_seconds) > 0]
     return (median(times), len(times)) if times else (None, 0)
 
 
@@ -130,7 +130,7 @@ def _problems(batch: Batch, terms: Terms, market: Market, places: int) -> list[s
     return problems + market.problems(batch, terms.as_json())
 
 
-def _too_dear(total: int, balance: int | None, left: int | None, currency: str) -> list[str]:
+def _too_dear(total: int, balance: int | None, budget_left: int | None, currency: str) -> list[str]:
     amounts = {"total": money(total), "currency": currency}
     problems = []
     if balance is not None and balance < total:
@@ -138,10 +138,10 @@ def _too_dear(total: int, balance: int | None, left: int | None, currency: str) 
             _("This costs %(total)s %(currency)s, but the account on the market holds %(balance)s: put money in first.")
             % {**amounts, "balance": money(balance)}
         )
-    if left is not None and left < total:
+    if budget_left is not None and budget_left < total:
         problems.append(
             _("This costs %(total)s %(currency)s, but only %(left)s of the study's budget are left.")
-            % {**amounts, "left": money(max(0, left))}
+            % {**amounts, "left": money(max(0, budget_left))}
         )
     return problems
 

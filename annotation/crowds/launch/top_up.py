@@ -28,8 +28,8 @@ class Lost:
     task_id: int
     doc_id: str
     system: str
-    asked: int
-    kept: int
+    quota: int
+    answers: int
     missing: int
     """To be asked for anew; places that are still open on the market are not among them."""
     cents: int
@@ -43,11 +43,11 @@ class TopUp:
 
     @property
     def places(self) -> int:
-        return sum(one.missing for one in self.tasks)
+        return sum(task.missing for task in self.tasks)
 
     @property
     def cents(self) -> int:
-        return sum(one.cents for one in self.tasks)
+        return sum(task.cents for task in self.tasks)
 
 
 def top_up_of(batch: Batch) -> TopUp:
@@ -58,40 +58,40 @@ def top_up_of(batch: Batch) -> TopUp:
     answers = Counter(_kept(batch, decision))
     free = open_places(batch)
     price, terms = _price(batch), terms_of(batch)
-    asked = batch.options.get(ASKED, {})
-    found = []
+    quotas = batch.options.get(ASKED, {})
+    lost_tasks = []
     for task in batch.tasks.select_related("document", "summary__system").order_by("pk"):
-        wanted = int(asked.get(str(task.pk), task.quota))
-        missing = wanted - answers[task.pk] - free.get(task.pk, free.get(0, 0))
+        quota = int(quotas.get(str(task.pk), task.quota))
+        missing = quota - answers[task.pk] - free.get(task.pk, free.get(0, 0))
         if missing > 0:
-            found.append(_lost(task, wanted, answers[task.pk], missing, price(terms, task)))
-    return TopUp(found, decision)
+            lost_tasks.append(_lost(task, quota, answers[task.pk], missing, price(terms, task)))
+    return TopUp(lost_tasks, decision)
 
 
-def _lost(task: Task, asked: int, kept: int, missing: int, cents: int) -> Lost:
+def _lost(task: Task, quota: int, answers: int, missing: int, cents: int) -> Lost:
     system = task.summary.system.name if task.summary else ""
-    return Lost(task.pk, task.document.doc_id, system, asked, kept, missing, missing * cents)
+    return Lost(task.pk, task.document.doc_id, system, quota, answers, missing, missing * cents)
 
 
 def _kept(batch: Batch, decision: FilterDecision | None) -> list[int]:
     """The task of every answer that counts and that the filter keeps."""
-    counted = list(Assignment.objects.counted().filter(task__batch=batch).values_list("task", "key"))
-    if decision is None or not counted:
-        return [task for task, _key in counted]
+    assignments = list(Assignment.objects.counted().filter(task__batch=batch).values_list("task", "key"))
+    if decision is None or not assignments:
+        return [task for task, _key in assignments]
     judgments = apply_filter(decision, systems_judgments(batch.study)).judgments
     trusted = set(judgments["assignment_id"]) if len(judgments) else set()
-    return [task for task, key in counted if key in trusted]
+    return [task for task, key in assignments if key in trusted]
 
 
 def open_places(batch: Batch) -> dict[int, int]:
     """Places that somebody may still fill, by task; under 0 where one posting serves all tasks."""
-    standing = (Posting.State.PLANNED, Posting.State.OPEN, Posting.State.PAUSED)
+    states = (Posting.State.PLANNED, Posting.State.OPEN, Posting.State.PAUSED)
     delivered = Count("submissions", filter=Q(submissions__state__in=Submission.CONFIRMED))
     free: Counter[int] = Counter()
-    for task, places, done in (
-        batch.postings.filter(state__in=standing).annotate(done=delivered).values_list("task", "places", "done")
+    for task, places, n_delivered in (
+        batch.postings.filter(state__in=states).annotate(done=delivered).values_list("task", "places", "done")
     ):
-        free[task or 0] += max(0, places - done)
+        free[task or 0] += max(0, places - n_delivered)
     return dict(free)
 
 
@@ -107,26 +107,30 @@ def _price(batch: Batch) -> Callable[[Terms, Task], int]:
 
 def ask_for_more(batch: Batch, asked_by: User | None, expected_cents: int | None = None) -> ToppedUp:
     """Ask the market for what is missing. Refused, with nothing spent, when it isn't what the asker was shown."""
-    lost = top_up_of(batch)
-    if not lost.tasks:
+    missing = top_up_of(batch)
+    if not missing.tasks:
         raise Refused(_("No answer is missing. Nothing was spent."))
-    if expected_cents is not None and expected_cents != lost.cents:
+    if expected_cents is not None and expected_cents != missing.cents:
         raise Refused(
             _("Meanwhile other answers are missing, and it would cost %(sum)s. Nothing was spent: look again.")
-            % {"sum": f"{money(lost.cents)} {batch.study.currency}"}
+            % {"sum": f"{money(missing.cents)} {batch.study.currency}"}
         )
-    _remember(batch, lost)
+    _remember(batch, missing)
     by_places: dict[int, list[int]] = {}
-    for one in lost.tasks:
-        by_places.setdefault(one.missing, []).append(one.task_id)
-    done = [top_up(batch, tasks, places, asked_by) for places, tasks in sorted(by_places.items())]
-    return ToppedUp(sum(one.tasks for one in done), sum(one.places for one in done), sum(one.cents for one in done))
+    for task in missing.tasks:
+        by_places.setdefault(task.missing, []).append(task.task_id)
+    top_ups = [top_up(batch, tasks, places, asked_by) for places, tasks in sorted(by_places.items())]
+    return ToppedUp(
+        sum(added.tasks for added in top_ups),
+        sum(added.places for added in top_ups),
+        sum(added.cents for added in top_ups),
+    )
 
 
-def _remember(batch: Batch, lost: TopUp) -> None:
+def _remember(batch: Batch, missing: TopUp) -> None:
     with transaction.atomic():
         locked = Batch.objects.select_for_update().get(pk=batch.pk)
-        known = {str(one.task_id): one.asked for one in lost.tasks}
-        locked.options = {**locked.options, ASKED: {**known, **locked.options.get(ASKED, {})}}
+        quotas = {str(task.task_id): task.quota for task in missing.tasks}
+        locked.options = {**locked.options, ASKED: {**quotas, **locked.options.get(ASKED, {})}}
         locked.save(update_fields=["options"])
         batch.options = locked.options

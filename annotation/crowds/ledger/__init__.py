@@ -26,9 +26,9 @@ class OverBudget(Refused):
     status = 422
 
 
-def token_for(batch: Batch, *parts: object) -> str:
+def token_for(batch: Batch, *values: object) -> str:
     """40 characters that follow from the study's secret and what the token is for."""
-    words = ":".join(map(str, (batch.study.salt, batch.pk, *parts)))
+    words = ":".join(map(str, (batch.study.salt, batch.pk, *values)))
     return hashlib.blake2b(words.encode(), digest_size=20).hexdigest()
 
 
@@ -55,11 +55,11 @@ def within_budget(study: Study) -> Iterator[None]:
 
 def _over_budget(study: Study) -> str:
     study.refresh_from_db(fields=["budget_cents", "committed_cents"])
-    left = max(0, (study.budget_cents or 0) - study.committed_cents)
+    left_cents = max(0, (study.budget_cents or 0) - study.committed_cents)
     return _(
         "This would go over the study's budget: %(left)s of %(budget)s %(currency)s are left. Nothing was spent; raise "
         "the budget, or ask for less."
-    ) % {"left": money(left), "budget": money(study.budget_cents or 0), "currency": study.currency}
+    ) % {"left": money(left_cents), "budget": money(study.budget_cents or 0), "currency": study.currency}
 
 
 def set_budget(study: Study, budget_cents: int | None) -> None:
@@ -94,7 +94,7 @@ def approval(submission: Submission, asked_by: User | None) -> Entry:
     posting = submission.posting
     cents = posting.reward_cents + posting.fee_cents
     return Entry(
-        **_about(posting),
+        **_posting_values(posting),
         submission=submission,
         kind=Kind.APPROVE,
         token=token_for(posting.batch, "approve", posting.token, submission.market_id),
@@ -110,7 +110,7 @@ def bonus_line(submission: Submission, cents: int, fee: int, reason: str, asked_
     """Paid beside the promise. The same sum for the same reason stands once per submission."""
     posting = submission.posting
     return Entry(
-        **_about(posting),
+        **_posting_values(posting),
         submission=submission,
         kind=Kind.BONUS,
         token=token_for(posting.batch, "bonus", posting.token, submission.market_id, cents, reason),
@@ -135,22 +135,22 @@ def release_unfilled(posting: Posting, places: int, before: int) -> Entry:
     return _line(posting, Kind.RELEASE, token, -places, state=State.SETTLED)
 
 
-def _line(posting: Posting, kind: str, token: str, places: int, **more: object) -> Entry:
+def _line(posting: Posting, kind: str, token: str, places: int, **entry_values: object) -> Entry:
     reward, fee = places * posting.reward_cents, places * posting.fee_cents
-    settled = {"settled_at": clock.now()} if more.get("state") == State.SETTLED else {}
+    settled = {"settled_at": clock.now()} if entry_values.get("state") == State.SETTLED else {}
     return Entry(
-        **_about(posting),
+        **_posting_values(posting),
         kind=kind,
         token=token,
         reward_cents=reward,
         fee_cents=fee,
         promised_cents=reward + fee,
         **settled,
-        **more,
+        **entry_values,
     )
 
 
-def _about(posting: Posting) -> dict[str, object]:
+def _posting_values(posting: Posting) -> dict[str, object]:
     return {"study_id": posting.batch.study_id, "batch_id": posting.batch_id, "posting": posting}
 
 

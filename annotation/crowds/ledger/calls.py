@@ -43,9 +43,9 @@ def ask(
         except (MarketRefused, MarketUnreachable) as problem:
             return Reply(item, problem=problem)
 
-    rest = iter(items)
+    remaining = iter(items)
     with ThreadPoolExecutor(market.calls_at_once) as pool:
-        while chunk := list(islice(rest, size)):
+        while chunk := list(islice(remaining, size)):
             if before:
                 before(chunk)
             # One at a time stays in this thread: such markets may read the database.

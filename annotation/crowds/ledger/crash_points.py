@@ -14,11 +14,11 @@ _passed: Counter[str] = Counter()
 
 def point(name: str) -> None:
     """Pass by. A test that named this point kills the process here: no clean-up, no rollback by our own code."""
-    wanted = os.environ.get("FAULT_POINT", "")
-    if not wanted or not settings.DEMO:
+    crash_point = os.environ.get("FAULT_POINT", "")
+    if not crash_point or not settings.DEMO:
         return
-    target, _, turn = wanted.partition("@")
+    target, _, times = crash_point.partition("@")
     if target == name:
         _passed[name] += 1
-        if _passed[name] >= int(turn or 1):
+        if _passed[name] >= int(times or 1):
             os.kill(os.getpid(), signal.SIGKILL)

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.common import clock
 from annotation.common.errors import BadAnswers, Refused
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.crowds.base import Listed, Market, MarketRefused, Posted
 from annotation.crowds.ledger import posting_token
 from annotation.crowds.seats.tokens import make_token
@@ -143,24 +143,24 @@ def make_links(batch: Batch, names: Iterable[str], *, days: int = 14) -> list[Li
             for worker in workers
             if worker.pk not in have
         )
-    wanted = {worker.pk for worker in workers}
-    return [link for link in links_of(batch, workers=wanted) if link.state == "open"]
+    worker_ids = {worker.pk for worker in workers}
+    return [link for link in links_of(batch, workers=worker_ids) if link.state == "open"]
 
 
 def links_of(batch: Batch, workers: Iterable[int] | None = None) -> list[Link]:
     """Every link of a batch, by name, the newest of a person first: one query."""
-    found = Submission.objects.filter(posting__batch=batch, expires_at__isnull=False)
+    submissions = Submission.objects.filter(posting__batch=batch, expires_at__isnull=False)
     if workers is not None:
-        found = found.filter(worker__in=workers)
-    done = Count(
+        submissions = submissions.filter(worker__in=workers)
+    n_done = Count(
         "worker__assignments",
         filter=Q(worker__assignments__task__batch=batch, worker__assignments__state__in=DONE),
     )
-    rows = found.select_related("posting__batch__study", "worker").annotate(done=done)
+    rows = submissions.select_related("posting__batch__study", "worker").annotate(done=n_done)
     return [_link(row, row.done) for row in rows.order_by("worker__external_id", "-pk")]
 
 
-def _link(row: Submission, done: int) -> Link:
+def _link(row: Submission, n_done: int) -> Link:
     state = "open"
     if row.state == State.RETURNED:
         state = "withdrawn"
@@ -174,13 +174,13 @@ def _link(row: Submission, done: int) -> Link:
         url=settings.SITE_URL + path if state == "open" else "",
         state=state,
         expires_at=row.expires_at,
-        done=done,
+        done=n_done,
     )
 
 
 def link_named(text: str) -> int:
     """The id that a form names. Refused for what can be none."""
-    if not (key := whole(text)):
+    if not (key := parse_int(text)):
         raise Refused(_("There is no link “%(text)s”. Nothing was changed.") % {"text": text[:40]})
     return key
 
@@ -198,8 +198,8 @@ def links_csv(links: Iterable[Link]) -> str:
     writer = csv.writer(out)
     writer.writerow(["name", "link", "until"])
     for link in links:
-        until = link.expires_at.isoformat() if link.expires_at else ""
-        writer.writerow([_harmless(link.name), link.url, until])
+        expires_at = link.expires_at.isoformat() if link.expires_at else ""
+        writer.writerow([_harmless(link.name), link.url, expires_at])
     return out.getvalue()
 
 

@@ -40,10 +40,10 @@ Verdict = Submission.State
 def approve(submissions: Sequence[Submission], asked_by: User | None, progress: Progress | None = None) -> Outcome:
     """Pay the reward of submitted work. What is not submitted, or judged already, is refused and costs nothing."""
     outcome = Outcome()
-    for market, some in _by_market(submissions):
-        ready = [one for one in some if _approvable(one, outcome)]
+    for market, market_submissions in _by_market(submissions):
+        ready = [submission for submission in market_submissions if _approvable(submission, outcome)]
         with transaction.atomic():
-            entries = [planned_line(approval(one, asked_by)) for one in ready]
+            entries = [planned_line(approval(submission, asked_by)) for submission in ready]
         point("approve:written")
         carry_out_approvals(market, entries, outcome, progress)
     return outcome
@@ -76,7 +76,7 @@ def carry_out_approvals(
     todo = [entry for entry in entries if entry.state == State.PLANNED]
     outcome.done += len(entries) - len(todo)
     silent = ""
-    left = list(todo)
+    waiting_entries = list(todo)
     for replies in ask(market, todo, call, _about_to("approve")):
         with transaction.atomic():
             for reply in replies:
@@ -84,18 +84,18 @@ def carry_out_approvals(
                 point("approve:half-kept")
         point("approve:kept")
         silent = next((str(reply.problem) for reply in replies if reply.unknown), "")
-        left = left[len(replies) :]
+        waiting_entries = waiting_entries[len(replies) :]
         if progress:
-            progress(len(todo) - len(left), len(todo))
-    for entry in left:
+            progress(len(todo) - len(waiting_entries), len(todo))
+    for entry in waiting_entries:
         assert entry.submission is not None
         outcome.refuse(entry.submission, f"{silent} {waits()}")
 
 
-def _about_to(what: str) -> Callable[[list[Entry]], None]:
+def _about_to(action: str) -> Callable[[list[Entry]], None]:
     def before(entries: list[Entry]) -> None:
         mark_called(entries)
-        point(f"{what}:called")
+        point(f"{action}:called")
 
     return before
 
@@ -128,8 +128,8 @@ def reject(submissions: Sequence[Submission], reason: str, asked_by: User | None
     """Refuse submitted work, with a reason for the worker. Nothing is spent: the market gives the promise back."""
     reason = checked_reason(reason)
     outcome = Outcome()
-    for market, some in _by_market(submissions):
-        ready = [one for one in some if _rejectable(one, outcome)]
+    for market, market_submissions in _by_market(submissions):
+        ready = [submission for submission in market_submissions if _rejectable(submission, outcome)]
         point("reject:begin")
 
         def call(submission: Submission, market: Market = market) -> bool:
@@ -143,8 +143,8 @@ def reject(submissions: Sequence[Submission], reason: str, asked_by: User | None
                     _keep_rejection(reply, reason, outcome)
             point("reject:kept")
             ready = ready[len(replies) :]
-        for one in ready:
-            outcome.refuse(one, _("The market fell silent before. Nothing was changed here; try again later."))
+        for submission in ready:
+            outcome.refuse(submission, _("The market fell silent before. Nothing was changed here; try again later."))
     return outcome
 
 
@@ -172,29 +172,29 @@ def _keep_rejection(reply: "Reply[Submission, bool]", reason: str, outcome: Outc
 
 def undo_rejection(submission: Submission, asked_by: User | None) -> Outcome:
     """Approve after all, where the market allows it. The place costs its promise again, within the budget."""
-    [one] = with_rows([submission])
-    market, outcome = market_for(one.posting.batch.crowd), Outcome()
-    if one.state != Verdict.REJECTED:
+    [submission] = with_rows([submission])
+    market, outcome = market_for(submission.posting.batch.crowd), Outcome()
+    if submission.state != Verdict.REJECTED:
         raise Refused(_("Only a rejected submission can be approved after all. Nothing was spent."))
     if not market.undoes_rejection:
         raise MarketRefused(_("This market can't take a rejection back. Nothing was spent."))
-    with within_budget(one.posting.batch.study):
-        again = planned_line(extension(one.posting, 1, undo_token(one), asked_by, one))
-        entry = planned_line(approval(one, asked_by))
+    with within_budget(submission.posting.batch.study):
+        extension_entry = planned_line(extension(submission.posting, 1, undo_token(submission), asked_by, submission))
+        entry = planned_line(approval(submission, asked_by))
     point("undo:written")
-    mark_called([again])
+    mark_called([extension_entry])
     carry_out_approvals(market, [entry], outcome, undo=True)
     entry.refresh_from_db(fields=["state"])
     if entry.state == State.FAILED:
-        fail_entry(again, entry.note)
+        fail_entry(extension_entry, entry.note)
     return outcome
 
 
 def _by_market(submissions: Sequence[Submission]) -> list[tuple[Market, list[Submission]]]:
-    found: dict[str, list[Submission]] = {}
-    for one in with_rows(submissions):
-        found.setdefault(one.posting.batch.crowd, []).append(one)
-    return [(market_for(crowd), some) for crowd, some in found.items()]
+    by_crowd: dict[str, list[Submission]] = {}
+    for submission in with_rows(submissions):
+        by_crowd.setdefault(submission.posting.batch.crowd, []).append(submission)
+    return [(market_for(crowd), crowd_submissions) for crowd, crowd_submissions in by_crowd.items()]
 
 
 __all__ = ["Outcome", "approve", "bonus", "reject", "undo_rejection"]

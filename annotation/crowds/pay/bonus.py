@@ -27,14 +27,14 @@ UNCERTAIN = "The market did not answer, and asking again could pay twice. Look t
 def bonus(submission: Submission, cents: int, reason: str, asked_by: User | None) -> Outcome:
     """Pay beside the reward, once work is submitted. The same sum for the same reason is paid once."""
     reason = checked_reason(reason)
-    [one] = with_rows([submission])
+    [submission] = with_rows([submission])
     if cents < 1:
         raise Refused(_("A bonus is at least 0.01. Nothing was spent."))
-    if one.state not in Submission.CONFIRMED:
+    if submission.state not in Submission.CONFIRMED:
         raise Refused(_("A bonus can be paid once the work is submitted; it is not yet. Nothing was spent."))
-    market = market_for(one.posting.batch.crowd)
-    line = bonus_line(one, cents, market.bonus_fee_cents(cents), reason, asked_by)
-    with within_budget(one.posting.batch.study):
+    market = market_for(submission.posting.batch.crowd)
+    line = bonus_line(submission, cents, market.bonus_fee_cents(cents), reason, asked_by)
+    with within_budget(submission.posting.batch.study):
         entry = planned_line(line)
     if entry.state == State.SETTLED:
         raise Refused(_("This bonus was paid before, for the same reason. Nothing was spent again."))
@@ -70,9 +70,9 @@ def carry_out_bonus(market: Market, entry: Entry, outcome: Outcome) -> None:
 def is_paid(market: Market, entry: Entry) -> bool:
     """Whether the market lists this bonus; its tokens are forgotten after a day, its list is not."""
     assert entry.submission is not None
-    wanted = (entry.submission.market_id, entry.reward_cents, entry.reason)
-    posting = entry.submission.posting
-    return any((one.submission_id, one.cents, one.reason) == wanted for one in market.bonuses(posting))
+    facts = (entry.submission.market_id, entry.reward_cents, entry.reason)
+    paid_bonuses = market.bonuses(entry.submission.posting)
+    return any((bonus.submission_id, bonus.cents, bonus.reason) == facts for bonus in paid_bonuses)
 
 
 def _keep_bonus(reply: "Reply[Entry, str]", market: Market, outcome: Outcome) -> None:

@@ -18,36 +18,37 @@ RANK = {Verdict.STARTED: 0, Verdict.RETURNED: 1, Verdict.SUBMITTED: 2, Verdict.R
 BY_ITSELF = "The market approved it without a call of ours."
 
 
-def is_news(known: str, told: str) -> bool:
+def is_news(our_state: str, market_state: str) -> bool:
     """Whether the market tells of a later state than we know."""
-    if told == Verdict.RETURNED:
-        return known in (Verdict.STARTED, Verdict.SUBMITTED)
-    return RANK[Verdict(told)] > RANK[Verdict(known)]
+    if market_state == Verdict.RETURNED:
+        return our_state in (Verdict.STARTED, Verdict.SUBMITTED)
+    return RANK[Verdict(market_state)] > RANK[Verdict(our_state)]
 
 
 def book_verdicts(submissions: Iterable[Submission]) -> list[str]:
     """Bring the ledger in line with approved and rejected submissions; a sentence for each that does not fit."""
-    judged = [one for one in submissions if one.state in (Verdict.APPROVED, Verdict.REJECTED)]
-    lines = _lines_of(judged)
-    write_once([release_of(one) for one in judged if one.state == Verdict.REJECTED])
-    approved = [one for one in judged if one.state == Verdict.APPROVED]
-    problems = [problem for one in approved if (problem := _book_undone(one, lines.get(one.pk, {})))]
-    new = [_by_itself(one) for one in approved if Kind.APPROVE not in lines.get(one.pk, {})]
+    decided = [submission for submission in submissions if submission.state in (Verdict.APPROVED, Verdict.REJECTED)]
+    lines = _lines_of(decided)
+    write_once([release_of(submission) for submission in decided if submission.state == Verdict.REJECTED])
+    approved = [submission for submission in decided if submission.state == Verdict.APPROVED]
+    undone = (_book_undone(submission, lines.get(submission.pk, {})) for submission in approved)
+    problems = [problem for problem in undone if problem]
+    new = [_by_itself(submission) for submission in approved if Kind.APPROVE not in lines.get(submission.pk, {})]
     write_once(new)
-    for one in approved:
-        entry = lines.get(one.pk, {}).get(Kind.APPROVE)
+    for submission in approved:
+        entry = lines.get(submission.pk, {}).get(Kind.APPROVE)
         if entry is not None and entry.state != State.SETTLED:
             settle_entry(entry)
     return problems
 
 
 def _lines_of(submissions: list[Submission]) -> dict[int, dict[str, Entry]]:
-    found: dict[int, dict[str, Any]] = {}
+    lines: dict[int, dict[str, Any]] = {}
     kinds = (Kind.APPROVE, Kind.RELEASE, Kind.EXTEND)
     for entry in Entry.objects.filter(submission__in=submissions, kind__in=kinds):
         assert entry.submission_id is not None
-        found.setdefault(entry.submission_id, {})[entry.kind] = entry
-    return found
+        lines.setdefault(entry.submission_id, {})[entry.kind] = entry
+    return lines
 
 
 def _by_itself(submission: Submission) -> Entry:

@@ -25,25 +25,25 @@ class Outcome:
 
 def with_rows(submissions: Iterable[Submission]) -> list[Submission]:
     """The submissions as they are now, with all that calls in threads need."""
-    keys = [one.pk for one in submissions]
-    found = Submission.objects.select_related("posting__batch__study", "worker").in_bulk(keys)
-    return [found[key] for key in dict.fromkeys(keys)]
+    keys = [submission.pk for submission in submissions]
+    rows = Submission.objects.select_related("posting__batch__study", "worker").in_bulk(keys)
+    return [rows[key] for key in dict.fromkeys(keys)]
 
 
 def planned_line(entry: Entry) -> Entry:
     """The line in the ledger: new, or the one of an earlier try, planned again if the market had refused it."""
-    known, made = Entry.objects.get_or_create(
+    line, is_new = Entry.objects.get_or_create(
         token=entry.token,
         defaults={
             name.attname: getattr(entry, name.attname) for name in Entry._meta.concrete_fields if not name.primary_key
         },
     )
-    if not made and known.state == State.FAILED:
-        revive([known])
-    if known.submission_id == entry.submission_id:
-        known.submission = entry.submission
-    known.posting = entry.posting
-    return known
+    if not is_new and line.state == State.FAILED:
+        revive([line])
+    if line.submission_id == entry.submission_id:
+        line.submission = entry.submission
+    line.posting = entry.posting
+    return line
 
 
 def waits() -> str:

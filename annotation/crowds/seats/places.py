@@ -45,8 +45,8 @@ def worker_of(posting: Posting, external_id: str) -> Worker:
     return worker
 
 
-def open_turn(posting: Posting, market_id: str, worker: Worker) -> Submission:
-    """The worker's turn at a posting. Until the market confirms a turn, the last worker it sent holds it.
+def open_submission(posting: Posting, market_id: str, worker: Worker) -> Submission:
+    """The worker's submission to a posting. Until the market confirms one, the last worker it sent holds it.
 
     Raises Blocked, or Refused when the market has it from another worker already.
 
@@ -55,21 +55,21 @@ def open_turn(posting: Posting, market_id: str, worker: Worker) -> Submission:
     if worker.blocked_at:
         raise Blocked
     with transaction.atomic():
-        turn, made = Submission.objects.select_for_update().get_or_create(
+        submission, is_new = Submission.objects.select_for_update().get_or_create(
             posting=posting, market_id=market_id, defaults={"worker": worker, "started_at": clock.now()}
         )
-        if turn.state == Submission.State.RETURNED:  # given back, and taken again
-            turn.state = Submission.State.STARTED
-            turn.save(update_fields=["state"])
-        if made or turn.worker_id == worker.pk:
-            return turn
-        if turn.state != Submission.State.STARTED:
+        if submission.state == Submission.State.RETURNED:  # given back, and taken again
+            submission.state = Submission.State.STARTED
+            submission.save(update_fields=["state"])
+        if is_new or submission.worker_id == worker.pk:
+            return submission
+        if submission.state != Submission.State.STARTED:
             raise Refused(_("Another worker has handed in this assignment. Nothing was changed."))
-        held = turn.assignments.select_for_update(of=("self",)).filter(state=State.LEASED)
-        held.update(state=State.EXPIRED)
-        turn.worker, turn.saved_at, turn.receipt = worker, None, ""
-        turn.save(update_fields=["worker", "saved_at", "receipt"])
-        return turn
+        leases = submission.assignments.select_for_update(of=("self",)).filter(state=State.LEASED)
+        leases.update(state=State.EXPIRED)
+        submission.worker, submission.saved_at, submission.receipt = worker, None, ""
+        submission.save(update_fields=["worker", "saved_at", "receipt"])
+        return submission
 
 
 def hold_place(submission: Submission, task: Task) -> Assignment:
@@ -81,34 +81,34 @@ def hold_place(submission: Submission, task: Task) -> Assignment:
     with transaction.atomic():
         Worker.objects.select_for_update().get(pk=submission.worker_id)
         _one_at_a_time(submission.posting)
-        mine = (
+        assignment = (
             Assignment.objects.select_for_update(of=("self",))
             .filter(task=task, worker_id=submission.worker_id)
             .select_related("submission")
             .first()
         )
-        if mine is None:
+        if assignment is None:
             check_open(task.batch)
             _make_room(task, None)
             return _take(submission, task)
-        _check_same_turn(mine, submission)
-        mine.submission = submission
-        if mine.state not in DONE and mine.state != State.LEASED:
+        _check_same_submission(assignment, submission)
+        assignment.submission = submission
+        if assignment.state not in DONE and assignment.state != State.LEASED:
             check_open(task.batch)
-            _make_room(task, mine)
-            mine.state = State.LEASED
-        if mine.state == State.LEASED:
-            mine.lease_until = clock.now() + lease_time()
-        mine.save(update_fields=["submission", "state", "lease_until"])
-        return mine
+            _make_room(task, assignment)
+            assignment.state = State.LEASED
+        if assignment.state == State.LEASED:
+            assignment.lease_until = clock.now() + lease_time()
+        assignment.save(update_fields=["submission", "state", "lease_until"])
+        return assignment
 
 
-def _check_same_turn(mine: Assignment, submission: Submission) -> None:
-    """What another turn of theirs has brought to the market stays with it."""
-    other = mine.submission
-    if other is None and mine.state in DONE:
+def _check_same_submission(assignment: Assignment, submission: Submission) -> None:
+    """What another submission of theirs has brought to the market stays with it."""
+    earlier = assignment.submission
+    if earlier is None and assignment.state in DONE:
         raise DoneAlready
-    if other is not None and other.pk != submission.pk and other.state in Submission.CONFIRMED:
+    if earlier is not None and earlier.pk != submission.pk and earlier.state in Submission.CONFIRMED:
         raise DoneAlready
 
 
@@ -126,24 +126,24 @@ def _take(submission: Submission, task: Task) -> Assignment:
 
 def _make_room(task: Task, keep: Assignment | None) -> None:
     """Give up the oldest unconfirmed hold if all places are taken. The holds are locked before the task."""
-    held = task.assignments.filter(state__in=Assignment.LIVE).exclude(counted())
+    holds = task.assignments.filter(state__in=Assignment.LIVE).exclude(counted())
     if keep is not None:
-        held = held.exclude(pk=keep.pk)
-    locked = [one.pk for one in held.select_for_update(of=("self",))]
-    stale = list(held.filter(pk__in=locked).order_by("leased_at", "pk"))  # anew: one may be confirmed by now
+        holds = holds.exclude(pk=keep.pk)
+    locked = [hold.pk for hold in holds.select_for_update(of=("self",))]
+    stale = list(holds.filter(pk__in=locked).order_by("leased_at", "pk"))  # anew: one may be confirmed by now
     row = Task.objects.select_for_update().get(pk=task.pk)
     if row.live < row.quota:
         return
     if not stale:
         raise NoTaskLeft(_("All places of this task are taken. Nothing was changed; please return it on the market."))
-    _give_up(next((one for one in stale if one.state == State.LEASED), stale[0]))
+    _give_up(next((hold for hold in stale if hold.state == State.LEASED), stale[0]))
 
 
 def _one_at_a_time(posting: Posting) -> None:
     """Who comes to a task and who is confirmed on it take turns, by a lock on its first posting."""
-    same = Posting.objects.filter(batch_id=posting.batch_id)
-    same = same.filter(task=posting.task_id) if posting.task_id else same.filter(task=None)
-    same.order_by("pk").select_for_update(no_key=True).first()
+    postings = Posting.objects.filter(batch_id=posting.batch_id)
+    postings = postings.filter(task=posting.task_id) if posting.task_id else postings.filter(task=None)
+    postings.order_by("pk").select_for_update(no_key=True).first()
 
 
 def _give_up(assignment: Assignment) -> None:
@@ -151,39 +151,39 @@ def _give_up(assignment: Assignment) -> None:
     assignment.save(update_fields=["state"])
 
 
-def next_place(submission: Submission, most: int) -> Assignment | None:
-    """The next task of a sitting of up to `most` tasks; None when all are done, or no other is left for this worker."""
+def next_place(submission: Submission, limit: int) -> Assignment | None:
+    """The next task of a sitting of up to `limit`; None when all are done, or no other is left for this worker."""
     batch = submission.posting.batch
-    mine = Assignment.objects.filter(worker_id=submission.worker_id, task__batch=batch, submission=submission)
-    if mine.filter(state__in=DONE).count() >= most:
+    assignments = Assignment.objects.filter(worker_id=submission.worker_id, task__batch=batch, submission=submission)
+    if assignments.filter(state__in=DONE).count() >= limit:
         return None
     try:
-        held = lease_task(batch, submission.worker, while_paused=mine.exists())
+        assignment = lease_task(batch, submission.worker, while_paused=assignments.exists())
     except NoTaskLeft:
-        if not mine.filter(state__in=DONE).exists():
+        if not assignments.filter(state__in=DONE).exists():
             raise
         return None
-    if held.submission_id != submission.pk:
-        held.submission = submission
-        held.save(update_fields=["submission"])
-    return held
+    if assignment.submission_id != submission.pk:
+        assignment.submission = submission
+        assignment.save(update_fields=["submission"])
+    return assignment
 
 
 def confirm(submission: Submission) -> int:
-    """The market has this turn: what its worker saved counts from now on. Returns how many assignments count.
+    """The market has this submission: what its worker saved counts from now on. Returns how many assignments count.
 
     Work that came late, or whose place another had got meanwhile, is taken back from surplus as far as places allow.
     """
     with transaction.atomic():
         _one_at_a_time(submission.posting)
-        found = Assignment.objects.filter(submission=submission).select_related("task")
-        return sum([_confirmed(one, submission) for one in found.select_for_update(of=("self",))])
+        assignments = Assignment.objects.filter(submission=submission).select_related("task")
+        return sum([_confirmed(assignment, submission) for assignment in assignments.select_for_update(of=("self",))])
 
 
 def bring_home(submission: Submission) -> int:
-    """The market has this turn, and its work hangs on one that the market doesn't have: it comes back. How many did.
+    """Its work hangs on a submission that the market doesn't have, and comes back to this one. How many did.
 
-    Whoever knows a worker's id can come under it with a made-up turn; the market knows who worked.
+    Whoever knows a worker's id can come under it with a made-up submission; the market knows who worked.
     """
     astray = Assignment.objects.filter(
         worker_id=submission.worker_id,
@@ -196,7 +196,7 @@ def bring_home(submission: Submission) -> int:
 
 
 def _confirmed(assignment: Assignment, submission: Submission) -> bool:
-    """Whether this assignment counts now that the market has named the worker of the turn."""
+    """Whether this assignment counts now that the market has named the worker of the submission."""
     if assignment.worker_id != submission.worker_id:
         if assignment.state == State.SUBMITTED:  # another worker had come under the same id
             _give_up(assignment)
@@ -212,19 +212,19 @@ def _confirmed(assignment: Assignment, submission: Submission) -> bool:
 
 
 def drop(submission: Submission) -> int:
-    """The turn was returned, ran out of time or was rejected: its place is free, its work is kept but not counted."""
+    """It was returned, ran out of time or was rejected: its place is free, its work is kept but not counted."""
     with transaction.atomic():
-        mine = Assignment.objects.filter(submission=submission)
-        mine.filter(state=State.LEASED).update(state=State.EXPIRED)
-        return mine.filter(state=State.SUBMITTED).update(state=State.SURPLUS)
+        assignments = Assignment.objects.filter(submission=submission)
+        assignments.filter(state=State.LEASED).update(state=State.EXPIRED)
+        return assignments.filter(state=State.SUBMITTED).update(state=State.SURPLUS)
 
 
 def leave(submission: Submission) -> None:
     """The worker stops: what is only held goes back, draft and all; what is done stays."""
-    held = Assignment.objects.filter(
+    leases = Assignment.objects.filter(
         worker_id=submission.worker_id, task__batch=submission.posting.batch, state=State.LEASED
     )
-    held.update(state=State.EXPIRED)  # and not released: who comes back gets the same task
+    leases.update(state=State.EXPIRED)  # and not released: who comes back gets the same task
 
 
 def tasks_of(batch: Batch) -> int:

@@ -106,11 +106,11 @@ def read_token(token: str) -> Visit:
         raise BadToken from None
     if clock.now().timestamp() > until:
         raise TokenExpired
-    found = Submission.objects.select_related("posting__batch__study", "worker").filter(pk=submission).first()
-    if found is None or found.posting_id != posting:
+    row = Submission.objects.select_related("posting__batch__study", "worker").filter(pk=submission).first()
+    if row is None or row.posting_id != posting:
         raise BadToken
-    if found.posting.batch.study_id != study or found.posting.batch_id != batch:
+    if row.posting.batch.study_id != study or row.posting.batch_id != batch:
         raise AnotherStudysToken
-    if found.worker_id != worker:  # the market gave the assignment to somebody else meanwhile
+    if row.worker_id != worker:  # the market gave the assignment to somebody else meanwhile
         raise AnotherWorkersToken
-    return Visit(token, found, origin)
+    return Visit(token, row, origin)

@@ -51,11 +51,12 @@ class Settled:
 def settle(study: Study, progress: Progress | None = None) -> Settled:
     """Bring every batch of a study in line with its market."""
     report = Settled()
-    batches = [one for one in study.batches.order_by("pk") if one.postings.exists() and market_for(one.crowd).pays]
-    for done, batch in enumerate(batches, start=1):
+    candidates = (batch for batch in study.batches.order_by("pk") if batch.postings.exists())
+    batches = [batch for batch in candidates if market_for(batch.crowd).pays]
+    for number, batch in enumerate(batches, start=1):
         settle_batch(batch, report)
         if progress:
-            progress(done, len(batches))
+            progress(number, len(batches))
     report.doubtful = list(Entry.objects.filter(study=study, state=State.DOUBTFUL).order_by("pk"))
     return report
 
@@ -66,16 +67,16 @@ def settle_batch(batch: Batch, report: Settled) -> None:
     market.check()
     open_before = set(_unsettled(batch).values_list("pk", flat=True))
     report.checked += len(open_before)
-    found = check_postings(batch, market, report.differences)
-    _finish_posts(batch, market, found)
-    carry_out_extensions(batch, market, found)
+    market_postings = check_postings(batch, market, report.differences)
+    _finish_posts(batch, market, market_postings)
+    carry_out_extensions(batch, market, market_postings)
     if terms_of(batch).exclude_batches:
         market.exclude(batch, earlier_workers(terms_of(batch)))
     report.differences += collect(batch).problems
     _finish_approvals(batch, market)
     _finish_bonuses(batch, market)
     check_bonuses(batch, market, report.differences)
-    release_places(batch, found)
+    release_places(batch, market_postings)
     states = list(Entry.objects.filter(pk__in=open_before).values_list("state", flat=True))
     report.finished += states.count(State.SETTLED)
     report.failed += states.count(State.FAILED)
@@ -91,19 +92,19 @@ def under_way(market: Market, entry: Entry) -> bool:
     return lately and not market.repeats_bonus_safely
 
 
-def _finish_posts(batch: Batch, market: Market, found: dict[str, Posted]) -> None:
+def _finish_posts(batch: Batch, market: Market, market_postings: dict[str, Posted]) -> None:
     posts = batch.entries.filter(kind=Kind.POST).exclude(state=State.SETTLED).select_related("posting__batch__study")
     for entry in posts:
-        if entry.token in found:
+        if entry.token in market_postings:
             try:
-                keep_posted(entry, found[entry.token])
+                keep_posted(entry, market_postings[entry.token])
             except IntegrityError as error:  # refused before, yet it stands, and the budget has gone elsewhere
                 raise Refused(_("A posting stands on the market beyond the budget: raise it, and settle.")) from error
-    waiting = posts.filter(state=State.PLANNED)
-    if any(under_way(market, entry) for entry in waiting):
+    planned = posts.filter(state=State.PLANNED)
+    if any(under_way(market, entry) for entry in planned):
         return
-    if waiting.exists():
-        _done, _cents, problem = put_up(batch, market, standing=found)
+    if planned.exists():
+        _done, _cents, problem = put_up(batch, market, market_postings=market_postings)
         if problem is not None and not isinstance(problem, MarketRefused):
             raise problem
 
@@ -111,16 +112,16 @@ def _finish_posts(batch: Batch, market: Market, found: dict[str, Posted]) -> Non
 def _finish_approvals(batch: Batch, market: Market) -> None:
     rows = batch.entries.filter(kind=Kind.APPROVE, state=State.PLANNED)
     planned = list(rows.select_related("submission__posting__batch__study", "submission__worker", "posting"))
-    plain = [one for one in planned if one.submission and one.submission.state == Submission.State.SUBMITTED]
-    undone = [one for one in planned if one.submission and one.submission.state == Submission.State.REJECTED]
+    plain = [entry for entry in planned if entry.submission and entry.submission.state == Submission.State.SUBMITTED]
+    undone = [entry for entry in planned if entry.submission and entry.submission.state == Submission.State.REJECTED]
     for entries, undo in ((plain, False), (undone, True)):
         if entries:
             carry_out_approvals(market, entries, Outcome(), undo=undo)
     for entry in undone:
         entry.refresh_from_db(fields=["state", "note"])
         if entry.state == State.FAILED and entry.submission:
-            for again in entry.submission.entries.filter(kind=Kind.EXTEND, state=State.PLANNED):
-                fail_entry(again, entry.note)
+            for extension_entry in entry.submission.entries.filter(kind=Kind.EXTEND, state=State.PLANNED):
+                fail_entry(extension_entry, entry.note)
 
 
 def _finish_bonuses(batch: Batch, market: Market) -> None:

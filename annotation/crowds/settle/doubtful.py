@@ -10,16 +10,16 @@ from annotation.models import Entry, Study, User
 
 def decide(entry: Entry, paid: bool, asked_by: User | None, note: str = "") -> Entry:
     """A person's word on a doubtful line: it was paid, or it was not."""
-    fresh = Entry.objects.get(pk=entry.pk)
-    if fresh.state != State.DOUBTFUL:
-        raise Refused(_("This line is %(state)s, not doubtful. Nothing was changed.") % {"state": label(fresh.state)})
-    who = asked_by.get_username() if asked_by else _("somebody")
-    words = f"{who}: {'paid' if paid else 'not paid'}. {note}".strip()
+    line = Entry.objects.get(pk=entry.pk)
+    if line.state != State.DOUBTFUL:
+        raise Refused(_("This line is %(state)s, not doubtful. Nothing was changed.") % {"state": label(line.state)})
+    person = asked_by.get_username() if asked_by else _("somebody")
+    sentence = f"{person}: {'paid' if paid else 'not paid'}. {note}".strip()
     if paid:
-        settle_entry(fresh, note=words)
+        settle_entry(line, note=sentence)
     else:
-        fail_entry(fresh, words)
-    return fresh
+        fail_entry(line, sentence)
+    return line
 
 
 def decide_line(study: Study, number: int, paid: bool, asked_by: User | None, note: str = "") -> Entry:

@@ -6,14 +6,15 @@ The limits are those of the MTurk API, the strictest of the markets; money is wh
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from annotation.common.errors import Refused
-from annotation.common.middleware import readable
+from annotation.common.middleware import strip_unreadable
 from annotation.models import Batch
 
 from .presets import PRESETS
@@ -64,23 +65,19 @@ class Terms:
     """Completion codes of one's own: done, screened_out, failed_checks."""
 
     @classmethod
-    def parse(cls, given: Mapping[str, Any]) -> "Terms":
+    def parse(cls, values: Mapping[str, Any]) -> "Terms":
         """Terms from a form, a command or JSON, completed by the preset. BadTerms names every wrong field."""
-        values, problems = _completed(given), []
-        known = {one.name for one in fields(cls)}
-        read: dict[str, Any] = {}
-        for name, value in values.items():
-            if name not in known:
-                problems.append(_("There is no term “%(name)s”.") % {"name": name})
-            elif not _is_empty(value):
-                try:
-                    read[name] = _READERS[name](name, value)
-                except ValueError as problem:
-                    problems.append(str(problem))
-        problems += _missing(read) if not problems else []
+        terms: dict[str, Any] = {}
+        problems = []
+        for name, value in _completed(values).items():
+            try:
+                terms[name] = _READERS.get(name, _unknown)(name, value)
+            except ValueError as problem:
+                problems.append(str(problem))
+        problems = problems or _missing(terms)
         if problems:
             raise BadTerms(" ".join([*problems, _("Nothing was changed.")]))
-        return cls(**read)
+        return cls(**terms)
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -94,8 +91,8 @@ def set_terms(batch: Batch, terms: Terms, crowd: str | None = None) -> None:
     """Write the terms down; refused once something stands on the market, because people work by them."""
     with transaction.atomic():
         locked = Batch.objects.select_for_update().get(pk=batch.pk)
-        changed = locked.terms != terms.as_json() or (crowd or locked.crowd) != locked.crowd
-        if changed and locked.postings.exists():
+        has_changed = locked.terms != terms.as_json() or (crowd or locked.crowd) != locked.crowd
+        if has_changed and locked.postings.exists():
             raise Refused(
                 _("“%(batch)s” is on the market by the terms it has. Nothing was changed: top up, or expire it.")
                 % {"batch": batch}
@@ -111,14 +108,14 @@ def terms_of(batch: Batch) -> Terms:
     return Terms.parse(batch.terms)
 
 
-def _completed(given: Mapping[str, Any]) -> dict[str, Any]:
-    name = str(given.get("preset") or "")
+def _completed(values: Mapping[str, Any]) -> dict[str, Any]:
+    name = str(values.get("preset") or "")
     if name and name not in PRESETS:
         raise BadTerms(
             _("There is no preset “%(name)s”. Known: %(known)s. Nothing was changed.")
             % {"name": name[:40], "known": ", ".join(PRESETS)}
         )
-    stated = {key: value for key, value in given.items() if not _is_empty(value)}
+    stated = {key: value for key, value in values.items() if not _is_empty(value)}
     return {**(PRESETS[name]["terms"] if name else {}), **stated}
 
 
@@ -133,6 +130,10 @@ def _missing(read: Mapping[str, Any]) -> list[str]:
     if len(read.get("requirements", [])) + bool(read.get("exclude_batches")) > MOST_REQUIREMENTS:
         problems.append(_("Excluding earlier workers takes one requirement, so at most 9 others are possible."))
     return problems
+
+
+def _unknown(name: str, value: Any) -> Any:
+    raise ValueError(_("There is no term “%(name)s”.") % {"name": name})
 
 
 def _whole(name: str, value: Any) -> int:
@@ -151,18 +152,18 @@ def _whole(name: str, value: Any) -> int:
 
 def _as_read(name: str, value: Any) -> Any:
     """The same; ValueError for what JSON and databases don't keep: NUL, half a surrogate pair, a number like NaN."""
-    if readable(value) != value:
+    if strip_unreadable(value) != value:
         raise ValueError(_("%(name)s holds a character or number that can't be kept.") % {"name": name})
     return value
 
 
-def _text(name: str, value: Any) -> str:
+def read_text(name: str, value: Any, limit: int = 100) -> str:
+    """On one line; ValueError where it is longer than possible."""
     text = " ".join(_as_read(name, str(value)).split())
-    most = LENGTHS.get(name, 100)
-    if len(text) > most:
+    if len(text) > limit:
         raise ValueError(
             _("%(name)s has %(n)d characters, but at most %(most)d are possible.")
-            % {"name": name, "n": len(text), "most": most}
+            % {"name": name, "n": len(text), "most": limit}
         )
     return text
 
@@ -187,19 +188,19 @@ def _minutes(name: str, value: Any) -> float:
 
 
 def _rewards(name: str, value: Any) -> dict[str, int]:
-    given = _decoded(name, value, dict)
-    return {str(group): _whole("reward_cents", cents) for group, cents in given.items() if not _is_empty(cents)}
+    rewards = _decoded(name, value, dict)
+    return {str(group): _whole("reward_cents", cents) for group, cents in rewards.items() if not _is_empty(cents)}
 
 
 def _texts(name: str, value: Any) -> list[str]:
     if isinstance(value, str) and not value.lstrip().startswith("["):
         return [word.strip() for word in re.split(r"[,\n]", _as_read(name, value)) if word.strip()]
-    return [str(one) for one in _decoded(name, value, list)]
+    return [str(item) for item in _decoded(name, value, list)]
 
 
 def _batches(name: str, value: Any) -> list[int]:
     try:
-        return sorted({int(one) for one in _texts(name, value)})
+        return sorted({int(text) for text in _texts(name, value)})
     except ValueError:
         raise ValueError(_("exclude_batches must be ids of batches, such as 3, 5.")) from None
 
@@ -223,8 +224,8 @@ def _decoded(name: str, value: Any, kind: type) -> Any:
 
 _READERS: dict[str, Callable[[str, Any], Any]] = {
     **dict.fromkeys(RANGES, _whole),
-    **dict.fromkeys(LENGTHS, _text),
-    "preset": _text,
+    **{name: partial(read_text, limit=limit) for name, limit in LENGTHS.items()},
+    "preset": read_text,
     "question": _question,
     "minutes": _minutes,
     "reward_by_group": _rewards,

@@ -40,51 +40,53 @@ def located_in(countries: Sequence[str]) -> dict[str, Any]:
 
 def asks_for_masters(requirements: Sequence[dict[str, Any]]) -> bool:
     """Masters cost an additional fee."""
-    return any(one.get("QualificationTypeId") in MASTERS and one.get("Comparator") == "Exists" for one in requirements)
+    comparators = [rule.get("Comparator") for rule in requirements if rule.get("QualificationTypeId") in MASTERS]
+    return "Exists" in comparators
 
 
-def read_requirements(given: Sequence[Any]) -> list[dict[str, Any]]:
+def read_requirements(requirements: Sequence[Any]) -> list[dict[str, Any]]:
     """The requirements as the API takes them; ValueError says which one is wrong, and why."""
-    if len(given) > MOST_REQUIREMENTS:
+    if len(requirements) > MOST_REQUIREMENTS:
         raise ValueError(
             _("There are %(n)d requirements, but at most %(most)d are possible.")
-            % {"n": len(given), "most": MOST_REQUIREMENTS}
+            % {"n": len(requirements), "most": MOST_REQUIREMENTS}
         )
-    return [_checked(place, one) for place, one in enumerate(given, start=1)]
+    return [_checked(place, requirement) for place, requirement in enumerate(requirements, start=1)]
 
 
-def _checked(place: int, one: Any) -> dict[str, Any]:
-    problem = _problem(one)
+def _checked(place: int, requirement: Any) -> dict[str, Any]:
+    problem = _problem(requirement)
     if problem:
         raise ValueError(_("Requirement %(n)d: %(problem)s") % {"n": place, "problem": problem})
-    return {key: value for key, value in one.items() if value not in (None, "", [])}
+    return {key: value for key, value in requirement.items() if value not in (None, "", [])}
 
 
-def _problem(one: Any) -> str:
-    if not isinstance(one, dict) or not _is_word(one.get("QualificationTypeId")):
+def _problem(requirement: Any) -> str:
+    if not isinstance(requirement, dict) or not _is_word(requirement.get("QualificationTypeId")):
         return _("it needs a QualificationTypeId.")
-    if unknown := set(one) - KEYS:
+    if unknown := set(requirement) - KEYS:
         return _("it has the unknown word %(word)s.") % {"word": ", ".join(sorted(unknown))}
-    if one.get("Comparator") not in COMPARATORS:
+    if requirement.get("Comparator") not in COMPARATORS:
         return _("the Comparator must be one of %(known)s.") % {"known": ", ".join(COMPARATORS)}
-    if one.get("ActionsGuarded", "Accept") not in GUARDED:
+    if requirement.get("ActionsGuarded", "Accept") not in GUARDED:
         return _("ActionsGuarded must be one of %(known)s.") % {"known": ", ".join(GUARDED)}
-    return _problem_of_values(one, one.get("IntegerValues") or [], one.get("LocaleValues") or [])
+    return _problem_of_values(requirement)
 
 
-def _problem_of_values(one: dict[str, Any], integers: Any, locales: Any) -> str:
-    comparator, is_locale = one["Comparator"], one["QualificationTypeId"] == LOCALE
+def _problem_of_values(requirement: dict[str, Any]) -> str:
+    integers, locales = requirement.get("IntegerValues") or [], requirement.get("LocaleValues") or []
+    comparator, is_locale = requirement["Comparator"], requirement["QualificationTypeId"] == LOCALE
     if comparator in NO_VALUE:
         return _("%(comparator)s takes no values.") % {"comparator": comparator} if integers or locales else ""
     if is_locale and comparator in ORDERED:
         return _("places can't be compared by %(comparator)s.") % {"comparator": comparator}
-    values, most = (locales, MOST_LOCALES) if is_locale else (integers, MOST_INTEGERS)
-    most = most if comparator in SETS else 1
-    if not isinstance(values, list) or not 1 <= len(values) <= most:
-        return _("%(comparator)s needs 1 to %(most)d values.") % {"comparator": comparator, "most": most}
+    values, limit = (locales, MOST_LOCALES) if is_locale else (integers, MOST_INTEGERS)
+    limit = limit if comparator in SETS else 1
+    if not isinstance(values, list) or not 1 <= len(values) <= limit:
+        return _("%(comparator)s needs 1 to %(most)d values.") % {"comparator": comparator, "most": limit}
     if not is_locale and not all(type(value) is int for value in values):
         return _("its values must be whole numbers.")
-    if one["QualificationTypeId"] == PERCENT_APPROVED and not all(0 <= value <= 100 for value in values):
+    if requirement["QualificationTypeId"] == PERCENT_APPROVED and not all(0 <= value <= 100 for value in values):
         return _("approved work is a percentage: from 0 to 100.")
     if is_locale and not all(isinstance(value, dict) and _is_word(value.get("Country")) for value in values):
         return _('a place is written {"Country": "US"}.')

@@ -14,7 +14,7 @@ from annotation.common import clock
 from annotation.common.errors import NotYours, Refused
 from annotation.crowds.base import Comer, NoSuchPosting
 from annotation.crowds.lookup import MARKETS, market_for
-from annotation.crowds.seats.places import Blocked, hold_place, next_place, open_turn, tasks_of, worker_of
+from annotation.crowds.seats.places import Blocked, hold_place, next_place, open_submission, tasks_of, worker_of
 from annotation.crowds.seats.tokens import (
     AnotherStudysToken,
     AnotherWorkersToken,
@@ -41,7 +41,7 @@ class StrangeMarket(Refused):
         )
 
 
-class TurnReturned(Refused):
+class SubmissionReturned(Refused):
     status = 410
     sentence = gettext_lazy(
         "You gave this task back, or its time ran out on the market. What you saved is kept, but it can't be handed in."
@@ -56,8 +56,8 @@ def market_origins() -> list[str]:
 
 def origin_of(url: str) -> str:
     """Scheme, host and port of an address."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}".lower()
+    url_parts = urlsplit(url)
+    return f"{url_parts.scheme}://{url_parts.netloc}".lower()
 
 
 def posting_at(token: str, crowd: str) -> Posting:
@@ -78,22 +78,22 @@ def submit_origin(address: str) -> str:
 
 
 def enter(posting: Posting, comer: Comer) -> str:
-    """A worker whom the market sent: their turn is opened, and the token for it returned. Safe to repeat."""
+    """A worker whom the market sent: their submission is opened, and the token for it returned. Safe to repeat."""
     origin = "" if comer.submit_to is None else submit_origin(comer.submit_to)
     ids = (comer.market_id, comer.worker_id)
     if not all(ids) or max(map(len, ids)) > LONGEST_ID:
         raise Refused(
             _("The market did not say who you are, so you can't start. Open the task again from the market's own page.")
         )
-    submission = open_turn(posting, comer.market_id, worker_of(posting, comer.worker_id))
+    submission = open_submission(posting, comer.market_id, worker_of(posting, comer.worker_id))
     return make_token(submission, origin=origin)
 
 
 def visit_of(token: str) -> Visit:
-    """Who comes with this token. Raises a Refused with the reason, also when the turn was given back."""
+    """Who comes with this token. Raises a Refused with the reason, also when it was given back."""
     visit = read_token(token)
     if visit.submission.state == Submission.State.RETURNED:
-        raise TurnReturned if market_for(visit.batch.crowd).confirms else TokenRevoked
+        raise SubmissionReturned if market_for(visit.batch.crowd).confirms else TokenRevoked
     if visit.worker.blocked_at:
         raise Blocked
     return visit
@@ -134,10 +134,10 @@ def _name_of(address: str) -> str:
         return ""
 
 
-def own(visit: Visit, key: str) -> Assignment:
+def own_assignment(visit: Visit, key: str) -> Assignment:
     """The visitor's assignment by its key. Raises a Refused that says whose it is not."""
-    found = Assignment.objects.select_related("task__batch__study", "task__document", "task__summary", "worker")
-    assignment = found.filter(key=key).first()
+    assignments = Assignment.objects.select_related("task__batch__study", "task__document", "task__summary", "worker")
+    assignment = assignments.filter(key=key).first()
     if assignment is None:
         raise NotYours
     if assignment.task.batch.study_id != visit.study.pk:
@@ -151,7 +151,7 @@ def own(visit: Visit, key: str) -> Assignment:
 
 @dataclass(frozen=True)
 class Sitting:
-    """How far a worker is in this turn."""
+    """How far a worker is in this submission."""
 
     done: int
     of: int
@@ -162,49 +162,49 @@ class Sitting:
 
 
 def sitting(visit: Visit) -> Sitting:
-    """Tasks done and asked for in this turn; for a personal link, in the whole batch (`of` is 0: no end is set)."""
-    mine = Assignment.objects.filter(worker=visit.worker, task__batch=visit.batch, state__in=DONE)
+    """Tasks done and asked for here; for a personal link, in the whole batch (`of` is 0: no end is set)."""
+    assignments = Assignment.objects.filter(worker=visit.worker, task__batch=visit.batch, state__in=DONE)
     if not market_for(visit.batch.crowd).confirms:
-        return Sitting(mine.count(), 0)
-    asked = 1 if visit.posting.task_id else tasks_of(visit.batch)
-    return Sitting(mine.filter(submission=visit.submission).count(), asked)
+        return Sitting(assignments.count(), 0)
+    n_tasks = 1 if visit.posting.task_id else tasks_of(visit.batch)
+    return Sitting(assignments.filter(submission=visit.submission).count(), n_tasks)
 
 
 def is_finished(visit: Visit) -> bool:
-    """All answers of this turn are with us."""
+    """All answers of this submission are with us."""
     return visit.submission.saved_at is not None
 
 
 def finish(visit: Visit, *, early: bool = False) -> Submission:
-    """Close the turn on our side once everything asked for is saved, with a receipt code. Safe to repeat.
+    """Close the submission on our side once everything asked for is saved, with a receipt code. Safe to repeat.
 
     `early`: there is no other task for this worker, so what is done is all. Raises Refused when answers are missing.
     """
-    turn, seat = visit.submission, sitting(visit)
+    submission, seat = visit.submission, sitting(visit)
     if not seat.of:
         raise Refused(_("A personal link has no last step: stop when you like. What you saved is kept."))
-    if turn.saved_at is None:
+    if submission.saved_at is None:
         if seat.done < seat.of and not (early and seat.done):
             raise Refused(_("This task is not finished yet. What you saved is kept; go on with it first."))
-        turn.saved_at = clock.now()
-        turn.receipt = turn.receipt or new_receipt()
-        turn.save(update_fields=["saved_at", "receipt"])
-    return turn
+        submission.saved_at = clock.now()
+        submission.receipt = submission.receipt or new_receipt()
+        submission.save(update_fields=["saved_at", "receipt"])
+    return submission
 
 
 def new_receipt() -> str:
-    drawn = "".join(secrets.choice(LETTERS) for _n in range(8))
-    return f"{drawn[:4]}-{drawn[4:]}"
+    letters = "".join(secrets.choice(LETTERS) for _n in range(8))
+    return f"{letters[:4]}-{letters[4:]}"
 
 
 def outcome(visit: Visit) -> str:
     """How a sitting ended: done, or failed_checks when half or more of at least two checks were answered wrong."""
-    known = ContentUnit.objects.filter(
+    units = ContentUnit.objects.filter(
         document=OuterRef("summary__document"), scu_id=OuterRef("unit"), expected__isnull=False
     )
     answers = Judgment.objects.filter(
         assignment__submission=visit.submission, assignment__worker=visit.worker, is_current=True, is_check=True
-    ).annotate(expected=Subquery(known.values("expected")[:1]))
+    ).annotate(expected=Subquery(units.values("expected")[:1]))
     counts = answers.filter(expected__isnull=False).aggregate(
         of=Count("pk"), wrong=Count("pk", filter=~Q(value=F("expected")))
     )

@@ -11,12 +11,12 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation import protocols
 from annotation.accounts.access import study_for
 from annotation.common.errors import BadAnswers, NoTaskLeft, Refused
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.crowds.base import NoSuchPosting
 from annotation.crowds.lookup import market_for
 from annotation.crowds.seats.places import leave
 from annotation.crowds.seats.tokens import Visit
-from annotation.crowds.worker.entry import enter, finish, go_on, outcome, own, posting_at, sitting
+from annotation.crowds.worker.entry import enter, finish, go_on, outcome, own_assignment, posting_at, sitting
 from annotation.guidance import NoTriesLeft
 from annotation.guidance.pages import Steps, consent_page, instructions_page, test_page, tutorial_page
 from annotation.judging.drafts import drafted_answers
@@ -26,7 +26,7 @@ from annotation.judging.submit import submit_judgments
 from annotation.judging.views import form_answers, task_page
 from annotation.models import Assignment, Batch, Posting, Role, Submission, Task, Worker
 from annotation.protocols.scu import reference_of
-from annotation.scus.views import advised
+from annotation.scus.views import advice_response
 
 from .access import BARE, by_token, by_token_api, framed_by, handin_texts, open_door, steps_of, task_urls
 
@@ -63,7 +63,7 @@ def preview(request: HttpRequest, batch_id: int) -> HttpResponse:
     """Admins of the study: a task of the batch, exactly as a worker sees it before accepting."""
     batch = get_object_or_404(Batch.objects.select_related("study"), pk=batch_id)
     study_for(request, batch.study.slug, Role.ADMIN)
-    task = batch.tasks.filter(pk=whole(request.GET.get("task", ""))).first()
+    task = batch.tasks.filter(pk=parse_int(request.GET.get("task", ""))).first()
     return framed_by(preview_page(request, batch, task, reverse("instructions", args=[batch.pk])), ["'self'"])
 
 
@@ -74,8 +74,8 @@ def preview_page(request: HttpRequest, batch: Batch, task: Task | None, instruct
         raise NoTaskLeft
     task.batch = batch
     nobody = Worker(study=batch.study, crowd=batch.crowd, pseudonym="preview")
-    shown = Assignment(task=task, worker=nobody, key="preview", seed=draw_seed(task, batch, nobody))
-    return task_page(request, shown, {}, mode="preview", urls={"instructions": instructions}, extra=BARE)
+    assignment = Assignment(task=task, worker=nobody, key="preview", seed=draw_seed(task, batch, nobody))
+    return task_page(request, assignment, {}, mode="preview", urls={"instructions": instructions}, extra=BARE)
 
 
 @by_token
@@ -118,15 +118,15 @@ def _stopped(request: HttpRequest, visit: Visit, refusal: Refused) -> HttpRespon
 @require_http_methods(["GET", "POST"])
 def task(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
     """The worker who holds the assignment: see the task and submit it; anybody else gets a sentence."""
-    assignment = own(visit, key)
+    assignment = own_assignment(visit, key)
     answers, refusal, submit_key = drafted_answers(assignment), None, ""
     if request.method == "POST":
-        given, submit_key = form_answers(request)
+        sent_answers, submit_key = form_answers(request)
         try:
-            submit_judgments(visit.worker, key, given, submit_key)
+            submit_judgments(visit.worker, key, sent_answers, submit_key)
             return redirect("crowd-done", visit.token, key)
         except BadAnswers as error:
-            answers, refusal = {**answers, **given}, error
+            answers, refusal = {**answers, **sent_answers}, error
     if assignment.state in DONE:
         return redirect("crowd-done", visit.token, key)
     if visit.batch.state == Batch.State.CLOSED:
@@ -140,7 +140,7 @@ def task(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
 @require_http_methods(["PUT"])
 def draft(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
     """The worker who holds the assignment: keep changes and signals, renew the lease."""
-    own(visit, key)
+    own_assignment(visit, key)
     return keep_draft(request, visit.worker, key)
 
 
@@ -148,7 +148,7 @@ def draft(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
 @require_POST
 def submit(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
     """The worker who holds the assignment: submit, once per submit key."""
-    own(visit, key)
+    own_assignment(visit, key)
     receipt = take_answers(submit_judgments, visit.worker, key, read_body(request))
     return receipt_answer(receipt, reverse("crowd-done", args=[visit.token, key]))
 
@@ -157,14 +157,14 @@ def submit(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
 @require_POST
 def advice(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
     """The worker who holds the assignment: gentle advice on the SCUs so far."""
-    return advised(request, reference_of(own(visit, key).task))
+    return advice_response(request, reference_of(own_assignment(visit, key).task))
 
 
 @by_token
 @require_GET
 def done(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
     """The worker who submitted: the next task of the sitting, the hand-in, or a receipt."""
-    assignment = own(visit, key)
+    assignment = own_assignment(visit, key)
     if assignment.submitted_at is None:
         return redirect("crowd-task", visit.token, key)
     seat = sitting(visit)
@@ -178,15 +178,15 @@ def done(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
 @require_GET
 def end(request: HttpRequest, visit: Visit) -> HttpResponse:
     """The worker whose answers are all saved: hand in to the market, with a receipt code for the case it is silent."""
-    turn, market = finish(visit, early=True), market_for(visit.batch.crowd)
+    submission, market = finish(visit, early=True), market_for(visit.batch.crowd)
     context = {
         "visit": visit,
-        "turn": turn,
-        "confirmed": turn.state in Submission.CONFIRMED,
+        "submission": submission,
+        "confirmed": submission.state in Submission.CONFIRMED,
         "sentences": handin_texts(),
         "market": market,
         "hand_in": market.hand_in(visit.origin) if visit.origin else "",
-        "way_out": None if visit.origin else market.way_out(turn, outcome(visit)),
+        "way_out": None if visit.origin else market.way_out(submission, outcome(visit)),
         **BARE,
     }
     return render(request, "annotation/crowds/worker/finish.html", context)

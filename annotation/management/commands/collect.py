@@ -19,14 +19,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             study = study_named(options["study"])
-            named = [batch_named(study, options["batch"])] if options["batch"] else []
-            for batch in named or study.batches.filter(postings__isnull=False).distinct().order_by("pk"):
-                done = collect(batch)
+            batches = [batch_named(study, options["batch"])] if options["batch"] else []
+            for batch in batches or study.batches.filter(postings__isnull=False).distinct().order_by("pk"):
+                result = collect(batch)
                 self.stdout.write(
-                    f"{batch}: {done.submissions:,} submissions ({done.new:,} new), {done.confirmed:,} counted, "
-                    f"{done.unmatched:,} without answers."
+                    f"{batch}: {result.submissions:,} submissions ({result.new:,} new), {result.confirmed:,} counted, "
+                    f"{result.unmatched:,} without answers."
                 )
-                for problem in done.problems:
+                for problem in result.problems:
                     self.stdout.write(f"Look at this: {problem}")
         except Refused as refusal:
             raise CommandError(str(refusal), returncode=2) from None

@@ -30,5 +30,7 @@ class Command(BaseCommand):
                     write_atomically(options["out"] / f"{stem}.{suffix}", sheet.file(stem, suffix).encode())
                 except (OSError, ValueError) as error:
                     raise CommandError(f"The folder can't be written: {error}", returncode=2) from None
-        left = sheet.asked - sheet.answered
-        self.stdout.write(f"Written to {options['out']}: {left} of {sheet.asked} questions wait for your answer.")
+        n_open = sheet.n_questions - sheet.n_answered
+        self.stdout.write(
+            f"Written to {options['out']}: {n_open} of {sheet.n_questions} questions wait for your answer."
+        )

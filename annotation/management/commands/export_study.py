@@ -14,15 +14,15 @@ from annotation.transfer.exporting.writers import FORMS
 from annotation.transfer.shapes import SHAPES
 
 
-def words(given: list[str] | None) -> list[str]:
+def split_names(texts: list[str] | None) -> list[str]:
     """Names from options that may be repeated or hold commas."""
-    return [name.strip() for text in given or () for name in text.split(",") if name.strip()]
+    return [name.strip() for text in texts or () for name in text.split(",") if name.strip()]
 
 
 def named_study(name: str) -> Study:
     study = Study.objects.filter(name=name).first() or Study.objects.filter(slug=name).first()
     if study is None:
-        names = ", ".join(repr(name) for name in Study.objects.values_list("name", flat=True)[:20]) or "none yet"
+        names = ", ".join(map(repr, Study.objects.values_list("name", flat=True)[:20])) or "none yet"
         raise CommandError(f"There is no study named {name!r}. Studies here: {names}.", returncode=2)
     return study
 
@@ -42,31 +42,29 @@ class Command(BaseCommand):
         )
         parser.add_argument("--no-texts", action="store_true", help="hashes instead of texts that may not be passed on")
         parser.add_argument(
-            "--raw-workers",
-            action="store_true",
-            help="admins only: the crowd's own worker ids instead of pseudonyms",
+            "--raw-workers", action="store_true", help="admins only: the crowd's own worker ids instead of pseudonyms"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         study, folder = named_study(options["name"]), options["folder"]
         try:
-            asked = ExportOptions.given(
-                words(options["tables"]),
-                words(options["shape"]),
+            export_options = ExportOptions.checked(
+                split_names(options["tables"]),
+                split_names(options["shape"]),
                 options["format"],
                 not options["no_texts"],
                 options["raw_workers"],
             )
-            written = export_folder(study, folder, asked, self.progress)
+            files = export_folder(study, folder, export_options, self.progress)
         except (Refused, ValueError) as error:
             raise CommandError(str(error), returncode=2) from None
         except OSError as error:
             raise CommandError(f"The folder can't be written: {error}. The study is unchanged.", returncode=2) from None
-        for one in written:
-            count = "" if one.rows is None else f"{one.rows:,}"
-            self.stdout.write(f"{count:>10} {one.table if count else one.path.name}")
+        for file in files:
+            count = "" if file.rows is None else f"{file.rows:,}"
+            self.stdout.write(f"{count:>10} {file.table if count else file.path.name}")
         self.stdout.write(f"Exported to {folder}.")
 
-    def progress(self, done: int, total: int) -> None:
+    def progress(self, n_rows: int, total: int) -> None:
         if sys.stderr.isatty():
-            self.stderr.write(f"\r{done:,} of {total:,} rows   ", ending="\n" if done == total else "")
+            self.stderr.write(f"\r{n_rows:,} of {total:,} rows   ", ending="\n" if n_rows == total else "")

@@ -39,17 +39,17 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = named_study(options["study"])
-        given = {name: options[name] for name in ("group", "threshold")}
+        keywords = {name: options[name] for name in ("group", "threshold")}
         try:
             result = import_outputs(
-                study, options["outputs"], options["refs"], options["system"], write=options["yes"], **given
+                study, options["outputs"], options["refs"], options["system"], write=options["yes"], **keywords
             )
         except Refused as refusal:
             raise CommandError(str(refusal), returncode=2) from None
         for line in report_lines(result.alignment):
             self.stdout.write(line)
-        there = f"; {result.known:,} were there already" if result.known else ""
+        already_stored = f"; {result.n_known:,} were there already" if result.n_known else ""
         if options["yes"]:
-            self.stdout.write(f"{result.written:,} summaries by {options['system']!r} are stored{there}.")
+            self.stdout.write(f"{result.n_written:,} summaries by {options['system']!r} are stored{already_stored}.")
         else:
-            self.stdout.write(f"Dry run: {result.written:,} summaries would be stored with --yes{there}.")
+            self.stdout.write(f"Dry run: {result.n_written:,} summaries would be stored with --yes{already_stored}.")

@@ -20,7 +20,7 @@ READABLE = [shape.name for shape in SHAPES.values() if shape.readable]
 
 def scale(text: str) -> tuple[float, float]:
     try:
-        low, high = (float(part) for part in text.split("-"))
+        low, high = (float(end) for end in text.split("-"))
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not a scale: write LOW-HIGH, such as 1-5") from None
     if low >= high:
@@ -68,15 +68,15 @@ class Command(BaseCommand):
             options["name"],
             dry_run=options["dry_run"],
             scale=options["scale"],
-            showing=Showing.given(options["truecase"], options["unknown_symbol"], options["unknown_token"]),
+            showing=Showing.from_options(options["truecase"], options["unknown_symbol"], options["unknown_token"]),
             progress=self.progress,
         )
 
-    def progress(self, label: str, done: int, total: int) -> None:
+    def progress(self, label: str, n_rows: int, total: int) -> None:
         if sys.stderr.isatty():
-            self.stderr.write(f"\r{label}: {done:,} of {total:,}   ", ending="\n" if done == total else "")
-        elif done == total or done % 20_000 == 0:
-            self.stderr.write(f"{label}: {done:,} of {total:,}")
+            self.stderr.write(f"\r{label}: {n_rows:,} of {total:,}   ", ending="\n" if n_rows == total else "")
+        elif n_rows == total or n_rows % 20_000 == 0:
+            self.stderr.write(f"{label}: {n_rows:,} of {total:,}")
 
     def report(self, result: Imported, dry_run: bool) -> None:
         for name, count in result.counts.items():

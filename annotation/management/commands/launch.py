@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.common.errors import Refused
 from annotation.common.money import money, to_cents
-from annotation.crowds.launch.command import read_arguments, told
+from annotation.crowds.launch.command import quote_lines, read_arguments
 from annotation.crowds.launch.publish import publish
 from annotation.crowds.launch.quote import quote
 from annotation.crowds.ledger import set_budget
@@ -44,14 +44,14 @@ class Command(BaseCommand):
             terms, crowd = read_arguments(batch, options), options["crowd"] or batch.crowd
             if options["budget"]:
                 set_budget(study, to_cents(options["budget"]))
-            for line in told(quote(batch, terms, crowd), study.currency):
+            for line in quote_lines(quote(batch, terms, crowd), study.currency):
                 self.stdout.write(line)
             if not options["yes"]:
                 self.stdout.write("Nothing was put up. To do it, add --yes.")
                 return
             set_terms(batch, terms, crowd)
-            done = publish(batch)
+            result = publish(batch)
         except (Refused, ValueError) as refusal:
             raise CommandError(str(refusal), returncode=2) from None
-        self.stdout.write(f"{done.postings} postings were put up ({money(done.cents)} {study.currency} promised), ")
-        self.stdout.write(f"{done.already} stood there before.")
+        self.stdout.write(f"{result.postings} postings were put up ({money(result.cents)} {study.currency} promised), ")
+        self.stdout.write(f"{result.already} stood there before.")

@@ -14,8 +14,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            made = load_demo()
+            is_new = load_demo()
         except Refused as refusal:
             raise CommandError(str(refusal), returncode=2) from None
-        self.stdout.write("Demo study loaded." if made else "The demo study is here already.")
+        self.stdout.write("Demo study loaded." if is_new else "The demo study is here already.")
         self.stdout.write(f"Accounts (password {PASSWORD}): {', '.join(DEMO_ACCOUNTS)}")

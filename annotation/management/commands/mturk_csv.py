@@ -27,7 +27,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.filter(name=options["study"]).first()
         if study is None:
-            names = ", ".join(repr(name) for name in Study.objects.values_list("name", flat=True)[:20]) or "none yet"
+            names = ", ".join(map(repr, Study.objects.values_list("name", flat=True)[:20])) or "none yet"
             raise CommandError(f"There is no study named {options['study']!r}. Studies here: {names}.", returncode=2)
         try:
             self._export(study, options) if options["action"] == "export" else self._import(study, options)
@@ -35,11 +35,11 @@ class Command(BaseCommand):
             raise CommandError(str(error), returncode=2) from None
 
     def _batch(self, study: Study, name: str) -> Batch:
-        found = study.batches.filter(name=name).first()
-        if found is None:
-            names = ", ".join(repr(one) for one in study.batches.values_list("name", flat=True)[:20]) or "none yet"
+        batch = study.batches.filter(name=name).first()
+        if batch is None:
+            names = ", ".join(map(repr, study.batches.values_list("name", flat=True)[:20])) or "none yet"
             raise Refused(f"There is no batch named {name!r} in this study. Batches: {names}.")
-        return found
+        return batch
 
     def _export(self, study: Study, options: dict[str, Any]) -> None:
         batch = self._batch(study, options["batch"])
@@ -50,14 +50,9 @@ class Command(BaseCommand):
     def _import(self, study: Study, options: dict[str, Any]) -> None:
         path: Path = options["file"]
         batch = self._batch(study, options["batch"]) if options["batch"] else None
-        done = import_results(
-            study,
-            path.read_bytes(),
-            path.name,
-            batch=batch,
-            protocol=options["protocol"],
-            dry_run=options["dry_run"],
+        result = import_results(
+            study, path.read_bytes(), path.name, batch=batch, protocol=options["protocol"], dry_run=options["dry_run"]
         )
-        for sentence in done.sentences():
+        for sentence in result.sentences():
             self.stdout.write(sentence)
-        self.stdout.write("Dry run: nothing was changed." if options["dry_run"] else f"Batch: {done.batch}")
+        self.stdout.write("Dry run: nothing was changed." if options["dry_run"] else f"Batch: {result.batch}")

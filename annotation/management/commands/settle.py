@@ -23,14 +23,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             study = study_named(options["study"])
-            for name, paid in (("paid", True), ("not_paid", False)):
+            for name, is_paid in (("paid", True), ("not_paid", False)):
                 if options[name] is not None:
-                    decide_line(study, options[name], paid, None, options["note"])
-            done = settle(study)
+                    decide_line(study, options[name], is_paid, None, options["note"])
+            result = settle(study)
         except Refused as refusal:
             raise CommandError(str(refusal), returncode=2) from None
-        self.stdout.write(f"{done.checked:,} open lines: {done.finished:,} settled, {done.failed:,} refused.")
-        for entry in done.doubtful:
+        self.stdout.write(f"{result.checked:,} open lines: {result.finished:,} settled, {result.failed:,} refused.")
+        for entry in result.doubtful:
             self.stdout.write(f"In doubt: line {entry.pk}, {money(entry.paid_cents)} {study.currency}. {entry.note}")
-        for difference in done.differences:
+        for difference in result.differences:
             self.stdout.write(f"Look at this: {difference}")

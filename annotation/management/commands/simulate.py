@@ -71,7 +71,7 @@ class Command(BaseCommand):
         batch = study.batches.filter(name=options["batch"]).first()
         if batch is None or not batch.postings.exists():
             names = ", ".join(
-                repr(one.name) for one in Batch.objects.filter(study=study, postings__isnull=False).distinct()
+                repr(row.name) for row in Batch.objects.filter(study=study, postings__isnull=False).distinct()
             )
             raise Refused(f"There is no published batch {options['batch']!r}. Published: {names or 'none yet'}.")
         people = people_of(parse_crowd(options["crowd"]), options["seed"])
@@ -80,17 +80,17 @@ class Command(BaseCommand):
         crowd.work(people, terms_of(batch).title, tell=lambda line: self.stderr.write(line))
         rows = [
             {
-                "name": one.person.name,
-                "character": one.person.character.name,
-                "turns": len(one.turns),
-                "handed_in": one.count("handed in"),
-                "problem": one.problem,
+                "name": worked.person.name,
+                "character": worked.person.character.name,
+                "turns": len(worked.turns),
+                "handed_in": worked.count("handed in"),
+                "problem": worked.problem,
             }
-            for one in crowd.worked()
+            for worked in crowd.worked()
         ]
-        handed = sum(one.count("handed in") for one in crowd.worked())
-        told = f"{handed} answers handed in by {len(rows)} people, seed {options['seed']}."
-        self.stdout.write(json.dumps(rows) if options["json"] else told)
+        n_handed_in = sum(worked.count("handed in") for worked in crowd.worked())
+        summary = f"{n_handed_in} answers handed in by {len(rows)} people, seed {options['seed']}."
+        self.stdout.write(json.dumps(rows) if options["json"] else summary)
 
 
 def _plan(study: Study, options: dict[str, Any]) -> Plan:
@@ -119,10 +119,10 @@ def _rules(text: str) -> list[str]:
 def _study(name: str) -> Study:
     from annotation.demo import STUDY
 
-    found = Study.objects.filter(name=name or STUDY).first()
-    if found is None and not name and Study.objects.count() == 1:
-        found = Study.objects.get()
-    if found is None:
-        names = ", ".join(repr(one) for one in Study.objects.values_list("name", flat=True)[:20]) or "none yet"
+    study = Study.objects.filter(name=name or STUDY).first()
+    if study is None and not name and Study.objects.count() == 1:
+        study = Study.objects.get()
+    if study is None:
+        names = ", ".join(map(repr, Study.objects.values_list("name", flat=True)[:20])) or "none yet"
         raise Refused(f"There is no study named {name or STUDY!r}. Studies here: {names}.")
-    return found
+    return study

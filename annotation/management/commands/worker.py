@@ -34,8 +34,8 @@ def look_after_jobs() -> None:
     pause = threading.Event()
     while not pause.wait(LOOK):
         try:
-            if found := revive_lost_jobs():
-                logger.warning("%s lost jobs are handed out again", found)
+            if n_revived := revive_lost_jobs():
+                logger.warning("%s lost jobs are handed out again", n_revived)
         except DatabaseError:
             logger.warning("the database did not answer; lost jobs are looked for again in %s seconds", LOOK)
         connection.close_if_unusable_or_obsolete()

@@ -41,8 +41,8 @@ def _input_shape(operation: str) -> StructureShape:
 
 def check_parameters(operation: str, data: Any) -> dict[str, Any]:
     """The parameters of a call, cleaned. Raises BadParameter naming the member that is wrong."""
-    found: dict[str, Any] = _clean(_input_shape(operation), data, "")
-    return found
+    parameters: dict[str, Any] = _clean(_input_shape(operation), data, "")
+    return parameters
 
 
 def _clean(shape: Shape, value: Any, path: str) -> Any:
@@ -52,54 +52,54 @@ def _clean(shape: Shape, value: Any, path: str) -> Any:
         case "list":
             return _list(shape, value, path)
         case "integer" | "long":
-            return _whole(shape, value, path)
+            return _integer(shape, value, path)
         case "boolean":
-            return _truth(value, path)
+            return _boolean(value, path)
         case "timestamp":
-            return _moment(value, path)
+            return _timestamp(value, path)
         case _:
             return _text(shape, value, path)
 
 
 def _structure(shape: StructureShape, value: Any, path: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _wrong(path or "The request", value, "an object")
-    given = {name: one for name, one in value.items() if one is not None and name in shape.members}
+        raise _wrong_type(path or "The request", value, "an object")
+    members = {name: member for name, member in value.items() if member is not None and name in shape.members}
     for name in shape.required_members:
-        if name not in given:
+        if name not in members:
             raise BadParameter(f"{_join(path, name)} is missing; it is required.")
-    return {name: _clean(shape.members[name], one, _join(path, name)) for name, one in given.items()}
+    return {name: _clean(shape.members[name], member, _join(path, name)) for name, member in members.items()}
 
 
 def _list(shape: ListShape, value: Any, path: str) -> list[Any]:
     if not isinstance(value, list):
-        raise _wrong(path, value, "a list")
-    return [_clean(shape.member, one, f"{path}[{n}]") for n, one in enumerate(value)]
+        raise _wrong_type(path, value, "a list")
+    return [_clean(shape.member, entry, f"{path}[{n}]") for n, entry in enumerate(value)]
 
 
-def _whole(shape: Shape, value: Any, path: str) -> int:
+def _integer(shape: Shape, value: Any, path: str) -> int:
     if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,20}", value):
         value = int(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise _wrong(path, value, "a whole number")
-    least = shape.metadata.get("min", -BOUNDS[shape.type_name])
-    most = shape.metadata.get("max", BOUNDS[shape.type_name] - 1)
-    if not least <= value <= most:
-        raise BadParameter(f"{path} is {value}; it must be {least} to {most}.")
+        raise _wrong_type(path, value, "a whole number")
+    minimum = shape.metadata.get("min", -BOUNDS[shape.type_name])
+    maximum = shape.metadata.get("max", BOUNDS[shape.type_name] - 1)
+    if not minimum <= value <= maximum:
+        raise BadParameter(f"{path} is {value}; it must be {minimum} to {maximum}.")
     return value
 
 
-def _truth(value: Any, path: str) -> bool:
+def _boolean(value: Any, path: str) -> bool:
     if isinstance(value, str) and value.lower() in ("true", "false"):
         return value.lower() == "true"
     if not isinstance(value, bool):
-        raise _wrong(path, value, "true or false")
+        raise _wrong_type(path, value, "true or false")
     return value
 
 
-def _moment(value: Any, path: str) -> datetime:
+def _timestamp(value: Any, path: str) -> datetime:
     try:
         if isinstance(value, str):
             value = float(value) if re.fullmatch(r"-?[0-9.]+", value) else parse_datetime(value)
@@ -116,22 +116,22 @@ def _text(shape: Shape, value: Any, path: str) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str):
-        raise _wrong(path, value, "a string")
+        raise _wrong_type(path, value, "a string")
     if "\0" in value or any("\ud800" <= c <= "\udfff" for c in value):
         raise BadParameter(f"{path} has characters that no text has (NUL or half a surrogate pair).")
-    facts = shape.metadata
-    least, most = facts.get("min", 0), facts.get("max")
-    if len(value) < least or (most is not None and len(value) > most):
-        raise BadParameter(f"{path} has {len(value)} characters; it must have {least} to {most or 'any number'}.")
-    if "pattern" in facts and not re.fullmatch(facts["pattern"].strip("^$"), value):
-        raise BadParameter(f"{path} is {value[:80]!r}; it must match {facts['pattern']}.")
-    if "enum" in facts and value not in facts["enum"]:
-        raise BadParameter(f"{path} is {value[:80]!r}; it must be one of {', '.join(facts['enum'])}.")
+    limits = shape.metadata
+    minimum, maximum = limits.get("min", 0), limits.get("max")
+    if len(value) < minimum or (maximum is not None and len(value) > maximum):
+        raise BadParameter(f"{path} has {len(value)} characters; it must have {minimum} to {maximum or 'any number'}.")
+    if "pattern" in limits and not re.fullmatch(limits["pattern"].strip("^$"), value):
+        raise BadParameter(f"{path} is {value[:80]!r}; it must match {limits['pattern']}.")
+    if "enum" in limits and value not in limits["enum"]:
+        raise BadParameter(f"{path} is {value[:80]!r}; it must be one of {', '.join(limits['enum'])}.")
     return value
 
 
-def _wrong(path: str, value: Any, wanted: str) -> BadParameter:
-    return BadParameter(f"{path} must be {wanted}, not {type(value).__name__}.")
+def _wrong_type(path: str, value: Any, expected: str) -> BadParameter:
+    return BadParameter(f"{path} must be {expected}, not {type(value).__name__}.")
 
 
 def _join(path: str, name: str) -> str:

@@ -90,8 +90,8 @@ def _respond(status: int, document: dict[str, Any]) -> HttpResponse:
 
 def _without_none(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _without_none(one) for name, one in value.items() if one is not None}
-    return [_without_none(one) for one in value] if isinstance(value, list) else value
+        return {name: _without_none(member) for name, member in value.items() if member is not None}
+    return [_without_none(entry) for entry in value] if isinstance(value, list) else value
 
 
 def _plain(value: Any) -> float:

@@ -33,27 +33,27 @@ def page(
     params: dict[str, Any],
     rows: QuerySet[Any],
     *,
-    by: tuple[str, ...] = ("pk",),
+    order_by: tuple[str, ...] = ("pk",),
     newest_first: bool = False,
 ) -> Page:
     """The page that the call asks for, in order of `by` (unique together). Raises BadParameter for a foreign token."""
     size = params.get("MaxResults") or DEFAULT_SIZE
     salt = _salt(requester, operation, params)
     if "NextToken" in params:
-        rows = rows.filter(_beyond(by, _read(params["NextToken"], salt), newest_first))
-    found = list(rows.order_by(*(f"-{name}" if newest_first else name for name in by))[: size + 1])
-    more = len(found) > size
-    found = found[:size]
-    return Page(found, _write([getattr(found[-1], name) for name in by], salt) if more else None)
+        rows = rows.filter(_beyond(order_by, _read(params["NextToken"], salt), newest_first))
+    page_rows = list(rows.order_by(*(f"-{name}" if newest_first else name for name in order_by))[: size + 1])
+    has_more = len(page_rows) > size
+    page_rows = page_rows[:size]
+    return Page(page_rows, _write([getattr(page_rows[-1], name) for name in order_by], salt) if has_more else None)
 
 
-def _beyond(by: tuple[str, ...], last: list[Any], newest_first: bool) -> Q:
+def _beyond(order_by: tuple[str, ...], last: list[Any], newest_first: bool) -> Q:
     """Rows after the last one, column by column."""
     compare = "lt" if newest_first else "gt"
     condition = Q()
-    for n, name in enumerate(by):
-        same = {by[i]: last[i] for i in range(n)}
-        condition |= Q(**same, **{f"{name}__{compare}": last[n]})
+    for n, name in enumerate(order_by):
+        equal_columns = {order_by[i]: last[i] for i in range(n)}
+        condition |= Q(**equal_columns, **{f"{name}__{compare}": last[n]})
     return condition
 
 

@@ -17,24 +17,24 @@ Document = dict[str, Any]
 
 
 def hit_document(hit: HIT) -> Document:
-    kind = hit.hit_type
+    hit_type = hit.hit_type
     return {
         "HITId": hit.hit_id,
-        "HITTypeId": kind.hit_type_id,
-        "HITGroupId": kind.group_id,
+        "HITTypeId": hit_type.hit_type_id,
+        "HITGroupId": hit_type.group_id,
         "CreationTime": hit.created_at,
-        "Title": kind.title,
-        "Description": kind.description,
+        "Title": hit_type.title,
+        "Description": hit_type.description,
         "Question": hit.question,
-        "Keywords": kind.keywords or None,
+        "Keywords": hit_type.keywords or None,
         "HITStatus": hit.status,
         "MaxAssignments": hit.max_assignments,
         "Reward": dollars(hit.reward_cents),
-        "AutoApprovalDelayInSeconds": kind.auto_approve_seconds,
+        "AutoApprovalDelayInSeconds": hit_type.auto_approve_seconds,
         "Expiration": hit.expires_at,
-        "AssignmentDurationInSeconds": kind.assignment_seconds,
+        "AssignmentDurationInSeconds": hit_type.assignment_seconds,
         "RequesterAnnotation": hit.annotation or None,
-        "QualificationRequirements": [requirement_document(one) for one in kind.requirements],
+        "QualificationRequirements": [requirement_document(requirement) for requirement in hit_type.requirements],
         "HITReviewStatus": "NotReviewed",
         "NumberOfAssignmentsPending": hit.pending,
         "NumberOfAssignmentsAvailable": hit.available,
@@ -44,8 +44,8 @@ def hit_document(hit: HIT) -> Document:
 
 def requirement_document(requirement: Document) -> Document:
     """Both ways of guarding are told, whichever the requester used."""
-    shown = requirement.get("ActionsGuarded") != "Accept"
-    return {**requirement, "RequiredToPreview": requirement.get("RequiredToPreview", shown)}
+    guards_preview = requirement.get("ActionsGuarded") != "Accept"
+    return {**requirement, "RequiredToPreview": requirement.get("RequiredToPreview", guards_preview)}
 
 
 def assignment_document(assignment: Assignment) -> Document:
@@ -65,52 +65,52 @@ def assignment_document(assignment: Assignment) -> Document:
     }
 
 
-def type_document(one: QualificationType, caller: Requester) -> Document:
+def type_document(qualification_type: QualificationType, caller: Requester) -> Document:
     """The answer key and the test are the owner's alone: others could study for it."""
-    owner = one.requester_id == caller.pk
+    is_owner = qualification_type.requester_id == caller.pk
     return {
-        "QualificationTypeId": one.qualification_type_id,
-        "CreationTime": one.created_at,
-        "Name": one.name,
-        "Description": one.description,
-        "Keywords": one.keywords or None,
-        "QualificationTypeStatus": one.status,
-        "Test": (one.test or None) if owner else None,
-        "TestDurationInSeconds": one.test_seconds,
-        "AnswerKey": (one.answer_key or None) if owner else None,
-        "RetryDelayInSeconds": one.retry_seconds,
-        "IsRequestable": one.status == QualificationType.Status.ACTIVE,
-        "AutoGranted": one.auto_granted,
-        "AutoGrantedValue": one.auto_granted_value if one.auto_granted else None,
+        "QualificationTypeId": qualification_type.qualification_type_id,
+        "CreationTime": qualification_type.created_at,
+        "Name": qualification_type.name,
+        "Description": qualification_type.description,
+        "Keywords": qualification_type.keywords or None,
+        "QualificationTypeStatus": qualification_type.status,
+        "Test": (qualification_type.test or None) if is_owner else None,
+        "TestDurationInSeconds": qualification_type.test_seconds,
+        "AnswerKey": (qualification_type.answer_key or None) if is_owner else None,
+        "RetryDelayInSeconds": qualification_type.retry_seconds,
+        "IsRequestable": qualification_type.status == QualificationType.Status.ACTIVE,
+        "AutoGranted": qualification_type.auto_granted,
+        "AutoGrantedValue": qualification_type.auto_granted_value if qualification_type.auto_granted else None,
     }
 
 
-def qualification_document(one: Qualification) -> Document:
+def qualification_document(qualification: Qualification) -> Document:
     return {
-        "QualificationTypeId": one.qualification_type.qualification_type_id,
-        "WorkerId": one.worker.worker_id,
-        "GrantTime": one.granted_at,
-        "IntegerValue": one.value,
-        "Status": one.status,
+        "QualificationTypeId": qualification.qualification_type.qualification_type_id,
+        "WorkerId": qualification.worker.worker_id,
+        "GrantTime": qualification.granted_at,
+        "IntegerValue": qualification.value,
+        "Status": qualification.status,
     }
 
 
-def request_document(one: QualificationRequest) -> Document:
+def request_document(request: QualificationRequest) -> Document:
     return {
-        "QualificationRequestId": one.request_id,
-        "QualificationTypeId": one.qualification_type.qualification_type_id,
-        "WorkerId": one.worker.worker_id,
-        "Test": one.qualification_type.test or None,
-        "Answer": one.answer or None,
-        "SubmitTime": one.submitted_at,
+        "QualificationRequestId": request.request_id,
+        "QualificationTypeId": request.qualification_type.qualification_type_id,
+        "WorkerId": request.worker.worker_id,
+        "Test": request.qualification_type.test or None,
+        "Answer": request.answer or None,
+        "SubmitTime": request.submitted_at,
     }
 
 
-def bonus_document(one: BonusPayment) -> Document:
+def bonus_document(payment: BonusPayment) -> Document:
     return {
-        "WorkerId": one.worker.worker_id,
-        "BonusAmount": dollars(one.cents),
-        "AssignmentId": one.assignment.assignment_id,
-        "Reason": one.reason,
-        "GrantTime": one.granted_at,
+        "WorkerId": payment.worker.worker_id,
+        "BonusAmount": dollars(payment.cents),
+        "AssignmentId": payment.assignment.assignment_id,
+        "Reason": payment.reason,
+        "GrantTime": payment.granted_at,
     }

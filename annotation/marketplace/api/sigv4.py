@@ -70,29 +70,29 @@ def authenticate(request: HttpRequest, body: bytes) -> AccessKey:
 def parse_authorization(header: str) -> Signature:
     if not header:
         raise failures.unsigned()
-    algorithm, _, rest = header.strip().partition(" ")
+    algorithm, _, field_list = header.strip().partition(" ")
     if algorithm != ALGORITHM:
         raise failures.incomplete(f"The Authorization header must use {ALGORITHM}.")
-    found = dict(part.strip().split("=", 1) for part in rest.split(",") if "=" in part)
-    missing = [name for name in ("Credential", "SignedHeaders", "Signature") if not found.get(name)]
+    fields = dict(field.strip().split("=", 1) for field in field_list.split(",") if "=" in field)
+    missing = [name for name in ("Credential", "SignedHeaders", "Signature") if not fields.get(name)]
     if missing:
         raise failures.incomplete(f"The Authorization header has no {', '.join(missing)}.")
-    credential = found["Credential"].split("/")
+    credential = fields["Credential"].split("/")
     if len(credential) != 5:
         raise failures.incomplete("Credential must be KEY/DATE/REGION/SERVICE/aws4_request.")
-    headers = [name.lower() for name in found["SignedHeaders"].split(";")]
+    headers = [name.lower() for name in fields["SignedHeaders"].split(";")]
     key_id, date, region, service, terminator = credential
-    return Signature(key_id, date, region, service, terminator, headers, found["Signature"])
+    return Signature(key_id, date, region, service, terminator, headers, fields["Signature"])
 
 
 def _check_date(request: HttpRequest, claimed: Signature) -> str:
     moment = request.headers.get("X-Amz-Date") or ""
     try:
-        sent = datetime.strptime(moment, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        sent_at = datetime.strptime(moment, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
     except ValueError:
         raise failures.incomplete("The X-Amz-Date header must be there, as YYYYMMDDTHHMMSSZ.") from None
     # The real time, not the market's clock: signatures guard against replay, also where tests move the clock.
-    if abs(timezone.now() - sent) > WINDOW:
+    if abs(timezone.now() - sent_at) > WINDOW:
         raise failures.bad_signature(
             f"Signature expired: {moment} is more than 15 minutes away from this server's time."
         )
@@ -139,8 +139,8 @@ def _canonical_query(query: str) -> str:
 
 def sign(secret: str, claimed: Signature, moment: str, canonical: str) -> str:
     key = f"AWS4{secret}".encode()
-    for part in (claimed.date, claimed.region, claimed.service, claimed.terminator):
-        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    for scope_part in (claimed.date, claimed.region, claimed.service, claimed.terminator):
+        key = hmac.new(key, scope_part.encode(), hashlib.sha256).digest()
     digest = hashlib.sha256(canonical.encode()).hexdigest()
     text = f"{ALGORITHM}\n{moment}\n{claimed.scope}\n{digest}"
     return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()

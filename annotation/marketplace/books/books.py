@@ -4,7 +4,7 @@ For each requester: available + held + paid + fees = what was put in, to the cen
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
@@ -12,9 +12,9 @@ from django.db import transaction
 from django.db.models import F, Sum
 
 from annotation.common import clock
-from annotation.marketplace.errors import BadParameter, InsufficientFunds, SentBefore
-from annotation.marketplace.models import Account, AuditEntry, Payout, Pot, Requester, Transfer, Worker
-from annotation.marketplace.people import record
+from annotation.marketplace.errors import BadParameter, InsufficientFunds
+from annotation.marketplace.models import Account, Payout, Pot, Requester, Transfer, Worker
+from annotation.marketplace.people import check_form, record
 
 from .money import Price, dollars
 
@@ -29,7 +29,7 @@ class Move:
     source: str
     target: str
     cents: int
-    about: dict[str, Any] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)
 
 
 def post(requester_id: int, moves: list[Move], at: datetime | None = None) -> None:
@@ -57,56 +57,56 @@ def post(requester_id: int, moves: list[Move], at: datetime | None = None) -> No
                 target=move.target,
                 cents=move.cents,
                 at=at,
-                **move.about,
+                **move.columns,
             )
             for move in moves
         )
 
 
-def hold(requester_id: int, cents: int, **about: Any) -> None:
-    post(requester_id, [Move(Kind.HOLD, Pot.AVAILABLE, Pot.HELD, cents, about)])
+def hold(requester_id: int, cents: int, **columns: Any) -> None:
+    post(requester_id, [Move(Kind.HOLD, Pot.AVAILABLE, Pot.HELD, cents, columns)])
 
 
-def release(requester_id: int, cents: int, **about: Any) -> None:
-    post(requester_id, [Move(Kind.RELEASE, Pot.HELD, Pot.AVAILABLE, cents, about)])
+def release(requester_id: int, cents: int, **columns: Any) -> None:
+    post(requester_id, [Move(Kind.RELEASE, Pot.HELD, Pot.AVAILABLE, cents, columns)])
 
 
-def pay_worker(requester_id: int, worker_id: int, price: Price, source: Pot, kind: str, **about: Any) -> None:
+def pay_worker(requester_id: int, worker_id: int, price: Price, source: Pot, kind: str, **columns: Any) -> None:
     """The reward or bonus to the worker, the fee to the market."""
-    about = {**about, "worker_id": worker_id}
+    columns = {**columns, "worker_id": worker_id}
     post(
         requester_id,
         [
-            Move(kind, source, Pot.PAID, price.reward_cents, about),
-            Move(Kind.FEE, source, Pot.FEES, price.fee_cents, about),
+            Move(kind, source, Pot.PAID, price.reward_cents, columns),
+            Move(Kind.FEE, source, Pot.FEES, price.fee_cents, columns),
         ],
     )
     Worker.objects.filter(pk=worker_id).update(earned_cents=F("earned_cents") + price.reward_cents)
 
 
-def top_up(requester: Requester, cents: int, note: str = "", by: Account | None = None, form: str = "") -> None:
+def top_up(requester: Requester, cents: int, note: str = "", actor: Account | None = None, form: str = "") -> None:
     """Put money in: play money, or the record of a real payment. Once per `form`."""
     if cents <= 0:
         raise BadParameter("A top-up is more than zero.")
     with transaction.atomic():
         check_form(requester, requester.requester_id, form)
-        post(requester.pk, [Move(Kind.TOP_UP, Pot.OUTSIDE, Pot.AVAILABLE, cents, {"note": note, "by": by})])
-        record(by, "top-up", requester.requester_id, cents=cents, note=note, form=form)
+        post(requester.pk, [Move(Kind.TOP_UP, Pot.OUTSIDE, Pot.AVAILABLE, cents, {"note": note, "by": actor})])
+        record(actor, "top-up", requester.requester_id, cents=cents, note=note, form=form)
     requester.refresh_from_db()
 
 
-def refund(requester: Requester, cents: int, note: str = "", by: Account | None = None, form: str = "") -> None:
+def refund(requester: Requester, cents: int, note: str = "", actor: Account | None = None, form: str = "") -> None:
     """Give available money back to the requester, outside the market. Once per `form`. Raises InsufficientFunds."""
     if cents <= 0:
         raise BadParameter("A refund is more than zero.")
     with transaction.atomic():
         check_form(requester, requester.requester_id, form)
-        post(requester.pk, [Move(Kind.REFUND, Pot.AVAILABLE, Pot.OUTSIDE, cents, {"note": note, "by": by})])
-        record(by, "refund", requester.requester_id, cents=cents, note=note, form=form)
+        post(requester.pk, [Move(Kind.REFUND, Pot.AVAILABLE, Pot.OUTSIDE, cents, {"note": note, "by": actor})])
+        record(actor, "refund", requester.requester_id, cents=cents, note=note, form=form)
     requester.refresh_from_db()
 
 
-def record_payout(worker: Worker, cents: int, reference: str, by: Account | None = None, form: str = "") -> Payout:
+def record_payout(worker: Worker, cents: int, reference: str, actor: Account | None = None, form: str = "") -> Payout:
     """Note that a worker was paid outside the market. Never more than is owed, and once per `form`."""
     if cents <= 0:
         raise BadParameter("A payout is more than zero.")
@@ -119,57 +119,38 @@ def record_payout(worker: Worker, cents: int, reference: str, by: Account | None
                 f"Worker {worker.worker_id} is owed ${dollars(worker.owed_cents)}, less than ${dollars(cents)}. "
                 "Nothing was recorded."
             )
-        payout = Payout.objects.create(worker=worker, cents=cents, reference=reference, at=clock.now(), by=by)
-        record(by, "payout", worker.worker_id, cents=cents, reference=reference, form=form)
+        payout = Payout.objects.create(worker=worker, cents=cents, reference=reference, at=clock.now(), by=actor)
+        record(actor, "payout", worker.worker_id, cents=cents, reference=reference, form=form)
     worker.refresh_from_db()
     return payout
-
-
-def check_form(owner: Requester | Worker, subject: str, form: str) -> None:
-    """Raises SentBefore when this form has done its work already. Two at once take turns at the owner's row."""
-    if form:
-        type(owner).objects.select_for_update().get(pk=owner.pk)
-        if AuditEntry.objects.filter(subject=subject, detail__form=form).exists():
-            raise SentBefore
 
 
 @dataclass(frozen=True)
 class Balances:
     """One requester's money, added up from the transfers (not from the cached columns)."""
 
-    put_in: int
-    available: int
-    held: int
-    paid: int
-    fees: int
+    put_in_cents: int
+    available_cents: int
+    held_cents: int
+    paid_cents: int
+    fees_cents: int
 
 
 def balances(requester: Requester) -> Balances:
-    """Recount from the transfers; `audit_books` compares."""
+    """Recount from the transfers; `books_agree` compares."""
     rows = Transfer.objects.filter(requester=requester).values("source", "target").annotate(cents=Sum("cents"))
     total: Counter[str] = Counter()
     for row in rows:
         total[row["source"]] -= row["cents"]
         total[row["target"]] += row["cents"]
-    return Balances(
-        put_in=-total[Pot.OUTSIDE],
-        available=total[Pot.AVAILABLE],
-        held=total[Pot.HELD],
-        paid=total[Pot.PAID],
-        fees=total[Pot.FEES],
-    )
+    pots = (Pot.AVAILABLE, Pot.HELD, Pot.PAID, Pot.FEES)
+    return Balances(-total[Pot.OUTSIDE], *(total[pot] for pot in pots))
 
 
 def books_agree(requester: Requester) -> bool:
     """The cached balances equal the transfers, and the parts equal the whole."""
     requester.refresh_from_db()
-    counted = balances(requester)
-    cached = Balances(
-        requester.put_in_cents,
-        requester.available_cents,
-        requester.held_cents,
-        requester.paid_cents,
-        requester.fees_cents,
-    )
-    whole = counted.available + counted.held + counted.paid + counted.fees
-    return counted == cached and counted.put_in == whole
+    recounted = balances(requester)
+    cached = Balances(**{column.name: getattr(requester, column.name) for column in fields(Balances)})
+    total_cents = recounted.available_cents + recounted.held_cents + recounted.paid_cents + recounted.fees_cents
+    return recounted == cached and recounted.put_in_cents == total_cents

@@ -5,22 +5,10 @@ from dataclasses import dataclass
 
 from annotation.common.money import money as dollars
 from annotation.marketplace.errors import BadParameter
+from annotation.marketplace.models import FeeRates
 
 LARGE = 10
 """From this many assignments on, a HIT costs the additional fee."""
-
-
-@dataclass(frozen=True)
-class FeeRates:
-    """The operator's fees, in percent of the amount paid, with Amazon's as defaults."""
-
-    percent: int = 20
-    large_percent: int = 20
-    """On top, for HITs with ten or more assignments."""
-    masters_percent: int = 5
-    """On top, for HITs that ask for Masters."""
-    least_cents: int = 1
-    """Per assignment or bonus."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +23,14 @@ class Price:
         return self.reward_cents + self.fee_cents
 
 
-def cents(amount: str, most: int = 10**9) -> int:
+def cents(amount: str, maximum: int = 10**9) -> int:
     """ "1", "1." , "1.5" and "1.50" in cents; signs, other digits and parts of a cent are refused, not guessed."""
     if not re.fullmatch(r"[0-9]{1,20}(\.[0-9]{0,2})?", amount):
         raise BadParameter(f"{amount[:40]!r} is not an amount: write dollars such as 0.10, without a sign.")
-    whole, _, part = amount.partition(".")
-    value = int(whole) * 100 + int((part + "00")[:2])
-    if value > most:
-        raise BadParameter(f"{amount} is more than this marketplace handles at once ({dollars(most)}).")
+    whole_dollars, _, fraction = amount.partition(".")
+    value = int(whole_dollars) * 100 + int((fraction + "00")[:2])
+    if value > maximum:
+        raise BadParameter(f"{amount} is more than this marketplace handles at once ({dollars(maximum)}).")
     return value
 
 

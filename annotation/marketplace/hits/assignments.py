@@ -8,6 +8,7 @@ from django.db.models import F
 from annotation.common import clock
 from annotation.marketplace.books import books
 from annotation.marketplace.books.money import bonus_price
+from annotation.marketplace.checks import check_length
 from annotation.marketplace.errors import AssignmentDoesNotExist, BadParameter, InvalidAssignmentState, InvalidHITState
 from annotation.marketplace.models import (
     HIT,
@@ -22,7 +23,6 @@ from annotation.marketplace.models import (
 from annotation.marketplace.people import notices
 
 from . import lifecycle
-from .hits import check_length
 from .request_tokens import check_token, use_token
 
 State = Assignment.State
@@ -32,10 +32,10 @@ LONGEST_FEEDBACK = 1024
 
 def own_assignment(requester: Requester, assignment_id: str) -> Assignment:
     """An assignment that was submitted to this requester. Raises AssignmentDoesNotExist."""
-    found = Assignment.objects.select_related("hit__hit_type", "worker").filter(
+    matches = Assignment.objects.select_related("hit__hit_type", "worker").filter(
         assignment_id=assignment_id, hit__requester=requester
     )
-    assignment = found.first()
+    assignment = matches.first()
     if assignment is None:
         raise AssignmentDoesNotExist(f"Assignment {assignment_id} does not exist, or is not for a HIT of yours.")
     return assignment
@@ -51,7 +51,7 @@ def approve_assignment(
     requester: Requester, assignment_id: str, feedback: str = "", override_rejection: bool = False
 ) -> Assignment:
     """Approve and pay. Approving what is approved changes nothing, so that a retry is safe."""
-    check_length("RequesterFeedback", feedback, LONGEST_FEEDBACK, least=0)
+    check_length("RequesterFeedback", feedback, LONGEST_FEEDBACK, minimum=0)
     with transaction.atomic():
         hit, assignment = _locked(requester, assignment_id)
         if assignment.state == State.APPROVED:
@@ -108,11 +108,11 @@ def reject_assignment(requester: Requester, assignment_id: str, feedback: str) -
     return assignment
 
 
-def _wrong_state(assignment: Assignment, wanted: str, override: bool = False) -> InvalidAssignmentState:
+def _wrong_state(assignment: Assignment, verb: str, override: bool = False) -> InvalidAssignmentState:
     hint = " To approve it after all, set OverrideRejection." if override else ""
     return InvalidAssignmentState(
         f"This operation can be called with a status of: Submitted. Assignment {assignment.assignment_id} is "
-        f"{assignment.state} and can't be {wanted}.{hint}"
+        f"{assignment.state} and can't be {verb}.{hint}"
     )
 
 
@@ -139,8 +139,8 @@ def send_bonus(
             )
         use_token(requester, "bonus", token, assignment.hit)
         cost = bonus_price(cents, MarketSettings.current().rates)
-        about = {"hit": assignment.hit, "assignment": assignment, "note": reason[:200]}
-        books.pay_worker(requester.pk, assignment.worker_id, cost, Pot.AVAILABLE, Transfer.Kind.BONUS, **about)
+        columns = {"hit": assignment.hit, "assignment": assignment, "note": reason[:200]}
+        books.pay_worker(requester.pk, assignment.worker_id, cost, Pot.AVAILABLE, Transfer.Kind.BONUS, **columns)
         notices.tell_worker(assignment.worker, f"You received a bonus from {requester.name}", reason, requester)
         return BonusPayment.objects.create(
             requester=requester,

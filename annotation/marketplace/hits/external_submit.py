@@ -17,8 +17,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.marketplace.errors import BadParameter, NotYours, Refused
 from annotation.marketplace.models import Assignment
+from annotation.marketplace.questions.answers import answers_from_fields
 
-from .answers import answers_from_fields
 from .work import submit_assignment
 
 PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -61,12 +61,12 @@ external_submit.cleans_its_form = True  # type: ignore[attr-defined]
 @require_safe
 def submitted(request: HttpRequest) -> HttpResponse:
     """The receipt, for whoever knows the assignment id; it appears in the frame of our own work page, and no other."""
-    found = Assignment.objects.filter(
+    assignment = Assignment.objects.filter(
         assignment_id=request.GET.get("assignmentId", ""), state__in=Assignment.DELIVERED
     ).first()
-    if found is None:
+    if assignment is None:
         return render(request, TEMPLATE, {"message": NotYours.sentence}, status=404)
-    return render(request, TEMPLATE, {"assignment": found})
+    return render(request, TEMPLATE, {"assignment": assignment})
 
 
 def take_answers(fields: QueryDict) -> Assignment:

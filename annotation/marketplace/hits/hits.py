@@ -10,7 +10,8 @@ from django.db import IntegrityError, transaction
 
 from annotation.common import clock
 from annotation.marketplace.books import books
-from annotation.marketplace.books.money import LARGE, price
+from annotation.marketplace.books.money import LARGE, Price, price
+from annotation.marketplace.checks import DAY, check_length, check_range
 from annotation.marketplace.errors import (
     BadParameter,
     HITTypeDoesNotExist,
@@ -20,14 +21,13 @@ from annotation.marketplace.errors import (
 from annotation.marketplace.models import HIT, HITType, MarketSettings, Requester
 from annotation.marketplace.people import notices
 from annotation.marketplace.qualifications.eligibility import asks_for_masters
-from annotation.marketplace.qualifications.requirements import check_types_exist, checked
+from annotation.marketplace.qualifications.requirements import check_types_exist, normalize_requirements
+from annotation.marketplace.questions.questions import parse_question
 
 from . import lifecycle
-from .questions import parse_question
 from .request_tokens import check_token, use_token
 
 Status = HIT.Status
-DAY = 24 * 3600
 MOST_ASSIGNMENTS = 10**9
 DURATIONS = (30, 365 * DAY)
 LIFETIMES = (30, 365 * DAY)
@@ -50,7 +50,7 @@ class TypeValues:
         """The documented limits. Raises BadParameter."""
         check_length("Title", self.title, 128)
         check_length("Description", self.description, 2000)
-        check_length("Keywords", self.keywords, 1000, least=0)
+        check_length("Keywords", self.keywords, 1000, minimum=0)
         check_range("AssignmentDurationInSeconds", self.assignment_seconds, *DURATIONS)
         check_range("AutoApprovalDelayInSeconds", self.auto_approve_seconds, *AUTO_APPROVALS)
 
@@ -59,23 +59,13 @@ class TypeValues:
         return hashlib.sha256(json.dumps(self.__dict__, sort_keys=True).encode()).hexdigest()
 
 
-def check_length(name: str, text: str, most: int, least: int = 1) -> None:
-    if not least <= len(text) <= most or (least and not text.strip()):
-        raise BadParameter(f"{name} has {len(text)} characters; {least} to {most} are allowed.")
-
-
-def check_range(name: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise BadParameter(f"{name} is {value}; {least} to {most} are allowed.")
-
-
 def register_hit_type(requester: Requester, values: TypeValues) -> HITType:
     """The requester's HIT type with these values: the one there is, or a new one."""
     values.check()
-    values = TypeValues(**{**values.__dict__, "requirements": checked(values.requirements)})
-    found = HITType.objects.filter(requester=requester, fingerprint=values.fingerprint).first()
-    if found is not None:
-        return found
+    values = TypeValues(**{**values.__dict__, "requirements": normalize_requirements(values.requirements)})
+    hit_type = HITType.objects.filter(requester=requester, fingerprint=values.fingerprint).first()
+    if hit_type is not None:
+        return hit_type
     try:
         with transaction.atomic():
             return HITType.objects.create(
@@ -86,10 +76,10 @@ def register_hit_type(requester: Requester, values: TypeValues) -> HITType:
 
 
 def own_hit_type(requester: Requester, hit_type_id: str) -> HITType:
-    found = HITType.objects.filter(requester=requester, hit_type_id=hit_type_id).first()
-    if found is None:
+    hit_type = HITType.objects.filter(requester=requester, hit_type_id=hit_type_id).first()
+    if hit_type is None:
         raise HITTypeDoesNotExist(f"HIT type {hit_type_id} does not exist, or is not yours.")
-    return found
+    return hit_type
 
 
 def create_hit(
@@ -105,17 +95,12 @@ def create_hit(
     """Publish a HIT and hold its money. Raises AlreadyDone, BadXML, BadParameter or InsufficientFunds."""
     check_range("LifetimeInSeconds", lifetime_seconds, *LIFETIMES)
     check_range("MaxAssignments", max_assignments, 1, MOST_ASSIGNMENTS)
-    check_length("RequesterAnnotation", annotation, 255, least=0)
+    check_length("RequesterAnnotation", annotation, 255, minimum=0)
     parse_question(question)
     check_types_exist(hit_type.requirements)
     now = clock.now()
     with transaction.atomic():
-        cost = price(
-            hit_type.reward_cents,
-            max_assignments,
-            asks_for_masters(hit_type.requirements),
-            MarketSettings.current().rates,
-        )
+        cost = _price(hit_type, max_assignments)
         expires_at = now + timedelta(seconds=lifetime_seconds)
         hit = HIT.objects.create(
             requester=requester,
@@ -136,20 +121,25 @@ def create_hit(
     return hit
 
 
-def extend_hit(requester: Requester, hit_id: str, more: int, token: str | None = None) -> HIT:
+def _price(hit_type: HITType, max_assignments: int) -> Price:
+    masters = asks_for_masters(hit_type.requirements)
+    return price(hit_type.reward_cents, max_assignments, masters, MarketSettings.current().rates)
+
+
+def extend_hit(requester: Requester, hit_id: str, additional: int, token: str | None = None) -> HIT:
     """More places. A HIT made with fewer than ten can't grow to ten or more: its fee was agreed for a small one."""
-    check_range("NumberOfAdditionalAssignments", more, 1, MOST_ASSIGNMENTS)
+    check_range("NumberOfAdditionalAssignments", additional, 1, MOST_ASSIGNMENTS)
     with transaction.atomic():
         check_token(requester, "extend", token)
         hit = _open_book(requester, hit_id)
-        if hit.max_assignments < LARGE <= hit.max_assignments + more:
+        if hit.max_assignments < LARGE <= hit.max_assignments + additional:
             raise InvalidMaximumAssignmentsIncrease(
                 f"HIT {hit_id} was made with fewer than {LARGE} assignments and can't be extended to {LARGE} or more. "
                 "Create another HIT for the rest."
             )
-        check_range("MaxAssignments", hit.max_assignments + more, 1, MOST_ASSIGNMENTS)
+        check_range("MaxAssignments", hit.max_assignments + additional, 1, MOST_ASSIGNMENTS)
         use_token(requester, "extend", token, hit)
-        hit.max_assignments += more
+        hit.max_assignments += additional
         lifecycle.settle(hit)
         notices.announce(hit, "HITExtended")
     return hit
@@ -170,10 +160,10 @@ def update_expiration(requester: Requester, hit_id: str, expire_at: datetime) ->
         raise BadParameter("ExpireAt is more than 365 days ahead.")
     with transaction.atomic():
         hit = _open_book(requester, hit_id)
-        later = expire_at > hit.expires_at
+        is_later = expire_at > hit.expires_at
         hit.expires_at = expire_at
         lifecycle.settle(hit)
-        if later:
+        if is_later:
             notices.announce(hit, "HITExtended")
     return hit
 
@@ -196,8 +186,7 @@ def update_hit_type(requester: Requester, hit_id: str, hit_type_id: str) -> HIT:
         hit_type = own_hit_type(requester, hit_type_id)
         check_types_exist(hit_type.requirements)
         hit = _open_book(requester, hit_id)
-        masters = asks_for_masters(hit_type.requirements)
-        cost = price(hit_type.reward_cents, hit.max_assignments, masters, MarketSettings.current().rates)
+        cost = _price(hit_type, hit.max_assignments)
         hit.hit_type, hit.reward_cents, hit.fee_cents = hit_type, cost.reward_cents, cost.fee_cents
         lifecycle.settle(hit)
     return hit

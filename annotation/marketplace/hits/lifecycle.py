@@ -41,10 +41,10 @@ MUTABLE = [
 
 def locked_hit(hit_id: str, requester: Requester | None = None) -> HIT:
     """The HIT, locked and up to date. With a requester, only their own. Raises HITDoesNotExist."""
-    found = HIT.objects.select_related("hit_type").select_for_update(of=("self",)).filter(hit_id=hit_id)
+    hits = HIT.objects.select_related("hit_type").select_for_update(of=("self",)).filter(hit_id=hit_id)
     if requester is not None:
-        found = found.filter(requester=requester)
-    hit = found.first()
+        hits = hits.filter(requester=requester)
+    hit = hits.first()
     if hit is None:
         raise HITDoesNotExist(f"HIT {hit_id} does not exist, or is not yours.")
     return bring_up_to_date(hit)
@@ -59,8 +59,8 @@ def bring_up_to_date(hit: HIT) -> HIT:
 
 
 def _do_due(hit: HIT, now: datetime) -> None:
-    late = hit.assignments.select_for_update().filter(state=State.ACCEPTED, deadline__lte=now)
-    for assignment in late.order_by("pk"):
+    overdue = hit.assignments.select_for_update().filter(state=State.ACCEPTED, deadline__lte=now)
+    for assignment in overdue.order_by("pk"):
         free_place(hit, assignment, State.ABANDONED, assignment.deadline)
     ripe = hit.assignments.select_for_update().filter(state=State.SUBMITTED, auto_approve_at__lte=now)
     for assignment in ripe.order_by("pk"):
@@ -127,11 +127,11 @@ def _next_due(hit: HIT) -> datetime | None:
         return None
     times = [] if hit.is_expired else [hit.expires_at]
     if hit.pending or hit.submitted:
-        found = hit.assignments.aggregate(
+        earliest = hit.assignments.aggregate(
             deadline=Min("deadline", filter=Q(state=State.ACCEPTED)),
             approval=Min("auto_approve_at", filter=Q(state=State.SUBMITTED)),
         )
-        times += [time for time in found.values() if time is not None]
+        times += [time for time in earliest.values() if time is not None]
     if hit.status in (Status.REVIEWABLE, Status.REVIEWING) and not hit.submitted:
         times.append((hit.reviewable_at or hit.expires_at) + DISPOSE_AFTER)
     return min(times, default=None)
@@ -181,7 +181,7 @@ def pay(hit: HIT, assignment: Assignment) -> None:
 
 
 @dataclass(frozen=True)
-class Ticked:
+class TickResult:
     """What one tick did."""
 
     hits: int
@@ -192,14 +192,14 @@ class Ticked:
     """Notices that arrived at their callback."""
 
 
-def tick() -> Ticked:
+def tick() -> TickResult:
     """Do everything that is due. Safe to run anywhere, any number of times, at once."""
     now = clock.now()
     hits = catch_up(limit=10_000)
-    late = QualificationRequest.objects.filter(state="Started", deadline__lte=now)
-    lapsed = late.update(state=QualificationRequest.State.LAPSED)
+    overdue_tests = QualificationRequest.objects.filter(state="Started", deadline__lte=now)
+    lapsed = overdue_tests.update(state=QualificationRequest.State.LAPSED)
     RequestToken.objects.filter(used_at__lte=now - TOKEN_LIFE).delete()
-    return Ticked(hits, lapsed, notices.deliver_due(now))
+    return TickResult(hits, lapsed, notices.deliver_due(now))
 
 
 def catch_up(requester: Requester | None = None, limit: int = 500) -> int:

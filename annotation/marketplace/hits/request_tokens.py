@@ -13,12 +13,12 @@ def check_token(requester: Requester, kind: str, token: str | None) -> None:
     """Raises AlreadyDone, with the HIT's id in the message, when the token was used in the last 24 hours."""
     if token is None:
         return
-    used = RequestToken.objects.filter(requester=requester, kind=kind, token=token).select_related("hit").first()
-    if used is None:
+    used_token = RequestToken.objects.filter(requester=requester, kind=kind, token=token).select_related("hit").first()
+    if used_token is None:
         return
-    if used.used_at > clock.now() - TOKEN_LIFE:
-        raise AlreadyDone(_sentence(kind, used.hit.hit_id))
-    used.delete()
+    if used_token.used_at > clock.now() - TOKEN_LIFE:
+        raise AlreadyDone(_sentence(kind, used_token.hit.hit_id))
+    used_token.delete()
 
 
 def use_token(requester: Requester, kind: str, token: str | None, hit: HIT) -> None:

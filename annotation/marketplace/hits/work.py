@@ -26,11 +26,11 @@ from annotation.marketplace.errors import (
 )
 from annotation.marketplace.models import HIT, Assignment, HITType, Worker, WorkerBlock
 from annotation.marketplace.people import notices
-from annotation.marketplace.qualifications.eligibility import Action, Requirement, standing_of, unmet
+from annotation.marketplace.qualifications.eligibility import Action, Requirement, profile_of, unmet
+from annotation.marketplace.questions.answers import parse_answers
+from annotation.marketplace.questions.questions import Question, parse_question
 
 from . import lifecycle
-from .answers import check_answers
-from .questions import Question, parse_question
 
 State = Assignment.State
 SORTS = {
@@ -63,18 +63,18 @@ class Preview:
     hit: HIT
     question: Question
     unmet: list[Requirement]
-    held: Assignment | None
+    assignment: Assignment | None
     """The worker's own assignment on it, where there is one."""
 
 
 def open_hits(worker: Worker | None) -> QuerySet[HIT]:
     """HITs with a free place that this worker has not worked on, of requesters who have not blocked them."""
-    found = HIT.objects.filter(status=HIT.Status.ASSIGNABLE, expires_at__gt=clock.now(), requester__is_active=True)
+    hits = HIT.objects.filter(status=HIT.Status.ASSIGNABLE, expires_at__gt=clock.now(), requester__is_active=True)
     if worker is None:
-        return found
-    mine = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker, state__in=Assignment.PLACED)
+        return hits
+    own_assignments = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker, state__in=Assignment.PLACED)
     blocked = WorkerBlock.objects.filter(requester=OuterRef("requester"), worker=worker)
-    return found.exclude(Exists(mine)).exclude(Exists(blocked))
+    return hits.exclude(Exists(own_assignments)).exclude(Exists(blocked))
 
 
 def search_hits(
@@ -86,27 +86,27 @@ def search_hits(
     sort: str = "newest",
 ) -> list[Group]:
     """Groups of HITs this worker may see, in a constant number of queries. Unknown sorts fall back to newest."""
-    found = open_hits(worker).filter(hit_type__reward_cents__gte=least_cents)
+    hits = open_hits(worker).filter(hit_type__reward_cents__gte=least_cents)
     for word in query.split()[:10]:
-        found = found.filter(
+        hits = hits.filter(
             Q(hit_type__title__icontains=word)
             | Q(hit_type__description__icontains=word)
             | Q(hit_type__keywords__icontains=word)
             | Q(requester__name__icontains=word)
         )
-    counted = found.values("hit_type").annotate(
+    by_type = hits.values("hit_type").annotate(
         count=Count("pk"), newest=Max("created_at"), expires=Max("expires_at"), first=Min("pk")
     )
-    rows = list(counted.order_by(*SORTS.get(sort, SORTS["newest"])))
+    rows = list(by_type.order_by(*SORTS.get(sort, SORTS["newest"])))
     types = HITType.objects.select_related("requester").in_bulk([row["hit_type"] for row in rows])
     first = dict(HIT.objects.filter(pk__in=[row["first"] for row in rows]).values_list("pk", "hit_id"))
-    standing = standing_of(worker)
+    profile = profile_of(worker)
     groups = []
     for row in rows:
         hit_type = types[row["hit_type"]]
-        if unmet(hit_type.requirements, standing, Action.DISCOVER):
+        if unmet(hit_type.requirements, profile, Action.DISCOVER):
             continue
-        missing = unmet(hit_type.requirements, standing, Action.ACCEPT)
+        missing = unmet(hit_type.requirements, profile, Action.ACCEPT)
         if missing and only_qualified:
             continue
         groups.append(Group(hit_type, row["count"], row["newest"], row["expires"], first[row["first"]], missing))
@@ -118,15 +118,15 @@ def preview_hit(worker: Worker | None, hit_id: str) -> Preview:
     hit = HIT.objects.select_related("hit_type", "requester").filter(hit_id=hit_id).first()
     if hit is None or hit.status == HIT.Status.DISPOSED or not hit.requester.is_active:
         raise HITDoesNotExist(f"There is no HIT {hit_id}.")
-    held = worker and Assignment.objects.filter(hit=hit, worker=worker, state__in=Assignment.PLACED).first()
-    standing, requirements = standing_of(worker), hit.hit_type.requirements
-    if not held:
+    assignment = worker and Assignment.objects.filter(hit=hit, worker=worker, state__in=Assignment.PLACED).first()
+    profile, requirements = profile_of(worker), hit.hit_type.requirements
+    if not assignment:
         _check_not_blocked(hit, worker)
-        if unmet(requirements, standing, Action.DISCOVER):
+        if unmet(requirements, profile, Action.DISCOVER):
             raise HITDoesNotExist(f"There is no HIT {hit_id}.")
-        if unmet(requirements, standing, Action.PREVIEW):
+        if unmet(requirements, profile, Action.PREVIEW):
             raise NotQualified("You don't have the qualifications to preview this HIT.")
-    return Preview(hit, parse_question(hit.question), unmet(requirements, standing, Action.ACCEPT), held or None)
+    return Preview(hit, parse_question(hit.question), unmet(requirements, profile, Action.ACCEPT), assignment or None)
 
 
 def _check_not_blocked(hit: HIT, worker: Worker | None) -> None:
@@ -156,10 +156,10 @@ def accept_from_group(worker: Worker, hit_type: HITType) -> Assignment:
 
 def _take(hit: HIT, worker: Worker) -> Assignment:
     """One more place of a locked HIT for this worker."""
-    mine = Assignment.objects.filter(hit=hit, worker=worker, state__in=Assignment.PLACED).first()
-    if mine is not None:
-        if mine.state == State.ACCEPTED:
-            return mine
+    existing = Assignment.objects.filter(hit=hit, worker=worker, state__in=Assignment.PLACED).first()
+    if existing is not None:
+        if existing.state == State.ACCEPTED:
+            return existing
         raise AlreadyTaken
     _check_may_accept(hit, worker)
     if hit.status != HIT.Status.ASSIGNABLE or not hit.requester.is_active:
@@ -188,13 +188,13 @@ def _check_may_accept(hit: HIT, worker: Worker) -> None:
     if not worker.is_active:
         raise Blocked("The operator has closed this account. Write to them if you think that is wrong.")
     _check_not_blocked(hit, worker)
-    standing = standing_of(worker)
-    if unmet(hit.hit_type.requirements, standing, Action.DISCOVER):
+    profile = profile_of(worker)
+    if unmet(hit.hit_type.requirements, profile, Action.DISCOVER):
         raise HITDoesNotExist(f"There is no HIT {hit.hit_id}.")
-    if unmet(hit.hit_type.requirements, standing, Action.ACCEPT):
+    if unmet(hit.hit_type.requirements, profile, Action.ACCEPT):
         raise NotQualified
-    holds = Assignment.objects.filter(worker=worker, state=State.ACCEPTED, deadline__gt=clock.now()).count()
-    if holds >= settings.MARKETPLACE_ACCEPT_LIMIT:
+    accepted_count = Assignment.objects.filter(worker=worker, state=State.ACCEPTED, deadline__gt=clock.now()).count()
+    if accepted_count >= settings.MARKETPLACE_ACCEPT_LIMIT:
         raise TooManyAtOnce
 
 
@@ -214,7 +214,7 @@ def submit_assignment(assignment_id: str, answer_xml: str, worker: Worker | None
 
     Raises NotYours, AlreadySubmitted, GivenBack, TimeIsUp or BadXML; nothing is changed then.
     """
-    check_answers(answer_xml)
+    parse_answers(answer_xml)
     with transaction.atomic():
         hit, assignment = _locked(assignment_id, worker)
         if assignment.state in Assignment.DELIVERED:
@@ -238,14 +238,14 @@ def submit_assignment(assignment_id: str, answer_xml: str, worker: Worker | None
 
 
 def _locked(assignment_id: str, worker: Worker | None) -> tuple[HIT, Assignment]:
-    found = Assignment.objects.filter(assignment_id=assignment_id)
+    assignments = Assignment.objects.filter(assignment_id=assignment_id)
     if worker is not None:
-        found = found.filter(worker=worker)
-    hit_id = found.values_list("hit__hit_id", flat=True).first()
+        assignments = assignments.filter(worker=worker)
+    hit_id = assignments.values_list("hit__hit_id", flat=True).first()
     if hit_id is None:
         raise NotYours
     hit = lifecycle.locked_hit(hit_id)
-    return hit, found.select_for_update().get()
+    return hit, assignments.select_for_update().get()
 
 
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ class Earnings:
     """A worker's money by state, in cents."""
 
     approved: int
-    waiting: int
+    submitted: int
     """Submitted and not judged yet."""
     bonuses: int
     paid_out: int
@@ -266,7 +266,7 @@ class Earnings:
 def earnings_of(worker: Worker) -> Earnings:
     by_state = worker.assignments.aggregate(
         approved=Sum("reward_cents", filter=Q(state=State.APPROVED), default=0),
-        waiting=Sum("reward_cents", filter=Q(state=State.SUBMITTED), default=0),
+        submitted=Sum("reward_cents", filter=Q(state=State.SUBMITTED), default=0),
     )
     bonuses = worker.bonus_payments.aggregate(sum=Sum("cents", default=0))["sum"]
-    return Earnings(by_state["approved"], by_state["waiting"], bonuses, worker.paid_out_cents)
+    return Earnings(by_state["approved"], by_state["submitted"], bonuses, worker.paid_out_cents)

@@ -3,7 +3,7 @@
 from .books import BonusPayment, Payout, Pot, Transfer
 from .hits import HIT, Assignment, HITType, RequestToken
 from .messages import Message, Notice
-from .people import AccessKey, Account, AuditEntry, Invitation, MarketSettings, Requester, Worker
+from .people import AccessKey, Account, AuditEntry, FeeRates, Invitation, MarketSettings, Requester, Worker
 from .qualifications import Qualification, QualificationRequest, QualificationType, WorkerBlock
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Assignment",
     "AuditEntry",
     "BonusPayment",
+    "FeeRates",
     "HITType",
     "Invitation",
     "MarketSettings",

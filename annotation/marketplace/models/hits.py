@@ -94,14 +94,14 @@ class HIT(models.Model):
         return self.hit_id
 
     @property
-    def taken(self) -> int:
+    def places_taken(self) -> int:
         """Places that are gone: accepted, submitted or judged."""
         return self.pending + self.submitted + self.approved + self.rejected
 
     @property
     def available(self) -> int:
         """Places left, as NumberOfAssignmentsAvailable counts them."""
-        return self.max_assignments - self.taken
+        return self.max_assignments - self.places_taken
 
     @property
     def completed(self) -> int:

@@ -1,5 +1,6 @@
 """Who signs in: accounts, and what they are on the market: requesters, workers, operators."""
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib.auth.models import AbstractUser
@@ -7,7 +8,6 @@ from django.db import models
 from django.db.models import F, Q
 
 from annotation.marketplace import ids
-from annotation.marketplace.books.money import FeeRates
 
 
 class Account(AbstractUser):
@@ -18,7 +18,7 @@ class Account(AbstractUser):
 
 
 class Requester(models.Model):
-    """Who publishes HITs, and the state of their money (each change is a Transfer, see books.py)."""
+    """Who publishes HITs, and the state of their money (each change is a Transfer, see books/books.py)."""
 
     account = models.OneToOneField(Account, on_delete=models.PROTECT, null=True, blank=True, related_name="requester")
     requester_id = models.CharField(max_length=64, unique=True, default=ids.customer_id)
@@ -82,12 +82,12 @@ class Worker(models.Model):
     @property
     def percent_approved(self) -> int:
         """100 for somebody nobody has judged yet, so that beginners can begin."""
-        judged = self.approved_count + self.rejected_count
-        return 100 * self.approved_count // judged if judged else 100
+        judged_count = self.approved_count + self.rejected_count
+        return 100 * self.approved_count // judged_count if judged_count else 100
 
 
 class AccessKey(models.Model):
-    """A requester's key. The secret is derived from SECRET_KEY and `salt` (keys.py): it is stored nowhere."""
+    """A requester's key. The secret is derived from SECRET_KEY and `salt` (people.access_keys); it is not stored."""
 
     requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="access_keys")
     key_id = models.CharField(max_length=32, unique=True, default=ids.access_key_id)
@@ -130,6 +130,19 @@ class Invitation(models.Model):
 
     def is_open(self, now: datetime) -> bool:
         return self.used_at is None and now < self.expires_at
+
+
+@dataclass(frozen=True)
+class FeeRates:
+    """The operator's fees, in percent of the amount paid, with Amazon's as defaults."""
+
+    percent: int = 20
+    large_percent: int = 20
+    """On top, for HITs with ten or more assignments."""
+    masters_percent: int = 5
+    """On top, for HITs that ask for Masters."""
+    least_cents: int = 1
+    """Per assignment or bonus."""
 
 
 class MarketSettings(models.Model):

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST
 from annotation.common import clock
 from annotation.common.demo_accounts import PASSWORD
 from annotation.marketplace.errors import Refused
-from annotation.marketplace.models import Account, Invitation, MarketSettings
+from annotation.marketplace.models import Account, Invitation, MarketSettings, Requester, Worker
 from annotation.marketplace.people import sign_up_requester, sign_up_worker
 
 from .errors import error_page
@@ -115,21 +115,13 @@ def _may_join(invitation: Invitation | None) -> bool:
 
 
 def _sign_up(role: str, code: str, facts: dict[str, Any]) -> Account:
+    member: Requester | Worker
     if role == Invitation.Role.REQUESTER:
-        made = sign_up_requester(
-            facts["username"], facts["password"], code=code, name=facts["name"], email=facts["email"]
-        )
+        member = sign_up_requester(code=code, **facts)
     else:
-        made = sign_up_worker(  # type: ignore[assignment]
-            facts["username"],
-            facts["password"],
-            code=code,
-            email=facts["email"],
-            country=facts["country"].upper(),
-            is_adult=facts["is_adult"],
-        )
-    assert made.account is not None
-    return made.account
+        member = sign_up_worker(code=code, **{**facts, "country": facts["country"].upper()})
+    assert member.account is not None
+    return member.account
 
 
 @sensitive_post_parameters()

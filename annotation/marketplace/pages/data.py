@@ -26,65 +26,67 @@ def everything_about(worker: Worker) -> dict[str, Any]:
         },
         "assignments": [
             {
-                "assignment_id": one.assignment_id,
-                "hit_id": one.hit.hit_id,
-                "title": one.hit.hit_type.title,
-                "requester": one.hit.requester.name,
-                "state": one.state,
-                "reward_usd": dollars(one.reward_cents),
-                "accepted_at": one.accepted_at,
-                "submitted_at": one.submitted_at,
-                "approved_at": one.approved_at,
-                "rejected_at": one.rejected_at,
-                "ended_at": one.ended_at,
-                "answer": one.answer,
-                "feedback": one.feedback,
+                "assignment_id": assignment.assignment_id,
+                "hit_id": assignment.hit.hit_id,
+                "title": assignment.hit.hit_type.title,
+                "requester": assignment.hit.requester.name,
+                "state": assignment.state,
+                "reward_usd": dollars(assignment.reward_cents),
+                "accepted_at": assignment.accepted_at,
+                "submitted_at": assignment.submitted_at,
+                "approved_at": assignment.approved_at,
+                "rejected_at": assignment.rejected_at,
+                "ended_at": assignment.ended_at,
+                "answer": assignment.answer,
+                "feedback": assignment.feedback,
             }
-            for one in worker.assignments.select_related("hit__hit_type", "hit__requester").order_by("accepted_at")
+            for assignment in worker.assignments.select_related("hit__hit_type", "hit__requester").order_by(
+                "accepted_at"
+            )
         ],
         "bonuses": [
             {
-                "assignment_id": one.assignment.assignment_id,
-                "requester": one.requester.name,
-                "amount_usd": dollars(one.cents),
-                "reason": one.reason,
-                "granted_at": one.granted_at,
+                "assignment_id": bonus.assignment.assignment_id,
+                "requester": bonus.requester.name,
+                "amount_usd": dollars(bonus.cents),
+                "reason": bonus.reason,
+                "granted_at": bonus.granted_at,
             }
-            for one in worker.bonus_payments.select_related("assignment", "requester").order_by("granted_at")
+            for bonus in worker.bonus_payments.select_related("assignment", "requester").order_by("granted_at")
         ],
         "payouts": [
-            {"amount_usd": dollars(one.cents), "reference": one.reference, "at": one.at}
-            for one in worker.payouts.order_by("at")
+            {"amount_usd": dollars(payout.cents), "reference": payout.reference, "at": payout.at}
+            for payout in worker.payouts.order_by("at")
         ],
         "qualifications": [
             {
-                "name": one.qualification_type.name,
-                "qualification_type_id": one.qualification_type.qualification_type_id,
-                "value": one.value,
-                "status": one.status,
-                "granted_at": one.granted_at,
+                "name": qualification.qualification_type.name,
+                "qualification_type_id": qualification.qualification_type.qualification_type_id,
+                "value": qualification.value,
+                "status": qualification.status,
+                "granted_at": qualification.granted_at,
             }
-            for one in worker.qualifications.select_related("qualification_type").order_by("granted_at")
+            for qualification in worker.qualifications.select_related("qualification_type").order_by("granted_at")
         ],
         "qualification_requests": [
             {
-                "name": one.qualification_type.name,
-                "state": one.state,
-                "started_at": one.started_at,
-                "submitted_at": one.submitted_at,
-                "answer": one.answer,
-                "reason": one.reason,
+                "name": request.qualification_type.name,
+                "state": request.state,
+                "started_at": request.started_at,
+                "submitted_at": request.submitted_at,
+                "answer": request.answer,
+                "reason": request.reason,
             }
-            for one in worker.qualification_requests.select_related("qualification_type").order_by("started_at")
+            for request in worker.qualification_requests.select_related("qualification_type").order_by("started_at")
         ],
         "messages": [
             {
-                "from": one.requester.name if one.requester else "the marketplace",
-                "subject": one.subject,
-                "body": one.body,
-                "sent_at": one.sent_at,
-                "read_at": one.read_at,
+                "from": message.requester.name if message.requester else "the marketplace",
+                "subject": message.subject,
+                "body": message.body,
+                "sent_at": message.sent_at,
+                "read_at": message.read_at,
             }
-            for one in worker.messages.select_related("requester").order_by("sent_at")
+            for message in worker.messages.select_related("requester").order_by("sent_at")
         ],
     }

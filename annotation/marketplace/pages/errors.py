@@ -11,19 +11,20 @@ from django.urls import URLPattern
 from annotation.marketplace.errors import Refused
 
 View = Callable[..., HttpResponse]
+UNREADABLE = "The request can't be read. Nothing was changed; go back and try again."
 
 
 def answers_refusals(view: View) -> View:
     """A Refused raised inside a view becomes a page with its sentence."""
 
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             return view(request, *args, **kwargs)
         except Refused as refusal:
             return error_page(request, refusal.status, str(refusal))
 
-    return wrapped
+    return wrapper
 
 
 def error_page(request: HttpRequest, status: int, sentence: str) -> HttpResponse:
@@ -33,14 +34,14 @@ def error_page(request: HttpRequest, status: int, sentence: str) -> HttpResponse
 
 def answer_wrong_methods(patterns: list[URLPattern]) -> list[URLPattern]:
     """The same addresses; Django's blank 405 becomes a page for people. Programs keep the blank one."""
-    for one in patterns:
-        one.callback = _answers_wrong_methods(one.callback)
+    for pattern in patterns:
+        pattern.callback = _answers_wrong_methods(pattern.callback)
     return patterns
 
 
 def _answers_wrong_methods(view: View) -> View:
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         response = view(request, *args, **kwargs)
         if not isinstance(response, HttpResponseNotAllowed) or not request.accepts("text/html"):
             return response
@@ -48,18 +49,17 @@ def _answers_wrong_methods(view: View) -> View:
         page["Allow"] = response["Allow"]
         return page
 
-    return wrapped
+    return wrapper
 
 
 def _wrong_method(request: HttpRequest) -> str:
     if request.method in ("GET", "HEAD"):
         return "This address only takes what a button sends. Nothing was changed."
-    return "The request can't be read. Nothing was changed; go back and try again."
+    return UNREADABLE
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    usual = "The request can't be read. Nothing was changed; go back and try again."
-    return error_page(request, 400, str(getattr(exception, "sentence", "") or usual))
+    return error_page(request, 400, str(getattr(exception, "sentence", "") or UNREADABLE))
 
 
 def denied(request: HttpRequest, exception: Exception) -> HttpResponse:

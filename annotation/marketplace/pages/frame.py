@@ -22,14 +22,20 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from annotation.marketplace.errors import BadParameter, Refused
-from annotation.marketplace.hits.answers import build_answers
 from annotation.marketplace.hits.external_submit import PREVIEW_ID
-from annotation.marketplace.hits.questions import ExternalQuestion, HTMLQuestion, Question, QuestionForm, parse_question
 from annotation.marketplace.hits.work import submit_assignment
 from annotation.marketplace.models import HIT, Assignment
 from annotation.marketplace.people.access_keys import frame_signatures
+from annotation.marketplace.questions.answers import build_answers
+from annotation.marketplace.questions.questions import (
+    ExternalQuestion,
+    HTMLQuestion,
+    Question,
+    QuestionForm,
+    parse_question,
+)
 
-from .question_form import parts, read
+from .question_form import form_elements, read_answers
 
 SALT = "annotation.marketplace.frame"
 SANDBOX = "allow-scripts allow-forms allow-popups allow-modals allow-downloads"
@@ -70,9 +76,9 @@ def frame_for(request: HttpRequest, hit: HIT, question: Question, assignment: As
         origin = origin_of(question.url)
         # On this site's own origin, scripts with allow-same-origin could lift the sandbox. So could an oddly written
         # address that a browser reads as this site.
-        ours = {origin_of(submit_origin(request)), origin_of(request.build_absolute_uri("/"))}
-        same = origin in {*ours, ODD}
-        sandbox = SANDBOX if same else f"{SANDBOX} allow-same-origin allow-popups-to-escape-sandbox"
+        own_origins = {origin_of(submit_origin(request)), origin_of(request.build_absolute_uri("/"))}
+        is_own_origin = origin in {*own_origins, ODD}
+        sandbox = SANDBOX if is_own_origin else f"{SANDBOX} allow-same-origin allow-popups-to-escape-sandbox"
         signed = {"signature": _signatures(assignment)} if assignment else {}
         return Frame(with_query(question.url, {**values, **signed}), sandbox, question.frame_height, origin)
     token = signing.dumps([hit.hit_id, values["assignmentId"]], salt=SALT, compress=True)
@@ -95,13 +101,13 @@ def with_query(url: str, values: Mapping[str, str | list[str]]) -> str:
 def origin_of(url: str) -> str:
     """Scheme, host and port as browsers write them, safe to write into a policy; 'none' where that is not sure."""
     try:
-        found = urlsplit(url)
-        host, port = _host(found.hostname or ""), found.port
+        address = urlsplit(url)
+        host, port = _host(address.hostname or ""), address.port
     except ValueError:
         return ODD
-    if "\\" in found.netloc or not re.fullmatch(r"[a-z0-9._\-]+|\[[0-9a-f:]+\]", host):
+    if "\\" in address.netloc or not re.fullmatch(r"[a-z0-9._\-]+|\[[0-9a-f:]+\]", host):
         return ODD
-    return f"{found.scheme}://{host}" + ("" if port in (None, PORTS.get(found.scheme)) else f":{port}")
+    return f"{address.scheme}://{host}" + ("" if port in (None, PORTS.get(address.scheme)) else f":{port}")
 
 
 def _host(host: str) -> str:
@@ -144,9 +150,9 @@ frame.cleans_its_form = True  # type: ignore[attr-defined]  # as externalSubmit 
 def with_helper(page: str, helper: str) -> str:
     """Put the helper first in the head: a page may call turkSetAssignmentID() before its end."""
     for opening in (r"<head(\s[^>]*)?>", r"<html(\s[^>]*)?>", r"<!doctype[^>]*>"):
-        found = re.search(opening, page, re.IGNORECASE)
-        if found:
-            return page[: found.end()] + helper + page[found.end() :]
+        match = re.search(opening, page, re.IGNORECASE)
+        if match:
+            return page[: match.end()] + helper + page[match.end() :]
     return f"<!doctype html>{helper}{page}"
 
 
@@ -162,20 +168,20 @@ def _helper(request: HttpRequest, assignment_id: str) -> str:
 
 
 def _form_page(request: HttpRequest, form: QuestionForm, assignment_id: str) -> HttpResponse:
-    filled, preview = None, assignment_id == PREVIEW_ID
+    filled_form, preview = None, assignment_id == PREVIEW_ID
     if request.method == "POST":
         try:
             if preview:
                 raise BadParameter("This is a preview. Accept the HIT first; then your answers can be handed in.")
-            filled = read(form, request.POST)
-            if not filled.problems:
-                submit_assignment(assignment_id, build_answers(filled.given))
+            filled_form = read_answers(form, request.POST)
+            if not filled_form.problems:
+                submit_assignment(assignment_id, build_answers(filled_form.answers))
                 address = f"{reverse('submitted')}?{urlencode({'assignmentId': assignment_id})}"
                 return HttpResponseRedirect(address, status=303)
         except Refused as refusal:
             return render(request, "marketplace/submitted.html", {"message": str(refusal)}, status=refusal.status)
-    context = {"parts": parts(form, filled), "preview": preview, "filled": filled}
-    return render(request, "marketplace/question_form.html", context, status=422 if filled else 200)
+    context = {"elements": form_elements(form, filled_form), "preview": preview, "filled_form": filled_form}
+    return render(request, "marketplace/question_form.html", context, status=422 if filled_form else 200)
 
 
 def _sandboxed(request: HttpRequest, response: HttpResponse, loose: bool = False) -> HttpResponse:
@@ -183,12 +189,12 @@ def _sandboxed(request: HttpRequest, response: HttpResponse, loose: bool = False
 
     Requesters' HTML may load what it likes (`loose`), as it could anywhere else on the web.
     """
-    here = origin_of(submit_origin(request))
-    sources = "* data: blob: 'unsafe-inline' 'unsafe-eval'" if loose else here
-    media = "* data: blob:" if loose else f"{here} http: https:"
+    site_origin = origin_of(submit_origin(request))
+    sources = "* data: blob: 'unsafe-inline' 'unsafe-eval'" if loose else site_origin
+    media = "* data: blob:" if loose else f"{site_origin} http: https:"
     response["Content-Security-Policy"] = (
-        f"sandbox {SANDBOX}; default-src {sources}; img-src {media}; media-src {media}; form-action {here}; "
-        f"frame-ancestors {here}; base-uri 'none'; object-src 'none'"
+        f"sandbox {SANDBOX}; default-src {sources}; img-src {media}; media-src {media}; form-action {site_origin}; "
+        f"frame-ancestors {site_origin}; base-uri 'none'; object-src 'none'"
     )
     response["Referrer-Policy"] = "no-referrer"
     response["Cache-Control"] = "no-store"

@@ -7,26 +7,26 @@ from django.views.decorators.http import require_safe
 
 from .frame import submit_origin
 from .operations import ALL, BY_NAME, GROUPS, parameters, results
-from .render import here, show
+from .render import show, visitor_of
 
 
 @login_not_required
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Anybody: the front door. Who is signed in comes to the page of their role."""
-    who = here(request)
-    if who is None:
-        return about(request)
-    if who.worker is not None:
+    visitor = visitor_of(request)
+    if visitor is None:
+        return about_page(request)
+    if visitor.worker is not None:
         return redirect("find")
-    if who.requester is not None:
+    if visitor.requester is not None:
         return redirect("requester")
-    return redirect("operator") if who.is_operator else about(request)
+    return redirect("operator") if visitor.is_operator else about_page(request)
 
 
 @login_not_required
 @require_safe
-def about(request: HttpRequest) -> HttpResponse:
+def about_page(request: HttpRequest) -> HttpResponse:
     """Anybody: what this is, and the quick start."""
     return show(request, "front/door.html", {"section": "about", "endpoint": submit_origin(request)})
 
@@ -35,7 +35,7 @@ def about(request: HttpRequest) -> HttpResponse:
 @require_safe
 def operations(request: HttpRequest) -> HttpResponse:
     """Anybody: all operations, with what isn't like Amazon's."""
-    groups = [(name, [one for one in ALL if one.group == name]) for name in GROUPS]
+    groups = [(name, [operation for operation in ALL if operation.group == name]) for name in GROUPS]
     return show(request, "front/operations.html", {"section": "operations", "groups": groups, "count": len(ALL)})
 
 
@@ -43,12 +43,12 @@ def operations(request: HttpRequest) -> HttpResponse:
 @require_safe
 def operation(request: HttpRequest, name: str) -> HttpResponse:
     """Anybody: one operation."""
-    one = BY_NAME.get(name)
-    if one is None:
+    operation = BY_NAME.get(name)
+    if operation is None:
         raise Http404(f"There is no operation {name}. The list has all {len(ALL)}.")
     context = {
         "section": "operations",
-        "one": one,
+        "operation": operation,
         "parameters": parameters(name),
         "results": results(name),
         "endpoint": submit_origin(request),

@@ -4,11 +4,11 @@ Parameters and their limits are read from botocore's service model, which is the
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
-from botocore.loaders import Loader
-from botocore.model import ServiceModel, Shape
+from botocore.model import Shape
+
+from annotation.marketplace.api.contract import service_model
 
 GROUPS = ("HITs", "Assignments", "Qualifications", "Workers", "Money", "Events")
 
@@ -22,7 +22,7 @@ class Operation:
     does: str
     differs: str = ""
     """Empty: as at Amazon's."""
-    refused: bool = False
+    is_refused: bool = False
     """It answers every call with a RequestError."""
 
 
@@ -100,7 +100,7 @@ ALL = (
         "Assignments",
         "Gave the address of a file that a worker uploaded.",
         "This market takes no uploads, so every call is answered with a RequestError. Let your own page take the file.",
-        refused=True,
+        is_refused=True,
     ),
     Operation(
         "CreateQualificationType",
@@ -167,30 +167,21 @@ ALL = (
         "Goes to an http(s) address or to the inbox on this site.",
     ),
 )
-BY_NAME = {one.name: one for one in ALL}
-
-
-@lru_cache(maxsize=1)
-def service() -> ServiceModel:
-    return ServiceModel(Loader().load_service_model("mturk", "service-2"), "mturk")
-
-
-def names() -> list[str]:
-    return list(service().operation_names)
+BY_NAME = {operation.name: operation for operation in ALL}
 
 
 def parameters(name: str) -> list[Parameter]:
     """What the operation takes, required ones first."""
-    shape = service().operation_model(name).input_shape
+    shape = service_model().operation_model(name).input_shape
     if shape is None:
         return []
     required = set(shape.metadata.get("required", []))
-    found = [Parameter(key, _kind(one), key in required, _limits(one)) for key, one in shape.members.items()]
-    return sorted(found, key=lambda one: not one.required)
+    rows = [Parameter(key, _kind(member), key in required, _limits(member)) for key, member in shape.members.items()]
+    return sorted(rows, key=lambda parameter: not parameter.required)
 
 
 def results(name: str) -> list[str]:
-    shape = service().operation_model(name).output_shape
+    shape = service_model().operation_model(name).output_shape
     return list(shape.members) if shape is not None else []
 
 

@@ -26,7 +26,7 @@ from annotation.marketplace.people.operator import (
 )
 
 from .errors import answers_refusals
-from .render import as_csv, cut, operator_of, show
+from .render import as_csv, operator_of, paginate, show
 
 SUMS = ("put_in_cents", "available_cents", "held_cents", "paid_cents", "fees_cents")
 
@@ -58,50 +58,53 @@ def requesters(request: HttpRequest) -> HttpResponse:
     rows = Requester.objects.select_related("account")
     if query:
         rows = rows.filter(Q(name__icontains=query) | Q(requester_id=query))
-    context = {"section": "requesters", "page": cut(request, rows.order_by("name", "pk")), "query": query}
+    context = {"section": "requesters", "page": paginate(request, rows.order_by("name", "pk")), "query": query}
     return show(request, "operator/requesters.html", context)
 
 
 @answers_refusals
 def requester(request: HttpRequest, requester_id: str) -> HttpResponse:
     """The operator: one requester's money; top-ups, refunds, closing."""
-    by = operator_of(request)
-    found = requester_by_id(requester_id)
+    operator_of(request)
+    requester = requester_by_id(requester_id)
     if request.method == "POST":
         try:
-            _change_requester(request, found)
+            _change_requester(request, requester)
         except Refused as refusal:
             messages.warning(request, str(refusal))
         return redirect("operator-requester", requester_id)
     context = {
         "section": "requesters",
-        "one": found,
-        "agree": books_agree(found),
-        "page": cut(request, found.transfers.select_related("hit", "worker", "by").order_by("-pk")),
-        "by": by,
+        "requester": requester,
+        "agree": books_agree(requester),
+        "page": paginate(request, requester.transfers.select_related("hit", "worker", "by").order_by("-pk")),
         "form_key": secrets.token_hex(12),
-        "keys": found.access_keys.all(),
+        "keys": requester.access_keys.all(),
     }
     return show(request, "operator/requester.html", context)
 
 
-def _change_requester(request: HttpRequest, found: Requester) -> None:
-    by, note, form = operator_of(request), request.POST.get("note", "").strip()[:200], request.POST.get("form", "")[:64]
+def _note_and_form(request: HttpRequest) -> tuple[str, str]:
+    return request.POST.get("note", "").strip()[:200], request.POST.get("form", "")[:64]
+
+
+def _change_requester(request: HttpRequest, requester: Requester) -> None:
+    operator, (note, form) = operator_of(request), _note_and_form(request)
     match request.POST.get("action"):
         case "top-up":
             amount = cents(request.POST.get("amount", "").strip().lstrip("$"))
-            top_up(found, amount, note, by, form)
-            messages.success(request, f"Put in ${dollars(amount)} for {found.name}.")
+            top_up(requester, amount, note, operator, form)
+            messages.success(request, f"Put in ${dollars(amount)} for {requester.name}.")
         case "refund":
             amount = cents(request.POST.get("amount", "").strip().lstrip("$"))
-            refund(found, amount, note, by, form)
-            messages.success(request, f"Gave back ${dollars(amount)} to {found.name}.")
+            refund(requester, amount, note, operator, form)
+            messages.success(request, f"Gave back ${dollars(amount)} to {requester.name}.")
         case "close":
-            set_requester_active(found, False, by, note)
-            messages.success(request, f"{found.name} is closed: their HITs are hidden, their keys take no effect.")
+            set_requester_active(requester, False, operator, note)
+            messages.success(request, f"{requester.name} is closed: their HITs are hidden, their keys take no effect.")
         case "open":
-            set_requester_active(found, True, by, note)
-            messages.success(request, f"{found.name} is open again.")
+            set_requester_active(requester, True, operator, note)
+            messages.success(request, f"{requester.name} is open again.")
 
 
 @require_safe
@@ -114,44 +117,45 @@ def workers(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(
             Q(worker_id=query) | Q(account__username__icontains=query) | Q(account__email__icontains=query)
         )
-    return show(request, "operator/workers.html", {"section": "workers", "page": cut(request, rows), "query": query})
+    context = {"section": "workers", "page": paginate(request, rows), "query": query}
+    return show(request, "operator/workers.html", context)
 
 
 @answers_refusals
 def worker(request: HttpRequest, worker_id: str) -> HttpResponse:
     """The operator: one worker; payouts, Masters, closing."""
     operator_of(request)
-    found = worker_by_id(worker_id)
+    worker = worker_by_id(worker_id)
     if request.method == "POST":
         try:
-            _change_worker(request, found)
+            _change_worker(request, worker)
         except Refused as refusal:
             messages.warning(request, str(refusal))
         return redirect("operator-worker", worker_id)
-    rows = found.assignments.select_related("hit__hit_type", "hit__requester").order_by("-accepted_at")
+    rows = worker.assignments.select_related("hit__hit_type", "hit__requester").order_by("-accepted_at")
     context = {
         "section": "workers",
-        "one": found,
+        "worker": worker,
         "form_key": secrets.token_hex(12),
-        "page": cut(request, rows, 30),
-        "payouts": found.payouts.select_related("by").order_by("-at"),
-        "blocks": found.blocks.select_related("requester").order_by("-created_at"),
+        "page": paginate(request, rows, 30),
+        "payouts": worker.payouts.select_related("by").order_by("-at"),
+        "blocks": worker.blocks.select_related("requester").order_by("-created_at"),
     }
     return show(request, "operator/worker.html", context)
 
 
-def _change_worker(request: HttpRequest, found: Worker) -> None:
-    by, note, form = operator_of(request), request.POST.get("note", "").strip()[:200], request.POST.get("form", "")[:64]
+def _change_worker(request: HttpRequest, worker: Worker) -> None:
+    operator, (note, form) = operator_of(request), _note_and_form(request)
     match request.POST.get("action"):
         case "payout":
             amount = cents(request.POST.get("amount", "").strip().lstrip("$"))
-            record_payout(found, amount, note, by, form)
-            messages.success(request, f"Recorded: ${dollars(amount)} paid to {found.worker_id}.")
+            record_payout(worker, amount, note, operator, form)
+            messages.success(request, f"Recorded: ${dollars(amount)} paid to {worker.worker_id}.")
         case "close" | "open" as action:
-            set_worker_active(found, action == "open", by, note)
-            messages.success(request, f"{found.worker_id} is {'open again' if action == 'open' else 'closed'}.")
+            set_worker_active(worker, action == "open", operator, note)
+            messages.success(request, f"{worker.worker_id} is {'open again' if action == 'open' else 'closed'}.")
         case "masters" | "no-masters" as action:
-            set_master(found, action == "masters", by, note)
+            set_master(worker, action == "masters", operator, note)
             messages.success(request, "Masters granted." if action == "masters" else "Masters taken.")
 
 
@@ -162,15 +166,15 @@ def payouts(request: HttpRequest) -> HttpResponse:
     rows = Worker.objects.select_related("account").filter(earned_cents__gt=F("paid_out_cents")).order_by("worker_id")
     if request.GET.get("format") == "csv":
         columns = ["worker_id", "name", "email", "country", "earned_usd", "paid_out_usd", "owed_usd"]
-        return as_csv("payouts.csv", columns, (_owed(one) for one in rows.iterator(2000)))
+        return as_csv("payouts.csv", columns, (_payout_row(worker) for worker in rows.iterator(2000)))
     owed = rows.aggregate(sum=Sum(F("earned_cents") - F("paid_out_cents"), default=0))["sum"]
-    return show(request, "operator/payouts.html", {"section": "payouts", "page": cut(request, rows), "owed": owed})
+    return show(request, "operator/payouts.html", {"section": "payouts", "page": paginate(request, rows), "owed": owed})
 
 
-def _owed(one: Worker) -> list[str]:
-    name, email = (one.account.username, one.account.email) if one.account else ("", "")
-    amounts = [dollars(one.earned_cents), dollars(one.paid_out_cents), dollars(one.owed_cents)]
-    return [one.worker_id, name, email, one.country, *amounts]
+def _payout_row(worker: Worker) -> list[str]:
+    name, email = (worker.account.username, worker.account.email) if worker.account else ("", "")
+    amounts = [dollars(worker.earned_cents), dollars(worker.paid_out_cents), dollars(worker.owed_cents)]
+    return [worker.worker_id, name, email, worker.country, *amounts]
 
 
 class SettingsForm(forms.Form):
@@ -189,38 +193,42 @@ class SettingsForm(forms.Form):
 
 def market_settings(request: HttpRequest) -> HttpResponse:
     """The operator: sign-up and fees. Fees count for new HITs only."""
-    by = operator_of(request)
-    now = MarketSettings.current()
-    known = {name: getattr(now, name) for name in SettingsForm.base_fields}
-    form = SettingsForm(request.POST or None, initial=known)
+    operator = operator_of(request)
+    market = MarketSettings.current()
+    initial = {name: getattr(market, name) for name in SettingsForm.base_fields}
+    form = SettingsForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
-        change_settings(by, **form.cleaned_data)
+        change_settings(operator, **form.cleaned_data)
         messages.success(request, "Saved. New HITs are priced by these fees; HITs there are keep theirs.")
         return redirect("operator-settings")
-    priced = [(count, price(50, count, False, now.rates)) for count in (9, 10)]
+    priced = [(count, price(50, count, False, market.rates)) for count in (9, 10)]
     context = {
         "section": "settings",
         "form": form,
-        "examples": [(count, one.reward_cents * count, one.fee_cents * count) for count, one in priced],
+        "examples": [(count, example.reward_cents * count, example.fee_cents * count) for count, example in priced],
     }
     return show(request, "operator/settings.html", context, status=422 if form.errors else 200)
 
 
 def invitations(request: HttpRequest) -> HttpResponse:
     """The operator: make links that let one person sign up each."""
-    by = operator_of(request)
+    operator = operator_of(request)
     if request.method == "POST":
         role = request.POST.get("role")
         if role in Invitation.Role.values:
-            made = invite(role, by, note=request.POST.get("note", "").strip()[:200])
-            link = request.build_absolute_uri(reverse("join-by-code", args=[made.code]))
+            invitation = invite(role, operator, note=request.POST.get("note", "").strip()[:200])
+            link = request.build_absolute_uri(reverse("join-by-code", args=[invitation.code]))
             messages.success(request, f"Send this link to one {role}: {link}")
         return redirect("operator-invitations")
     rows = Invitation.objects.select_related("used_by", "created_by").order_by("-pk")
-    page = cut(request, rows)
+    page = paginate(request, rows)
     links = [
-        (one, request.build_absolute_uri(reverse("join-by-code", args=[one.code])), one.is_open(clock.now()))
-        for one in page
+        (
+            invitation,
+            request.build_absolute_uri(reverse("join-by-code", args=[invitation.code])),
+            invitation.is_open(clock.now()),
+        )
+        for invitation in page
     ]
     return show(request, "operator/invitations.html", {"section": "invitations", "page": page, "links": links})
 
@@ -239,7 +247,7 @@ def blocks(request: HttpRequest) -> HttpResponse:
     """The operator: which requester takes no work from whom, and why."""
     operator_of(request)
     rows = WorkerBlock.objects.select_related("requester", "worker").order_by("-created_at", "-pk")
-    return show(request, "operator/blocks.html", {"section": "blocks", "page": cut(request, rows)})
+    return show(request, "operator/blocks.html", {"section": "blocks", "page": paginate(request, rows)})
 
 
 @require_safe
@@ -251,5 +259,5 @@ def audit(request: HttpRequest) -> HttpResponse:
     if action:
         rows = rows.filter(action=action)
     actions = AuditEntry.objects.order_by("action").values_list("action", flat=True).distinct()
-    context = {"section": "audit", "page": cut(request, rows), "action": action, "actions": actions}
+    context = {"section": "audit", "page": paginate(request, rows), "action": action, "actions": actions}
     return show(request, "operator/audit.html", context)

@@ -14,35 +14,15 @@ from django.http import QueryDict
 from django.utils.safestring import SafeString, mark_safe
 from lxml import etree, html
 
-from annotation.marketplace.hits.answers import Given
-from annotation.marketplace.hits.questions import Choice, Content, FormQuestion, FreeText, QuestionForm
+from annotation.marketplace.questions.answers import Answer
+from annotation.marketplace.questions.questions import Choice, Content, FormQuestion, FreeText, QuestionForm
 
 OTHER = "__other__"
 ELEMENTS = {
-    *("a", "b", "big", "blockquote", "br", "caption", "center", "cite", "code", "col", "colgroup", "dd", "del", "dfn"),
-    *(
-        "dl",
-        "dt",
-        "em",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "hr",
-        "i",
-        "img",
-        "ins",
-        "kbd",
-        "li",
-        "ol",
-        "p",
-        "pre",
-        "q",
-    ),
-    *("samp", "small", "span", "strong", "sub", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "tt", "u"),
-    *("ul", "var", "div", "font"),
+    *("a", "b", "big", "blockquote", "br", "caption", "center", "cite", "code", "col", "colgroup", "dd", "del"),
+    *("dfn", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "i", "img", "ins", "kbd", "li", "ol"),
+    *("p", "pre", "q", "samp", "small", "span", "strong", "sub", "sup", "table", "tbody", "td", "tfoot", "th"),
+    *("thead", "tr", "tt", "u", "ul", "var", "div", "font"),
 }
 EMPTY = {"br", "hr", "img", "col"}
 # Headings of a requester's text stand below the page's own.
@@ -70,7 +50,7 @@ class Field:
     options: tuple[tuple[str, SafeString, bool], ...] = ()
     """Identifier, what is shown, whether it is picked."""
     value: str = ""
-    other: str = ""
+    other_text: str = ""
     problem: str = ""
     multiple: bool = False
 
@@ -80,40 +60,40 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Filled:
+class FilledForm:
     """A form as somebody filled it in."""
 
-    given: tuple[Given, ...]
+    answers: tuple[Answer, ...]
     problems: Mapping[str, str] = field(default_factory=dict)
     """By question identifier; empty: all is well."""
 
 
-def read(form: QuestionForm, sent: QueryDict) -> Filled:
+def read_answers(form: QuestionForm, fields: QueryDict) -> FilledForm:
     """Read and check the answers. A question that isn't required may stay empty."""
-    given, problems = [], {}
+    answers, problems = [], {}
     for question in form.questions:
-        answer = _given(question, sent)
+        answer = _read_answer(question, fields)
         problem = _problem(question, answer)
         if problem:
             problems[question.identifier] = problem
-        given.append(answer)
-    return Filled(tuple(given), problems)
+        answers.append(answer)
+    return FilledForm(tuple(answers), problems)
 
 
-def _given(question: FormQuestion, sent: QueryDict) -> Given:
+def _read_answer(question: FormQuestion, fields: QueryDict) -> Answer:
     key = question.identifier
     if isinstance(question.answer, FreeText):
-        return Given(key, text=sent.get(key, "").replace("\r\n", "\n"))
-    known = {one.identifier for one in question.answer.selections}
-    picked = tuple(dict.fromkeys(value for value in sent.getlist(key) if value in known))
-    other = sent.get(key + OTHER, "").strip() if question.answer.other else ""
-    return Given(key, selections=picked, other=other)
+        return Answer(key, text=fields.get(key, "").replace("\r\n", "\n"))
+    identifiers = {selection.identifier for selection in question.answer.selections}
+    picked = tuple(dict.fromkeys(value for value in fields.getlist(key) if value in identifiers))
+    other_text = fields.get(key + OTHER, "").strip() if question.answer.has_other else ""
+    return Answer(key, selections=picked, other_text=other_text)
 
 
-def _problem(question: FormQuestion, answer: Given) -> str:
+def _problem(question: FormQuestion, answer: Answer) -> str:
     if isinstance(question.answer, FreeText):
         return _text_problem(question.answer, answer.text, question.required)
-    return _choice_problem(question.answer, len(answer.selections) + bool(answer.other), question.required)
+    return _choice_problem(question.answer, len(answer.selections) + bool(answer.other_text), question.required)
 
 
 def _text_problem(rule: FreeText, text: str, required: bool) -> str:
@@ -166,35 +146,38 @@ def _choice_problem(rule: Choice, count: int, required: bool) -> str:
 # Showing
 
 
-def parts(form: QuestionForm, filled: Filled | None = None) -> list[SafeString | Field]:
+def form_elements(form: QuestionForm, filled_form: FilledForm | None = None) -> list[SafeString | Field]:
     """Overviews as HTML and questions as fields, in their order."""
-    by_id = {one.identifier: one for one in filled.given} if filled else {}
-    problems = filled.problems if filled else {}
+    by_id = {answer.identifier: answer for answer in filled_form.answers} if filled_form else {}
+    problems = filled_form.problems if filled_form else {}
     return [
-        _field(part, by_id.get(part.identifier), problems.get(part.identifier, ""))
-        if isinstance(part, FormQuestion)
-        else contents(part)
-        for part in form.parts
+        _field(element, by_id.get(element.identifier), problems.get(element.identifier, ""))
+        if isinstance(element, FormQuestion)
+        else contents(element)
+        for element in form.elements
     ]
 
 
-def _field(question: FormQuestion, given: Given | None, problem: str) -> Field:
+def _field(question: FormQuestion, answer: Answer | None, problem: str) -> Field:
     rule = question.answer
-    shown = contents(question.content)
+    content = contents(question.content)
     if isinstance(rule, FreeText):
         kind = "number" if rule.numeric else "lines" if rule.lines > 1 else "text"
-        value = given.text if given else rule.default
-        return Field(question, shown, question.identifier, kind, value=value, problem=problem)
-    picked = given.selections if given else ()
+        value = answer.text if answer else rule.default
+        return Field(question, content, question.identifier, kind, value=value, problem=problem)
+    picked = answer.selections if answer else ()
     multiple = rule.max_count > 1
-    flat = all(one.content.kind == "Text" for one in rule.selections)
+    flat = all(selection.content.kind == "Text" for selection in rule.selections)
     kind = "select" if rule.style in ("dropdown", "combobox", "list") and flat and not multiple else "radio"
     kind = "check" if multiple else kind
     options = tuple(
-        (one.identifier, contents((one.content,), inline=True), one.identifier in picked) for one in rule.selections
+        (selection.identifier, contents((selection.content,), inline=True), selection.identifier in picked)
+        for selection in rule.selections
     )
-    other = given.other if given else ""
-    return Field(question, shown, question.identifier, kind, options, other=other, problem=problem, multiple=multiple)
+    other_text = answer.other_text if answer else ""
+    return Field(
+        question, content, question.identifier, kind, options, other_text=other_text, problem=problem, multiple=multiple
+    )
 
 
 def contents(pieces: tuple[Content, ...], inline: bool = False) -> SafeString:
@@ -234,9 +217,9 @@ def cleaned(markup: str) -> str:
 
 def _inside(element: etree._Element) -> str:
     pieces = [escape(element.text or "")]
-    for one in element:
-        pieces.append(_element(one))
-        pieces.append(escape(one.tail or ""))
+    for inner in element:
+        pieces.append(_element(inner))
+        pieces.append(escape(inner.tail or ""))
     return "".join(pieces)
 
 
@@ -253,8 +236,8 @@ def _element(element: etree._Element) -> str:
         attributes += ' alt=""'
     if name == "a":
         attributes += ' target="_blank" rel="noopener noreferrer"'
-    shown = RENAMED.get(name, name)
-    return f"<{shown}{attributes}>" if name in EMPTY else f"<{shown}{attributes}>{_inside(element)}</{shown}>"
+    tag = RENAMED.get(name, name)
+    return f"<{tag}{attributes}>" if name in EMPTY else f"<{tag}{attributes}>{_inside(element)}</{tag}>"
 
 
 def _attribute(key: str, value: str | None) -> str:
@@ -269,7 +252,9 @@ def _attribute(key: str, value: str | None) -> str:
 
 def media_origins(form: QuestionForm) -> list[str]:
     """Origins that pictures and sounds of this form come from, for the page's policy."""
-    shown = "".join(str(part if isinstance(part, SafeString) else part.content) for part in parts(form))
-    shown += "".join(str(option) for part in parts(form) if isinstance(part, Field) for _, option, _ in part.options)
-    found = {urlsplit(address) for address in re.findall(r' src="([^"]+)"', shown)}
-    return sorted({f"{one.scheme}://{one.netloc}" for one in found if re.fullmatch(r"[\w.\-:\[\]]+", one.netloc)})
+    elements = form_elements(form)
+    fields = [element for element in elements if isinstance(element, Field)]
+    markup = "".join(str(element.content if isinstance(element, Field) else element) for element in elements)
+    markup += "".join(str(option) for form_field in fields for _, option, _ in form_field.options)
+    urls = {urlsplit(address) for address in re.findall(r' src="([^"]+)"', markup)}
+    return sorted({f"{url.scheme}://{url.netloc}" for url in urls if re.fullmatch(r"[\w.\-:\[\]]+", url.netloc)})

@@ -49,7 +49,7 @@ AREAS = {
 
 
 @dataclass(frozen=True)
-class Here:
+class Visitor:
     """The person in front of the page."""
 
     worker: Worker | None
@@ -57,13 +57,13 @@ class Here:
     is_operator: bool
     unread: int
     """Messages to this worker that are not read yet."""
-    held: int
+    accepted_count: int
     """Assignments this worker has in work."""
 
     @property
     def roles(self) -> list[str]:
         has = {"worker": self.worker, "requester": self.requester, "operator": self.is_operator}
-        return [role for role, there in has.items() if there]
+        return [role for role, has_role in has.items() if has_role]
 
 
 def account_of(request: HttpRequest) -> Account:
@@ -71,27 +71,27 @@ def account_of(request: HttpRequest) -> Account:
     return cast(Account, request.user)
 
 
-def here(request: HttpRequest) -> Here | None:
+def visitor_of(request: HttpRequest) -> Visitor | None:
     if not request.user.is_authenticated:
         return None
     account = account_of(request)
     worker = Worker.objects.filter(account=account).first()
     requester = Requester.objects.filter(account=account).first()
     unread = Message.objects.filter(worker=worker, read_at__isnull=True).count() if worker else 0
-    held = (
+    accepted_count = (
         Assignment.objects.filter(worker=worker, state=Assignment.State.ACCEPTED, deadline__gt=clock.now()).count()
         if worker
         else 0
     )
-    return Here(worker, requester, account.is_operator, unread, held)
+    return Visitor(worker, requester, account.is_operator, unread, accepted_count)
 
 
 def show(request: HttpRequest, template: str, context: dict[str, Any] | None = None, status: int = 200) -> HttpResponse:
     """Render a page with the frame around it. `section` in the context marks the place in the navigation."""
-    who, section = here(request), (context or {}).get("section", "")
-    area = _area(who, section)
+    visitor, section = visitor_of(request), (context or {}).get("section", "")
+    area = _area(visitor, section)
     values = {
-        "here": who,
+        "visitor": visitor,
         "area": area,
         "navigation": AREAS[area],
         "settings": MarketSettings.current(),
@@ -103,12 +103,12 @@ def show(request: HttpRequest, template: str, context: dict[str, Any] | None = N
         return render(request, f"marketplace/{template}", values, status=status)
 
 
-def _area(who: Here | None, section: str) -> str:
+def _area(visitor: Visitor | None, section: str) -> str:
     """The role whose pages are in the navigation: that of the page, else the person's first one."""
     for area, pages in AREAS.items():
         if section in {name for name, _, _ in pages}:
             return area
-    return who.roles[0] if who and who.roles else "front"
+    return visitor.roles[0] if visitor and visitor.roles else "front"
 
 
 def worker_of(request: HttpRequest) -> Worker:
@@ -135,7 +135,7 @@ def operator_of(request: HttpRequest) -> Account:
     return account
 
 
-def cut(request: HttpRequest, rows: Any, size: int = PAGE_SIZE) -> "Page[Any]":
+def paginate(request: HttpRequest, rows: Any, size: int = PAGE_SIZE) -> "Page[Any]":
     """One page of a list; a number that makes no sense gives the nearest page there is."""
     return Paginator(rows, size).get_page(request.GET.get("page"))
 
@@ -143,10 +143,10 @@ def cut(request: HttpRequest, rows: Any, size: int = PAGE_SIZE) -> "Page[Any]":
 def safe_next(request: HttpRequest) -> str:
     """Where to go on, if it is on this site; empty otherwise."""
     target = request.POST.get("next") or request.GET.get("next") or ""
-    allowed = url_has_allowed_host_and_scheme(
+    is_allowed = url_has_allowed_host_and_scheme(
         target, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
-    return target if allowed else ""
+    return target if is_allowed else ""
 
 
 def as_csv(name: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> HttpResponse:

@@ -13,16 +13,17 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.marketplace.books.money import dollars
 from annotation.marketplace.errors import Refused
 from annotation.marketplace.hits import lifecycle
-from annotation.marketplace.hits.answers import parse_answers
 from annotation.marketplace.hits.assignments import approve_assignment, reject_assignment
 from annotation.marketplace.models import HIT, Assignment, Notice, Transfer
 from annotation.marketplace.people.access_keys import issue_key, revoke_key
+from annotation.marketplace.questions.answers import parse_answers
 
 from .errors import answers_refusals
 from .frame import submit_origin
-from .render import account_of, as_csv, cut, requester_of, show
+from .render import account_of, as_csv, paginate, requester_of, show
 
 State = Assignment.State
+COLUMNS = ["at", "what", "from", "to", "usd", "hit_id", "assignment_id", "worker_id", "note"]
 
 
 @require_safe
@@ -37,12 +38,12 @@ def overview(request: HttpRequest) -> HttpResponse:
         review=Count("pk", filter=Q(status__in=[HIT.Status.REVIEWABLE, HIT.Status.REVIEWING])),
         all=Count("pk"),
     )
-    waiting = Assignment.objects.filter(hit__requester=requester, state=State.SUBMITTED).count()
+    submitted_count = Assignment.objects.filter(hit__requester=requester, state=State.SUBMITTED).count()
     context = {
         "section": "requester",
         "requester": requester,
         "counts": counts,
-        "waiting": waiting,
+        "waiting": submitted_count,
         "hits": requester.hits.select_related("hit_type").order_by("-pk")[:10],
         "has_key": requester.access_keys.filter(revoked_at__isnull=True).exists(),
         "endpoint": submit_origin(request),
@@ -73,7 +74,7 @@ def keys(request: HttpRequest) -> HttpResponse:
 @answers_refusals
 def revoke(request: HttpRequest, key_id: str) -> HttpResponse:
     """Requesters: end one of their keys at once."""
-    revoke_key(requester_of(request), key_id, by=account_of(request))
+    revoke_key(requester_of(request), key_id, actor=account_of(request))
     messages.success(request, f"Revoked {key_id}. Nothing signed with it is taken any more.")
     return redirect("keys")
 
@@ -84,12 +85,11 @@ def statement(request: HttpRequest) -> HttpResponse:
     requester = requester_of(request)
     rows = Transfer.objects.filter(requester=requester).select_related("hit", "assignment", "worker").order_by("-pk")
     if request.GET.get("format") == "csv":
-        columns = ["at", "what", "from", "to", "usd", "hit_id", "assignment_id", "worker_id", "note"]
-        return as_csv("statement.csv", columns, (_line(row) for row in rows.iterator(2000)))
+        return as_csv("statement.csv", COLUMNS, (_line(row) for row in rows.iterator(2000)))
     return show(
         request,
         "requester/statement.html",
-        {"section": "statement", "requester": requester, "page": cut(request, rows)},
+        {"section": "statement", "requester": requester, "page": paginate(request, rows)},
     )
 
 
@@ -120,7 +120,7 @@ def hits(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(Q(hit_id=query) | Q(hit_type__title__icontains=query) | Q(annotation__icontains=query))
     context = {
         "section": "hits",
-        "page": cut(request, rows),
+        "page": paginate(request, rows),
         "status": status,
         "query": query,
         "statuses": HIT.Status.choices,
@@ -133,21 +133,21 @@ def hit(request: HttpRequest, hit_id: str) -> HttpResponse:
     """The requester whose HIT it is: its money and its assignments."""
     requester = requester_of(request)
     lifecycle.catch_up(requester)
-    found = requester.hits.select_related("hit_type").filter(hit_id=hit_id).first()
-    if found is None:
+    hit = requester.hits.select_related("hit_type").filter(hit_id=hit_id).first()
+    if hit is None:
         raise Http404("There is no such HIT of yours.")
     rows = (
-        found.assignments.filter(state__in=Assignment.DELIVERED).select_related("worker").order_by("submitted_at", "pk")
+        hit.assignments.filter(state__in=Assignment.DELIVERED).select_related("worker").order_by("submitted_at", "pk")
     )
-    page = cut(request, rows, 30)
+    page = paginate(request, rows, 30)
     context = {
         "section": "hits",
-        "hit": found,
+        "hit": hit,
         "page": page,
-        "assignments": [(one, _answers(one.answer)) for one in page],
-        "whole_cents": found.price_cents * found.max_assignments,
-        "fees_cents": found.fee_cents * found.max_assignments,
-        "rewards_cents": found.reward_cents * found.max_assignments,
+        "assignments": [(assignment, _answers(assignment.answer)) for assignment in page],
+        "whole_cents": hit.price_cents * hit.max_assignments,
+        "fees_cents": hit.fee_cents * hit.max_assignments,
+        "rewards_cents": hit.reward_cents * hit.max_assignments,
     }
     return show(request, "requester/hit.html", context)
 
@@ -155,12 +155,16 @@ def hit(request: HttpRequest, hit_id: str) -> HttpResponse:
 def _answers(xml: str) -> list[tuple[str, str]]:
     """Question and answer, readable; what can't be read is shown as it stands."""
     try:
-        given = parse_answers(xml)
+        answers = parse_answers(xml)
     except Refused:
         return [("answer", xml)]
     return [
-        (name, one.text or ", ".join([*one.selections, *([f"other: {one.other}"] if one.other else [])]))
-        for name, one in given.items()
+        (
+            name,
+            answer.text
+            or ", ".join([*answer.selections, *([f"other: {answer.other_text}"] if answer.other_text else [])]),
+        )
+        for name, answer in answers.items()
     ]
 
 
@@ -171,24 +175,26 @@ def judge(request: HttpRequest, assignment_id: str) -> HttpResponse:
     feedback = request.POST.get("feedback", "").strip()
     try:
         if request.POST.get("verdict") == "approve":
-            done = approve_assignment(requester, assignment_id, feedback, override_rejection=True)
-            messages.success(request, f"Approved; ${dollars(done.reward_cents)} paid, ${dollars(done.fee_cents)} fee.")
+            assignment = approve_assignment(requester, assignment_id, feedback, override_rejection=True)
+            messages.success(
+                request, f"Approved; ${dollars(assignment.reward_cents)} paid, ${dollars(assignment.fee_cents)} fee."
+            )
         else:
-            done = reject_assignment(requester, assignment_id, feedback)
+            assignment = reject_assignment(requester, assignment_id, feedback)
             messages.success(request, "Rejected. The worker sees your reason; you can still approve within 30 days.")
     except Refused as refusal:
         messages.warning(request, str(refusal))
-        own = Assignment.objects.filter(assignment_id=assignment_id, hit__requester=requester).select_related("hit")
-        found = own.first()
-        return redirect("requester-hit", found.hit.hit_id) if found else redirect("requester-hits")
-    return redirect("requester-hit", done.hit.hit_id)
+        own_hits = HIT.objects.filter(requester=requester, assignments__assignment_id=assignment_id)
+        hit_id = own_hits.values_list("hit_id", flat=True).first()
+        return redirect("requester-hit", hit_id) if hit_id else redirect("requester-hits")
+    return redirect("requester-hit", assignment.hit.hit_id)
 
 
 @require_safe
 def events(request: HttpRequest) -> HttpResponse:
     """Requesters: the events they asked to hear of, and whether their callback took them."""
     rows = Notice.objects.filter(requester=requester_of(request))
-    return show(request, "requester/events.html", {"section": "events", "page": cut(request, rows)})
+    return show(request, "requester/events.html", {"section": "events", "page": paginate(request, rows)})
 
 
 @require_safe
@@ -197,5 +203,4 @@ def payments(request: HttpRequest) -> HttpResponse:
     rows = Transfer.objects.filter(
         requester=requester_of(request), kind__in=[Transfer.Kind.REWARD, Transfer.Kind.BONUS]
     ).select_related("hit", "assignment", "worker")
-    columns = ["at", "what", "from", "to", "usd", "hit_id", "assignment_id", "worker_id", "note"]
-    return as_csv("payments.csv", columns, (_line(row) for row in rows.order_by("pk").iterator(2000)))
+    return as_csv("payments.csv", COLUMNS, (_line(row) for row in rows.order_by("pk").iterator(2000)))

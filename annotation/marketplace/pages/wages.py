@@ -25,13 +25,13 @@ class Wage:
 
 def wages(hit_types: Iterable[HITType]) -> dict[int, Wage]:
     """By primary key, for types that enough people have worked on; one query."""
-    types = {one.pk: one for one in hit_types}
-    done = Assignment.objects.filter(hit__hit_type__in=types, submitted_at__isnull=False)
+    types = {hit_type.pk: hit_type for hit_type in hit_types}
+    submitted = Assignment.objects.filter(hit__hit_type__in=types, submitted_at__isnull=False).select_related("hit")
     times: dict[int, list[float]] = defaultdict(list)
-    recent = done.order_by("-submitted_at").only("hit__hit_type", "accepted_at", "submitted_at").select_related("hit")
-    for one in recent[:RECENT]:
-        if one.submitted_at is not None:
-            times[one.hit.hit_type_id].append((one.submitted_at - one.accepted_at).total_seconds())
+    recent = submitted.order_by("-submitted_at").only("hit__hit_type", "accepted_at", "submitted_at")
+    for assignment in recent[:RECENT]:
+        if assignment.submitted_at is not None:
+            times[assignment.hit.hit_type_id].append((assignment.submitted_at - assignment.accepted_at).total_seconds())
     return {
         key: _wage(types[key].reward_cents, median(seconds), len(seconds))
         for key, seconds in times.items()
@@ -40,5 +40,5 @@ def wages(hit_types: Iterable[HITType]) -> dict[int, Wage]:
 
 
 def _wage(reward_cents: int, seconds: float, count: int) -> Wage:
-    whole = max(1, round(seconds))
-    return Wage(whole, count, round(reward_cents * 3600 / whole))
+    whole_seconds = max(1, round(seconds))
+    return Wage(whole_seconds, count, round(reward_cents * 3600 / whole_seconds))

@@ -15,7 +15,7 @@ from annotation.marketplace.hits.work import earnings_of
 from annotation.marketplace.models import Assignment, Message
 
 from .data import everything_about
-from .render import account_of, cut, here, show, worker_of
+from .render import account_of, paginate, show, visitor_of, worker_of
 
 State = Assignment.State
 
@@ -43,7 +43,7 @@ def history(request: HttpRequest) -> HttpResponse:
     state = request.GET.get("state", "")
     if state in State.values:
         rows = rows.filter(state=state)
-    context = {"section": "history", "page": cut(request, rows), "state": state, "states": State.choices}
+    context = {"section": "history", "page": paginate(request, rows), "state": state, "states": State.choices}
     return show(request, "worker/history.html", context)
 
 
@@ -51,19 +51,19 @@ def history(request: HttpRequest) -> HttpResponse:
 def inbox(request: HttpRequest) -> HttpResponse:
     """Workers: what requesters and the market wrote to them."""
     rows = Message.objects.filter(worker=worker_of(request)).select_related("requester")
-    return show(request, "worker/inbox.html", {"section": "inbox", "page": cut(request, rows)})
+    return show(request, "worker/inbox.html", {"section": "inbox", "page": paginate(request, rows)})
 
 
 def message(request: HttpRequest, pk: int) -> HttpResponse:
-    """The worker it was written to. Opening the list marks nothing; the button here does."""
-    found = Message.objects.select_related("requester").filter(worker=worker_of(request), pk=pk).first()
-    if found is None:
+    """The worker it was written to. Opening the list marks nothing; the button visitor_of does."""
+    message = Message.objects.select_related("requester").filter(worker=worker_of(request), pk=pk).first()
+    if message is None:
         raise Http404("There is no such message to you.")
     if request.method == "POST":
-        found.read_at = None if request.POST.get("unread") else found.read_at or clock.now()
-        found.save(update_fields=["read_at"])
+        message.read_at = None if request.POST.get("unread") else message.read_at or clock.now()
+        message.save(update_fields=["read_at"])
         return redirect("inbox")
-    return show(request, "worker/message.html", {"section": "inbox", "message": found})
+    return show(request, "worker/message.html", {"section": "inbox", "message": message})
 
 
 class WorkerFacts(forms.Form):
@@ -78,18 +78,18 @@ class WorkerFacts(forms.Form):
 
 
 def account(request: HttpRequest) -> HttpResponse:
-    """Anybody signed in: their own account. Workers change their facts here."""
-    person, who = account_of(request), here(request)
-    worker = who.worker if who else None
+    """Anybody signed in: their own account. Workers change their facts visitor_of."""
+    person, visitor = account_of(request), visitor_of(request)
+    worker = visitor.worker if visitor else None
     form = None
     if worker is not None:
-        known = {
+        initial = {
             "email": person.email,
             "country": worker.country,
             "subdivision": worker.subdivision,
             "is_adult": worker.is_adult,
         }
-        form = WorkerFacts(request.POST or None, initial=known)
+        form = WorkerFacts(request.POST or None, initial=initial)
         if request.method == "POST" and form.is_valid():
             _save(person, worker, form.cleaned_data)
             messages.success(request, "Saved.")

@@ -12,15 +12,15 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.common import clock
 from annotation.marketplace.errors import Refused
-from annotation.marketplace.hits.answers import build_answers
-from annotation.marketplace.hits.questions import parse_test
 from annotation.marketplace.models import Qualification, QualificationRequest, QualificationType, Worker
-from annotation.marketplace.qualifications.eligibility import SYSTEM_NAMES, standing_of
+from annotation.marketplace.qualifications.eligibility import SYSTEM_NAMES, profile_of
 from annotation.marketplace.qualifications.requests import request_qualification, submit_test
+from annotation.marketplace.questions.answers import build_answers
+from annotation.marketplace.questions.questions import parse_test
 
 from .errors import answers_refusals
-from .question_form import media_origins, parts, read
-from .render import cut, safe_next, show, worker_of
+from .question_form import form_elements, media_origins, read_answers
+from .render import paginate, safe_next, show, worker_of
 
 State = QualificationRequest.State
 
@@ -30,7 +30,7 @@ class Offer:
     """A qualification type as one worker sees it."""
 
     type: QualificationType
-    held: Qualification | None
+    qualification: Qualification | None
     last: QualificationRequest | None
     again_at: datetime | None
     """When it may be asked for; None: not again, or a request is open."""
@@ -52,19 +52,19 @@ def qualifications(request: HttpRequest) -> HttpResponse:
     types = QualificationType.objects.requestable().select_related("requester").order_by("name", "pk")
     for word in query.split()[:10]:
         types = types.filter(Q(name__icontains=word) | Q(description__icontains=word) | Q(keywords__icontains=word))
-    page = cut(request, types, 30)
-    held = worker.qualifications.filter(status="Granted").select_related("qualification_type__requester")
-    standing = standing_of(worker)
+    page = paginate(request, types, 30)
+    granted = worker.qualifications.filter(status="Granted").select_related("qualification_type__requester")
+    profile = profile_of(worker)
     context = {
         "section": "qualifications",
         "page": page,
         "query": query,
         "offers": offers(worker, list(page)),
-        "held": held.order_by("qualification_type__name"),
+        "granted": granted.order_by("qualification_type__name"),
         "system": [
-            (name, standing.values[key])
+            (name, profile.values[key])
             for key, name in SYSTEM_NAMES.items()
-            if key in standing.values and name != "Masters"
+            if key in profile.values and name != "Masters"
         ],
         "worker": worker,
     }
@@ -73,45 +73,52 @@ def qualifications(request: HttpRequest) -> HttpResponse:
 
 def offers(worker: Worker, types: list[QualificationType]) -> list[Offer]:
     """Two queries for the whole page."""
-    held = {
-        one.qualification_type_id: one
-        for one in Qualification.objects.filter(worker=worker, qualification_type__in=types, status="Granted")
+    granted = {
+        qualification.qualification_type_id: qualification
+        for qualification in Qualification.objects.filter(worker=worker, qualification_type__in=types, status="Granted")
     }
-    last: dict[int, QualificationRequest] = {}
-    for asked in QualificationRequest.objects.filter(worker=worker, qualification_type__in=types).order_by(
-        "started_at"
-    ):
-        last[asked.qualification_type_id] = asked
-    return [Offer(one, held.get(one.pk), last.get(one.pk), _again_at(one, last.get(one.pk))) for one in types]
+    requests = QualificationRequest.objects.filter(worker=worker, qualification_type__in=types).order_by("started_at")
+    last = {request.qualification_type_id: request for request in requests}
+    return [
+        Offer(
+            qualification_type,
+            granted.get(qualification_type.pk),
+            last.get(qualification_type.pk),
+            _again_at(qualification_type, last.get(qualification_type.pk)),
+        )
+        for qualification_type in types
+    ]
 
 
-def _is_late(asked: QualificationRequest) -> bool:
+def _is_late(test: QualificationRequest) -> bool:
     """Its time ran out, whether or not that was noted already."""
-    return asked.state == State.LAPSED or (asked.state == State.STARTED and _seconds_left(asked) <= 0)
+    return test.state == State.LAPSED or (test.state == State.STARTED and _seconds_left(test) <= 0)
 
 
-def _seconds_left(asked: QualificationRequest) -> int:
-    return ceil((asked.deadline - clock.now()).total_seconds()) if asked.deadline else 0
+def _seconds_left(test: QualificationRequest) -> int:
+    return ceil((test.deadline - clock.now()).total_seconds()) if test.deadline else 0
 
 
-def _again_at(one: QualificationType, last: QualificationRequest | None) -> datetime | None:
-    """As `exams.may_ask_again_at`, without a query, and with a test whose time has just run out."""
+def _again_at(qualification_type: QualificationType, last: QualificationRequest | None) -> datetime | None:
+    """As `requests.may_ask_again_at`, without a query, and with a test whose time has just run out."""
     if last is None:
         return clock.now()
-    if (last.state in (State.STARTED, State.PENDING) and not _is_late(last)) or one.retry_seconds is None:
+    is_open = last.state in (State.STARTED, State.PENDING) and not _is_late(last)
+    if is_open or qualification_type.retry_seconds is None:
         return None
-    return last.started_at + timedelta(seconds=one.retry_seconds)
+    return last.started_at + timedelta(seconds=qualification_type.retry_seconds)
 
 
 @require_safe
 def qualification(request: HttpRequest, qualification_type_id: str) -> HttpResponse:
     """Workers: one qualification, with the button to ask for it."""
     worker = worker_of(request)
-    found = QualificationType.objects.existing().select_related("requester")
-    one = found.filter(qualification_type_id=qualification_type_id).first()
-    if one is None:
+    qualification_types = QualificationType.objects.existing().select_related("requester")
+    qualification_type = qualification_types.filter(qualification_type_id=qualification_type_id).first()
+    if qualification_type is None:
         raise Http404("There is no such qualification.")
-    context = {"section": "qualifications", "offer": offers(worker, [one])[0], "next": safe_next(request)}
+    offer = offers(worker, [qualification_type])[0]
+    context = {"section": "qualifications", "offer": offer, "next": safe_next(request)}
     return show(request, "worker/qualification.html", context)
 
 
@@ -125,12 +132,12 @@ def ask(request: HttpRequest, qualification_type_id: str) -> HttpResponse:
     worker = worker_of(request)
     if request.method == "GET":
         return redirect("qualification", qualification_type_id)
-    made = request_qualification(worker, qualification_type_id)
+    qualification_request = request_qualification(worker, qualification_type_id)
     onward = safe_next(request)
-    if made.state == State.STARTED:
+    if qualification_request.state == State.STARTED:
         request.session["after_test"] = onward
-        return redirect("test", made.request_id)
-    if made.state == State.GRANTED:
+        return redirect("test", qualification_request.request_id)
+    if qualification_request.state == State.GRANTED:
         messages.success(request, "You have this qualification now.")
     else:
         messages.success(request, "Asked. The requester decides; you will get a message.")
@@ -141,31 +148,32 @@ def ask(request: HttpRequest, qualification_type_id: str) -> HttpResponse:
 def test(request: HttpRequest, request_id: str) -> HttpResponse:
     """The worker who started this test, until its time is up."""
     worker = worker_of(request)
-    asked = (
+    qualification_request = (
         worker.qualification_requests.select_related("qualification_type__requester")
         .filter(request_id=request_id)
         .first()
     )
-    if asked is None:
+    if qualification_request is None:
         raise Http404("There is no such test of yours.")
-    late = _is_late(asked)
-    if late or asked.state != State.STARTED:
-        return show(request, "worker/test_over.html", {"section": "qualifications", "asked": asked, "late": late})
-    form = parse_test(asked.qualification_type.test)
-    filled = None
+    is_late = _is_late(qualification_request)
+    if is_late or qualification_request.state != State.STARTED:
+        context = {"section": "qualifications", "qualification_request": qualification_request, "is_late": is_late}
+        return show(request, "worker/test_over.html", context)
+    form = parse_test(qualification_request.qualification_type.test)
+    filled_form = None
     if request.method == "POST":
-        filled = read(form, request.POST)
-        if not filled.problems:
-            return _hand_in(request, worker, request_id, build_answers(filled.given))
+        filled_form = read_answers(form, request.POST)
+        if not filled_form.problems:
+            return _hand_in(request, worker, request_id, build_answers(filled_form.answers))
     context = {
         "section": "qualifications",
-        "asked": asked,
-        "parts": parts(form, filled),
-        "filled": filled,
-        "seconds": _seconds_left(asked),
-        "warn": min(300, (asked.qualification_type.test_seconds or 0) // 5),
+        "qualification_request": qualification_request,
+        "elements": form_elements(form, filled_form),
+        "filled_form": filled_form,
+        "seconds": _seconds_left(qualification_request),
+        "warn": min(300, (qualification_request.qualification_type.test_seconds or 0) // 5),
     }
-    response = show(request, "worker/test.html", context, status=422 if filled else 200)
+    response = show(request, "worker/test.html", context, status=422 if filled_form else 200)
     sources = ["'self'", "data:", *media_origins(form)]
     response._csp_update = {"img-src": sources, "media-src": sources}  # type: ignore[attr-defined]
     return response
@@ -173,12 +181,12 @@ def test(request: HttpRequest, request_id: str) -> HttpResponse:
 
 def _hand_in(request: HttpRequest, worker: Worker, request_id: str, answers: str) -> HttpResponse:
     try:
-        done = submit_test(worker, request_id, answers)
+        qualification_request = submit_test(worker, request_id, answers)
     except Refused as refusal:
         messages.warning(request, str(refusal))
         return redirect("test", request_id)
-    if done.state == State.GRANTED:
-        score = worker.qualifications.get(qualification_type=done.qualification_type_id).value
+    if qualification_request.state == State.GRANTED:
+        score = worker.qualifications.get(qualification_type=qualification_request.qualification_type_id).value
         messages.success(request, f"Done. Your score is {score}.")
     else:
         messages.success(request, "Handed in. The requester looks at it; you will get a message.")

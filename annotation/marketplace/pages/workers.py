@@ -13,7 +13,6 @@ from annotation.common import clock
 from annotation.marketplace.books.money import cents
 from annotation.marketplace.errors import BadParameter, HITDoesNotExist, NoneLeft, Refused
 from annotation.marketplace.hits import lifecycle
-from annotation.marketplace.hits.questions import parse_question
 from annotation.marketplace.hits.work import (
     SORTS,
     accept_from_group,
@@ -30,13 +29,14 @@ from annotation.marketplace.qualifications.eligibility import (
     Requirement,
     describe,
     is_met,
-    standing_of,
+    profile_of,
     unmet,
 )
+from annotation.marketplace.questions.questions import parse_question
 
 from .errors import answers_refusals
 from .frame import frame_for, set_frame_policy
-from .render import cut, show, worker_of
+from .render import paginate, show, worker_of
 from .wages import wages
 
 WARN_BEFORE = 300
@@ -52,10 +52,10 @@ def find(request: HttpRequest) -> HttpResponse:
     """Workers: the HITs they may see, by groups."""
     worker = worker_of(request)
     query, sort = request.GET.get("q", "")[:200], request.GET.get("sort", "newest")
-    least, problem = _least(request.GET.get("least", ""))
+    least_cents, problem = _read_least_cents(request.GET.get("least", ""))
     only = request.GET.get("only") == "yes"
-    found = search_hits(worker, query, least_cents=least, only_qualified=only, sort=sort)
-    page = cut(request, found, 20)
+    all_groups = search_hits(worker, query, least_cents=least_cents, only_qualified=only, sort=sort)
+    page = paginate(request, all_groups, 20)
     groups = list(page)
     hints = wages(group.hit_type for group in groups)
     names = _type_names([group.hit_type for group in groups])
@@ -63,7 +63,8 @@ def find(request: HttpRequest) -> HttpResponse:
         "section": "find",
         "page": page,
         "rows": [
-            (group, hints.get(group.hit_type.pk), [in_words(one, names) for one in group.unmet]) for group in groups
+            (group, hints.get(group.hit_type.pk), [in_words(requirement, names) for requirement in group.unmet])
+            for group in groups
         ],
         "query": query,
         "sort": sort if sort in SORTS else "newest",
@@ -71,12 +72,12 @@ def find(request: HttpRequest) -> HttpResponse:
         "least": request.GET.get("least", ""),
         "only": only,
         "problem": problem,
-        "filtered": bool(query or least or only),
+        "filtered": bool(query or least_cents or only),
     }
     return show(request, "worker/find.html", context)
 
 
-def _least(words: str) -> tuple[int, str]:
+def _read_least_cents(words: str) -> tuple[int, str]:
     try:
         return cents(words.strip().lstrip("$") or "0"), ""
     except BadParameter as problem:
@@ -84,9 +85,9 @@ def _least(words: str) -> tuple[int, str]:
 
 
 def _type_names(hit_types: list[HITType]) -> dict[str, str]:
-    wanted = {one["QualificationTypeId"] for hit_type in hit_types for one in hit_type.requirements}
-    found = QualificationType.objects.filter(qualification_type_id__in=wanted)
-    return dict(found.values_list("qualification_type_id", "name"))
+    type_ids = {requirement["QualificationTypeId"] for hit_type in hit_types for requirement in hit_type.requirements}
+    qualification_types = QualificationType.objects.filter(qualification_type_id__in=type_ids)
+    return dict(qualification_types.values_list("qualification_type_id", "name"))
 
 
 def in_words(requirement: Requirement, names: dict[str, str]) -> str:
@@ -102,38 +103,38 @@ def in_words(requirement: Requirement, names: dict[str, str]) -> str:
 def preview(request: HttpRequest, hit_id: str) -> HttpResponse:
     """Workers whom the HIT lets preview it. Nothing is taken; inputs are off."""
     worker = worker_of(request)
-    seen = preview_hit(worker, hit_id)
-    if seen.held is not None:
-        return redirect("work", seen.held.assignment_id)
-    frame = frame_for(request, seen.hit, seen.question, None)
+    hit_preview = preview_hit(worker, hit_id)
+    if hit_preview.assignment is not None:
+        return redirect("work", hit_preview.assignment.assignment_id)
+    frame = frame_for(request, hit_preview.hit, hit_preview.question, None)
     context = {
         "section": "find",
-        "hit": seen.hit,
+        "hit": hit_preview.hit,
         "frame": frame,
-        "missing": seen.unmet,
-        "open": seen.hit.status == HIT.Status.ASSIGNABLE and seen.hit.expires_at > clock.now(),
-        "wage": wages([seen.hit.hit_type]).get(seen.hit.hit_type.pk),
-        "requirements": requirements_for(worker, seen.hit.hit_type),
+        "missing": hit_preview.unmet,
+        "open": hit_preview.hit.status == HIT.Status.ASSIGNABLE and hit_preview.hit.expires_at > clock.now(),
+        "wage": wages([hit_preview.hit.hit_type]).get(hit_preview.hit.hit_type.pk),
+        "requirements": requirements_for(worker, hit_preview.hit.hit_type),
     }
     return set_frame_policy(show(request, "worker/preview.html", context), frame)
 
 
 def requirements_for(worker: Worker, hit_type: HITType) -> list[dict[str, Any]]:
     """Each requirement in words, whether it is met, and where it can be asked for."""
-    standing, names = standing_of(worker), _type_names([hit_type])
-    wanted = {one["QualificationTypeId"] for one in hit_type.requirements}
+    profile, names = profile_of(worker), _type_names([hit_type])
+    type_ids = {requirement["QualificationTypeId"] for requirement in hit_type.requirements}
     askable = set(
         QualificationType.objects.requestable()
-        .filter(qualification_type_id__in=wanted)
+        .filter(qualification_type_id__in=type_ids)
         .values_list("qualification_type_id", flat=True)
     )
     return [
         {
-            "words": in_words(one, names),
-            "met": is_met(one, standing),
-            "ask": one["QualificationTypeId"] if one["QualificationTypeId"] in askable else "",
+            "words": in_words(requirement, names),
+            "met": is_met(requirement, profile),
+            "ask": requirement["QualificationTypeId"] if requirement["QualificationTypeId"] in askable else "",
         }
-        for one in hit_type.requirements
+        for requirement in hit_type.requirements
     ]
 
 
@@ -141,9 +142,9 @@ def requirements_for(worker: Worker, hit_type: HITType) -> list[dict[str, Any]]:
 @answers_refusals
 def preview_group(request: HttpRequest) -> HttpResponse:
     """The address that MTurk scripts print: `/mturk/preview?groupId=…`. Goes to a HIT of the group."""
-    worker, wanted = worker_of(request), request.GET.get("groupId", "")
-    named = Q(hit_type__group_id=wanted) | Q(hit_type__hit_type_id=wanted)
-    hit = open_hits(worker).filter(named).order_by("pk").first()
+    worker, group_id = worker_of(request), request.GET.get("groupId", "")
+    in_group = Q(hit_type__group_id=group_id) | Q(hit_type__hit_type_id=group_id)
+    hit = open_hits(worker).filter(in_group).order_by("pk").first()
     if hit is None:
         raise HITDoesNotExist("There are no HITs in this group now, or none that you may see.")
     return redirect("preview", hit.hit_id)
@@ -185,22 +186,22 @@ def accept_next(request: HttpRequest, hit_type_id: str) -> HttpResponse:
 @require_safe
 def queue(request: HttpRequest) -> HttpResponse:
     """Workers: what they have accepted and not submitted yet."""
-    held = Assignment.objects.filter(worker=worker_of(request), state=State.ACCEPTED, deadline__gt=clock.now())
-    rows = held.select_related("hit__hit_type", "hit__requester").order_by("deadline")
+    accepted = Assignment.objects.filter(worker=worker_of(request), state=State.ACCEPTED, deadline__gt=clock.now())
+    rows = accepted.select_related("hit__hit_type", "hit__requester").order_by("deadline")
     return show(request, "worker/queue.html", {"section": "queue", "rows": rows})
 
 
 def _own(worker: Worker, assignment_id: str) -> Assignment:
     """The worker's assignment, as the clock has it now."""
-    mine = Assignment.objects.select_related("hit__hit_type", "hit__requester", "worker").filter(worker=worker)
-    found = mine.filter(assignment_id=assignment_id).first()
-    if found is None:
+    assignments = Assignment.objects.select_related("hit__hit_type", "hit__requester", "worker").filter(worker=worker)
+    assignment = assignments.filter(assignment_id=assignment_id).first()
+    if assignment is None:
         raise Http404("There is no such assignment of yours.")
-    if found.hit.due_at is not None and found.hit.due_at <= clock.now():
+    if assignment.hit.due_at is not None and assignment.hit.due_at <= clock.now():
         with transaction.atomic():
-            lifecycle.locked_hit(found.hit.hit_id)
-        found = mine.get(assignment_id=assignment_id)
-    return found
+            lifecycle.locked_hit(assignment.hit.hit_id)
+        assignment = assignments.get(assignment_id=assignment_id)
+    return assignment
 
 
 @require_safe
@@ -210,9 +211,9 @@ def work(request: HttpRequest, assignment_id: str) -> HttpResponse:
     worker = worker_of(request)
     assignment = _own(worker, assignment_id)
     if assignment.state != State.ACCEPTED:
-        more = _may_go_on(worker, assignment.hit.hit_type)
+        has_more = _may_go_on(worker, assignment.hit.hit_type)
         bonuses = assignment.bonus_payments.order_by("granted_at")
-        context = {"section": "queue", "assignment": assignment, "more": more, "bonuses": bonuses}
+        context = {"section": "queue", "assignment": assignment, "more": has_more, "bonuses": bonuses}
         return show(request, "worker/done.html", context)
     frame = frame_for(request, assignment.hit, parse_question(assignment.hit.question), assignment)
     context = {
@@ -228,7 +229,7 @@ def work(request: HttpRequest, assignment_id: str) -> HttpResponse:
 
 def _may_go_on(worker: Worker, hit_type: HITType) -> bool:
     """There is another HIT of this kind for this worker."""
-    missing = unmet(hit_type.requirements, standing_of(worker), Action.ACCEPT)
+    missing = unmet(hit_type.requirements, profile_of(worker), Action.ACCEPT)
     return not missing and open_hits(worker).filter(hit_type=hit_type).exists()
 
 

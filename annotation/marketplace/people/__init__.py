@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from annotation.common import clock
-from annotation.marketplace.errors import BadParameter, Refused
+from annotation.marketplace.errors import BadParameter, Refused, SentBefore
 from annotation.marketplace.models import Account, AuditEntry, Invitation, MarketSettings, Requester, Worker
 
 
@@ -30,6 +30,14 @@ class AccountBackend(ModelBackend):
 def record(actor: Account | None, action: str, subject: str, **detail: Any) -> None:
     """One line in the audit log."""
     AuditEntry.objects.create(at=clock.now(), actor=actor, action=action, subject=subject, detail=detail)
+
+
+def check_form(owner: Requester | Worker, subject: str, form: str) -> None:
+    """Raises SentBefore when this form has done its work already. Two at once take turns at the owner's row."""
+    if form:
+        type(owner).objects.select_for_update().get(pk=owner.pk)
+        if AuditEntry.objects.filter(subject=subject, detail__form=form).exists():
+            raise SentBefore
 
 
 def make_account(username: str, password: str, *, email: str = "", **flags: Any) -> Account:
@@ -65,20 +73,20 @@ def make_worker(account: Account | None = None, **facts: Any) -> Worker:
     return worker
 
 
-def make_requester(name: str, account: Account | None = None, by: Account | None = None) -> Requester:
+def make_requester(name: str, account: Account | None = None, actor: Account | None = None) -> Requester:
     """Let an account publish HITs."""
     requester = Requester.objects.create(account=account, name=name)
-    record(by or account, "requester joined", requester.requester_id, name=name)
+    record(actor or account, "requester joined", requester.requester_id, name=name)
     return requester
 
 
-def invite(role: str, by: Account, *, note: str = "", days: int = 14) -> Invitation:
+def invite(role: str, actor: Account, *, note: str = "", days: int = 14) -> Invitation:
     now = clock.now()
-    made = Invitation.objects.create(
-        role=role, note=note, created_by=by, created_at=now, expires_at=now + timedelta(days=days)
+    invitation = Invitation.objects.create(
+        role=role, note=note, created_by=actor, created_at=now, expires_at=now + timedelta(days=days)
     )
-    record(by, "invitation", made.code[:4] + "…", role=role, note=note)
-    return made
+    record(actor, "invitation", invitation.code[:4] + "…", role=role, note=note)
+    return invitation
 
 
 def sign_up_worker(username: str, password: str, *, code: str = "", email: str = "", **facts: Any) -> Worker:
@@ -106,10 +114,10 @@ def sign_up_requester(username: str, password: str, *, code: str, name: str, ema
 def _invitation(code: str, role: str) -> Invitation | None:
     if not code:
         return None
-    found = Invitation.objects.select_for_update().filter(code=code, role=role).first()
-    if found is None or not found.is_open(clock.now()):
+    invitation = Invitation.objects.select_for_update().filter(code=code, role=role).first()
+    if invitation is None or not invitation.is_open(clock.now()):
         raise SignUpRefused("This invitation is unknown, used up or too old. Ask the operator for a new one.")
-    return found
+    return invitation
 
 
 def _use(invitation: Invitation | None, account: Account) -> None:

@@ -16,11 +16,10 @@ from django.db import transaction
 from django.db.models.functions import Coalesce
 
 from annotation.common import clock
-from annotation.marketplace.books.books import check_form
 from annotation.marketplace.errors import DoesNotExist
 from annotation.marketplace.models import AccessKey, Account, Requester
 
-from . import record
+from . import check_form, record
 
 SECRET_LENGTH = 40
 MOST_SIGNATURES = 10
@@ -35,18 +34,18 @@ class IssuedKey:
     secret: str
 
 
-def issue_key(requester: Requester, label: str = "", by: Account | None = None, form: str = "") -> IssuedKey:
+def issue_key(requester: Requester, label: str = "", actor: Account | None = None, form: str = "") -> IssuedKey:
     """A new key, once per `form`."""
     with transaction.atomic():
         check_form(requester, requester.requester_id, form)
         key = AccessKey.objects.create(
             requester=requester, salt=secrets.token_hex(32), label=label, created_at=clock.now()
         )
-        record(by, "key issued", requester.requester_id, key=key.key_id, label=label, form=form)
+        record(actor, "key issued", requester.requester_id, key=key.key_id, label=label, form=form)
     return IssuedKey(key.key_id, secret_of(key))
 
 
-def revoke_key(requester: Requester, key_id: str, by: Account | None = None) -> None:
+def revoke_key(requester: Requester, key_id: str, actor: Account | None = None) -> None:
     """From now on nothing signed with this key is taken. Revoking twice changes nothing."""
     key = AccessKey.objects.filter(requester=requester, key_id=key_id).first()
     if key is None:
@@ -54,7 +53,7 @@ def revoke_key(requester: Requester, key_id: str, by: Account | None = None) -> 
     if key.revoked_at is None:
         key.revoked_at = clock.now()
         key.save(update_fields=["revoked_at"])
-        record(by, "key revoked", requester.requester_id, key=key_id)
+        record(actor, "key revoked", requester.requester_id, key=key_id)
 
 
 def secret_of(key: AccessKey) -> str:

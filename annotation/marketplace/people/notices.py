@@ -34,17 +34,17 @@ def check_destination(spec: dict[str, Any]) -> None:
     if len(spec["Destination"]) > LONGEST_ADDRESS:
         raise BadParameter(f"Notification.Destination has more than {LONGEST_ADDRESS} characters.")
     try:
-        parts = urlsplit(spec["Destination"])
+        url = urlsplit(spec["Destination"])
     except ValueError:
         raise BadParameter("Notification.Destination is not an address.") from None
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    if url.scheme not in {"http", "https"} or not url.hostname:
         raise NotSupported(
             "This marketplace posts notifications to an HTTP address: give one as Destination (with Transport SQS or "
             "SNS), or use Transport Email for the inbox on the site. There are no queues or topics here."
         )
-    if parts.netloc.rpartition("@")[2] not in allowed_hosts(parts.scheme) or "@" in parts.netloc:
+    if url.netloc.rpartition("@")[2] not in allowed_hosts(url.scheme) or "@" in url.netloc:
         raise NotSupported(
-            f"The operator has not allowed notifications to {parts.netloc!r} (setting MARKETPLACE_CALLBACK_HOSTS)."
+            f"The operator has not allowed notifications to {url.netloc!r} (setting MARKETPLACE_CALLBACK_HOSTS)."
         )
 
 
@@ -119,8 +119,8 @@ def deliver(notice: Notice) -> bool:
     notice.tries += 1
     notice.problem = problem[:200]
     if problem:
-        left = WAITS[notice.tries - 1 : notice.tries]
-        notice.next_try_at = now + left[0] if left else None
+        next_wait = WAITS[notice.tries - 1 : notice.tries]
+        notice.next_try_at = now + next_wait[0] if next_wait else None
     else:
         notice.delivered_at, notice.next_try_at = now, None
     notice.save(update_fields=["tries", "problem", "next_try_at", "delivered_at"])
@@ -146,13 +146,13 @@ def document(notice: Notice) -> dict[str, Any]:
 
 def _post(address: str, body: dict[str, Any]) -> str:
     """Post JSON; returns what went wrong, or nothing."""
-    parts = urlsplit(address)
-    if parts.scheme not in {"http", "https"} or parts.netloc not in allowed_hosts(parts.scheme):
+    url = urlsplit(address)
+    if url.scheme not in {"http", "https"} or url.netloc not in allowed_hosts(url.scheme):
         return "The operator no longer allows this host."
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.hostname or "", parts.port, timeout=5)
+    kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
+    connection = kind(url.hostname or "", url.port, timeout=5)
     try:
-        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        path = (url.path or "/") + (f"?{url.query}" if url.query else "")
         connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
         status = connection.getresponse().status
     except (OSError, http.client.HTTPException) as error:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from annotation.common import clock
+from annotation.marketplace.checks import check_length
 from annotation.marketplace.errors import BadParameter, WorkerDoesNotExist
-from annotation.marketplace.hits.hits import check_length
 from annotation.marketplace.models import Assignment, Requester, Worker, WorkerBlock
 
 from . import notices
@@ -16,10 +16,10 @@ MOST_WORKERS = 100
 
 
 def any_worker(worker_id: str) -> Worker:
-    found = Worker.objects.filter(worker_id=worker_id).first()
-    if found is None:
+    worker = Worker.objects.filter(worker_id=worker_id).first()
+    if worker is None:
         raise WorkerDoesNotExist(f"Worker {worker_id} does not exist.")
-    return found
+    return worker
 
 
 def block_worker(requester: Requester, worker_id: str, reason: str) -> WorkerBlock:
@@ -40,31 +40,31 @@ def unblock_worker(requester: Requester, worker_id: str) -> None:
 
 
 @dataclass(frozen=True)
-class NotTold:
+class UnreachedWorker:
     """A worker whom a message did not reach, and why."""
 
     worker_id: str
     reason: str
 
 
-def notify_workers(requester: Requester, worker_ids: Sequence[str], subject: str, text: str) -> list[NotTold]:
+def notify_workers(requester: Requester, worker_ids: Sequence[str], subject: str, text: str) -> list[UnreachedWorker]:
     """Write to workers whose work the requester has judged before. Returns those it did not reach."""
     check_length("Subject", subject, 200)
     check_length("MessageText", text, 4096)
     if not 1 <= len(worker_ids) <= MOST_WORKERS:
         raise BadParameter(f"WorkerIds has {len(worker_ids)} entries; 1 to {MOST_WORKERS} are allowed.")
-    known = {worker.worker_id: worker for worker in Worker.objects.filter(worker_id__in=worker_ids)}
-    judged = Assignment.objects.filter(
-        worker__in=known.values(), hit__requester=requester, state__in=["Approved", "Rejected"]
+    workers_by_id = {worker.worker_id: worker for worker in Worker.objects.filter(worker_id__in=worker_ids)}
+    judged_assignments = Assignment.objects.filter(
+        worker__in=workers_by_id.values(), hit__requester=requester, state__in=["Approved", "Rejected"]
     )
-    reachable = set(judged.values_list("worker__worker_id", flat=True))
-    failed = []
+    reachable = set(judged_assignments.values_list("worker__worker_id", flat=True))
+    unreached = []
     with transaction.atomic():
         for worker_id in dict.fromkeys(worker_ids):
             if worker_id in reachable:
-                notices.tell_worker(known[worker_id], subject, text, requester)
-            elif worker_id in known:
-                failed.append(NotTold(worker_id, "You have not approved or rejected work of this worker."))
+                notices.tell_worker(workers_by_id[worker_id], subject, text, requester)
+            elif worker_id in workers_by_id:
+                unreached.append(UnreachedWorker(worker_id, "You have not approved or rejected work of this worker."))
             else:
-                failed.append(NotTold(worker_id, "This worker does not exist."))
-    return failed
+                unreached.append(UnreachedWorker(worker_id, "This worker does not exist."))
+    return unreached

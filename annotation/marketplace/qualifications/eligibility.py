@@ -45,7 +45,7 @@ GUARDS = {
 
 
 @dataclass(frozen=True)
-class Standing:
+class WorkerProfile:
     """All that requirements can ask of one worker."""
 
     values: Mapping[str, int]
@@ -54,12 +54,12 @@ class Standing:
     subdivision: str = ""
 
 
-NOBODY = Standing({})
+NOBODY = WorkerProfile({})
 """A visitor who has not signed in."""
 
 
-def standing_of(worker: Worker | None) -> Standing:
-    """The worker's standing, in one query."""
+def profile_of(worker: Worker | None) -> WorkerProfile:
+    """What requirements can ask of the worker, in one query."""
     if worker is None:
         return NOBODY
     granted = worker.qualifications.filter(status="Granted")
@@ -69,7 +69,7 @@ def standing_of(worker: Worker | None) -> Standing:
     values[ADULT] = int(worker.is_adult)
     if worker.is_master:
         values[MASTERS] = values[MASTERS_SANDBOX] = 1
-    return Standing(values, worker.country, worker.subdivision)
+    return WorkerProfile(values, worker.country, worker.subdivision)
 
 
 def first_guarded(requirement: Requirement) -> Action:
@@ -79,57 +79,58 @@ def first_guarded(requirement: Requirement) -> Action:
     return GUARDS[requirement.get("ActionsGuarded") or "Accept"]
 
 
-def unmet(requirements: Sequence[Requirement], standing: Standing, action: Action) -> list[Requirement]:
+def unmet(requirements: Sequence[Requirement], profile: WorkerProfile, action: Action) -> list[Requirement]:
     """The requirements that keep this worker from this action."""
-    return [one for one in requirements if first_guarded(one) <= action and not is_met(one, standing)]
+    guarding = [requirement for requirement in requirements if first_guarded(requirement) <= action]
+    return [requirement for requirement in guarding if not is_met(requirement, profile)]
 
 
-def is_met(requirement: Requirement, standing: Standing) -> bool:
+def is_met(requirement: Requirement, profile: WorkerProfile) -> bool:
     comparator = requirement["Comparator"]
     if requirement["QualificationTypeId"] == LOCALE:
-        return _locale_met(comparator, requirement.get("LocaleValues") or [], standing)
-    value = standing.values.get(requirement["QualificationTypeId"])
+        return _locale_met(comparator, requirement.get("LocaleValues") or [], profile)
+    value = profile.values.get(requirement["QualificationTypeId"])
     if comparator == "DoesNotExist":
         return value is None
     # As on MTurk, every comparison with a score that isn't there fails, also NotEqualTo and NotIn.
     return value is not None and _compare(comparator, value, requirement.get("IntegerValues") or [])
 
 
-def _compare(comparator: str, value: int, wanted: Sequence[int]) -> bool:
+def _compare(comparator: str, value: int, required_values: Sequence[int]) -> bool:
     match comparator:
         case "Exists":
             return True
         case "EqualTo" | "In":
-            return value in wanted
+            return value in required_values
         case "NotEqualTo" | "NotIn":
-            return value not in wanted
+            return value not in required_values
         case "LessThan":
-            return value < wanted[0]
+            return value < required_values[0]
         case "LessThanOrEqualTo":
-            return value <= wanted[0]
+            return value <= required_values[0]
         case "GreaterThan":
-            return value > wanted[0]
+            return value > required_values[0]
         case _:
-            return value >= wanted[0]
+            return value >= required_values[0]
 
 
-def _locale_met(comparator: str, wanted: Sequence[Mapping[str, str]], standing: Standing) -> bool:
+def _locale_met(comparator: str, places: Sequence[Mapping[str, str]], profile: WorkerProfile) -> bool:
     if comparator in ("Exists", "DoesNotExist"):
-        return bool(standing.country) == (comparator == "Exists")
-    if not standing.country:
+        return bool(profile.country) == (comparator == "Exists")
+    if not profile.country:
         return False
-    there = any(
-        place["Country"] == standing.country and place.get("Subdivision") in (None, "", standing.subdivision)
-        for place in wanted
+    is_in_place = any(
+        place["Country"] == profile.country and place.get("Subdivision") in (None, "", profile.subdivision)
+        for place in places
     )
-    return there == (comparator in ("EqualTo", "In"))
+    return is_in_place == (comparator in ("EqualTo", "In"))
 
 
 def asks_for_masters(requirements: Sequence[Requirement]) -> bool:
     """Masters cost an additional fee, unless they are what the HIT avoids."""
     return any(
-        one["QualificationTypeId"] in (MASTERS, MASTERS_SANDBOX) and one["Comparator"] != "DoesNotExist"
-        for one in requirements
+        requirement["QualificationTypeId"] in (MASTERS, MASTERS_SANDBOX) and requirement["Comparator"] != "DoesNotExist"
+        for requirement in requirements
     )
 
 

@@ -6,20 +6,20 @@ from django.db import transaction
 
 from annotation.common import clock
 from annotation.marketplace.errors import AlreadySubmitted, NotYours, QualificationTypeDoesNotExist, TimeIsUp, TooSoon
-from annotation.marketplace.hits.answers import parse_answers, score_answers
 from annotation.marketplace.models import Qualification, QualificationRequest, QualificationType, Worker
+from annotation.marketplace.questions.answers import parse_answers, score_answers
 
 State = QualificationRequest.State
 
 
 def grant(qualification_type: QualificationType, worker: Worker, value: int) -> Qualification:
     """Give a qualification, or change its score."""
-    made, _ = Qualification.objects.update_or_create(
+    qualification, _ = Qualification.objects.update_or_create(
         qualification_type=qualification_type,
         worker=worker,
         defaults={"value": value, "status": Qualification.Status.GRANTED, "granted_at": clock.now()},
     )
-    return made
+    return qualification
 
 
 def may_ask_again_at(qualification_type: QualificationType, worker: Worker) -> datetime | None:
@@ -39,60 +39,62 @@ def request_qualification(worker: Worker, qualification_type_id: str) -> Qualifi
     """
     with transaction.atomic():
         Worker.objects.select_for_update().get(pk=worker.pk)  # a double click takes turns, and gets the same test
-        wanted = _requestable(qualification_type_id)
-        _lapse_late(worker, wanted)
-        in_work = wanted.requests.filter(worker=worker, state=State.STARTED).first()
+        qualification_type = _requestable(qualification_type_id)
+        _lapse_late(worker, qualification_type)
+        in_work = qualification_type.requests.filter(worker=worker, state=State.STARTED).first()
         if in_work is not None:
             return in_work
-        again = may_ask_again_at(wanted, worker)
-        if again is None or again > clock.now():
+        again_at = may_ask_again_at(qualification_type, worker)
+        if again_at is None or again_at > clock.now():
             raise TooSoon
-        return _ask(wanted, worker)
+        return _ask(qualification_type, worker)
 
 
 def _requestable(qualification_type_id: str) -> QualificationType:
-    found = QualificationType.objects.requestable().filter(qualification_type_id=qualification_type_id).first()
-    if found is None:
+    qualification_type = (
+        QualificationType.objects.requestable().filter(qualification_type_id=qualification_type_id).first()
+    )
+    if qualification_type is None:
         raise QualificationTypeDoesNotExist("There is no such qualification to ask for.")
-    return found
+    return qualification_type
 
 
-def _ask(wanted: QualificationType, worker: Worker) -> QualificationRequest:
+def _ask(qualification_type: QualificationType, worker: Worker) -> QualificationRequest:
     now = clock.now()
-    made = QualificationRequest(qualification_type=wanted, worker=worker, started_at=now)
-    if wanted.test:
-        made.state, made.deadline = State.STARTED, now + timedelta(seconds=wanted.test_seconds or 0)
-    elif wanted.auto_granted:
-        made.state, made.submitted_at = State.GRANTED, now
-        grant(wanted, worker, wanted.auto_granted_value)
+    request = QualificationRequest(qualification_type=qualification_type, worker=worker, started_at=now)
+    if qualification_type.test:
+        request.state, request.deadline = State.STARTED, now + timedelta(seconds=qualification_type.test_seconds or 0)
+    elif qualification_type.auto_granted:
+        request.state, request.submitted_at = State.GRANTED, now
+        grant(qualification_type, worker, qualification_type.auto_granted_value)
     else:
-        made.state, made.submitted_at = State.PENDING, now
-    made.save()
-    return made
+        request.state, request.submitted_at = State.PENDING, now
+    request.save()
+    return request
 
 
-def _lapse_late(worker: Worker, wanted: QualificationType) -> None:
-    late = wanted.requests.filter(worker=worker, state=State.STARTED, deadline__lte=clock.now())
-    late.update(state=State.LAPSED)
+def _lapse_late(worker: Worker, qualification_type: QualificationType) -> None:
+    overdue_tests = qualification_type.requests.filter(worker=worker, state=State.STARTED, deadline__lte=clock.now())
+    overdue_tests.update(state=State.LAPSED)
 
 
 def submit_test(worker: Worker, request_id: str, answer_xml: str) -> QualificationRequest:
     """Hand in a test. With an answer key it is scored and granted at once; otherwise the requester decides."""
-    given = parse_answers(answer_xml)
+    answers = parse_answers(answer_xml)
     with transaction.atomic():
-        found = QualificationRequest.objects.select_for_update(of=("self",)).select_related("qualification_type")
-        asked = found.filter(request_id=request_id, worker=worker).first()
-        if asked is None:
+        requests = QualificationRequest.objects.select_for_update(of=("self",)).select_related("qualification_type")
+        request = requests.filter(request_id=request_id, worker=worker).first()
+        if request is None:
             raise NotYours("There is no such test of yours. Nothing was changed.")
-        if asked.state in (State.PENDING, State.GRANTED, State.REJECTED):
+        if request.state in (State.PENDING, State.GRANTED, State.REJECTED):
             raise AlreadySubmitted("You have handed in this test already. Nothing was changed.")
         now = clock.now()
-        if asked.state == State.LAPSED or (asked.deadline and asked.deadline <= now):
+        if request.state == State.LAPSED or (request.deadline and request.deadline <= now):
             raise TimeIsUp("The time for this test has ended, so it could not be handed in.")
-        asked.answer, asked.submitted_at, asked.state = answer_xml, now, State.PENDING
-        key = asked.qualification_type.answer_key
+        request.answer, request.submitted_at, request.state = answer_xml, now, State.PENDING
+        key = request.qualification_type.answer_key
         if key:
-            grant(asked.qualification_type, worker, score_answers(key, given))
-            asked.state = State.GRANTED
-        asked.save(update_fields=["answer", "submitted_at", "state"])
-    return asked
+            grant(request.qualification_type, worker, score_answers(key, answers))
+            request.state = State.GRANTED
+        request.save(update_fields=["answer", "submitted_at", "state"])
+    return request

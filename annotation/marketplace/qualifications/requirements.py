@@ -16,29 +16,29 @@ SETS = ("In", "NotIn")
 FOR_LOCALES = ("EqualTo", "NotEqualTo", *SETS)
 
 
-def checked(requirements: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def normalize_requirements(requirements: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """The requirements in one shape, so that equal ones compare equal. Raises BadParameter."""
     if len(requirements) > MOST_REQUIREMENTS:
         raise BadParameter(f"QualificationRequirements has {len(requirements)} entries; at most {MOST_REQUIREMENTS}.")
-    shaped = [_checked(one) for one in requirements]
+    shaped = [_normalize(requirement) for requirement in requirements]
     check_types_exist(shaped)
     return shaped
 
 
 def check_types_exist(requirements: Sequence[dict[str, Any]]) -> None:
     """Every type is a system one, or there and active. Raises QualificationTypeDoesNotExist."""
-    wanted = {one["QualificationTypeId"] for one in requirements} - SYSTEM_NAMES.keys()
-    if not wanted:
+    type_ids = {requirement["QualificationTypeId"] for requirement in requirements} - SYSTEM_NAMES.keys()
+    if not type_ids:
         return
-    usable = QualificationType.objects.requestable().filter(qualification_type_id__in=wanted)
-    for missing in sorted(wanted - set(usable.values_list("qualification_type_id", flat=True))):
+    usable = QualificationType.objects.requestable().filter(qualification_type_id__in=type_ids)
+    for missing in sorted(type_ids - set(usable.values_list("qualification_type_id", flat=True))):
         raise QualificationTypeDoesNotExist(f"Qualification type {missing} does not exist, or is not active.")
 
 
-def _checked(one: dict[str, Any]) -> dict[str, Any]:
-    type_id, comparator = one["QualificationTypeId"], one["Comparator"]
-    integers, locales = one.get("IntegerValues") or [], one.get("LocaleValues") or []
-    if one.get("RequiredToPreview") is not None and one.get("ActionsGuarded"):
+def _normalize(requirement: dict[str, Any]) -> dict[str, Any]:
+    type_id, comparator = requirement["QualificationTypeId"], requirement["Comparator"]
+    integers, locales = requirement.get("IntegerValues") or [], requirement.get("LocaleValues") or []
+    if requirement.get("RequiredToPreview") is not None and requirement.get("ActionsGuarded"):
         raise BadParameter("RequiredToPreview and ActionsGuarded can't be used together; use ActionsGuarded.")
     if comparator in NO_VALUE:
         if integers or locales:
@@ -54,10 +54,10 @@ def _checked(one: dict[str, Any]) -> dict[str, Any]:
         shaped["LocaleValues"] = [
             {name: place[name] for name in ("Country", "Subdivision") if place.get(name)} for place in locales
         ]
-    if one.get("RequiredToPreview") is not None:
-        shaped["RequiredToPreview"] = one["RequiredToPreview"]
-    shaped["ActionsGuarded"] = one.get("ActionsGuarded") or (
-        "PreviewAndAccept" if one.get("RequiredToPreview") else "Accept"
+    if requirement.get("RequiredToPreview") is not None:
+        shaped["RequiredToPreview"] = requirement["RequiredToPreview"]
+    shaped["ActionsGuarded"] = requirement.get("ActionsGuarded") or (
+        "PreviewAndAccept" if requirement.get("RequiredToPreview") else "Accept"
     )
     return shaped
 
@@ -82,6 +82,6 @@ def _check_integers(comparator: str, integers: Sequence[int], locales: Sequence[
     _check_count("IntegerValues", len(integers), MOST_INTEGERS if comparator in SETS else 1)
 
 
-def _check_count(name: str, count: int, most: int) -> None:
-    if count > most:
-        raise BadParameter(f"{name} has {count} entries; with this comparator at most {most}.")
+def _check_count(name: str, count: int, maximum: int) -> None:
+    if count > maximum:
+        raise BadParameter(f"{name} has {count} entries; with this comparator at most {maximum}.")

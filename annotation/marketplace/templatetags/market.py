@@ -20,15 +20,15 @@ def money(cents: int | None) -> str:
     """1234567 cents as "$12,345.67"; an en dash for nothing."""
     if cents is None:
         return "–"
-    whole, _, part = dollars(abs(cents)).partition(".")
-    return f"{'−' if cents < 0 else ''}${int(whole):,}.{part}"
+    whole_dollars, _, fraction = dollars(abs(cents)).partition(".")
+    return f"{'−' if cents < 0 else ''}${int(whole_dollars):,}.{fraction}"
 
 
 @register.filter
 def details(detail: dict[str, Any]) -> str:
     """What an entry of the audit log says beside who and whom; the key of a form is for the program alone."""
-    said = {name: value for name, value in detail.items() if value != "" and name != "form"}
-    return "; ".join(money(value) if name == "cents" else f"{name}: {value}" for name, value in said.items())
+    fields = {name: value for name, value in detail.items() if value != "" and name != "form"}
+    return "; ".join(money(value) if name == "cents" else f"{name}: {value}" for name, value in fields.items())
 
 
 @register.filter
@@ -37,12 +37,12 @@ def span(seconds: float | timedelta | None) -> str:
     if seconds is None:
         return "–"
     total = int(seconds.total_seconds() if isinstance(seconds, timedelta) else seconds)
-    parts = []
+    amounts = []
     for size, name in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
         count, total = divmod(total, size)
         if count:
-            parts.append(f"{count} {name}")
-    return " ".join(parts[:2]) or "0 s"
+            amounts.append(f"{count} {name}")
+    return " ".join(amounts[:2]) or "0 s"
 
 
 @register.filter

@@ -15,7 +15,7 @@ from annotation.common.translation import from_column
 from annotation.models import REFERENCE_GROUP, Document, Dropped, HumanScore, Judgment, Score, Study, Summary, User
 from annotation.models.work import counted
 
-from .lists import State, Wish, beyond, state_of
+from .lists import ListQuery, State, beyond, state_of
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ class Column:
     link: str  # the query that shows its judges
 
     @property
-    def kept(self) -> int:
-        return sum(not one.rule for one in self.answers)
+    def n_kept(self) -> int:
+        return sum(not answer.rule for answer in self.answers)
 
     @property
-    def dropped(self) -> int:
-        return len(self.answers) - self.kept
+    def n_dropped(self) -> int:
+        return len(self.answers) - self.n_kept
 
 
 @dataclass(frozen=True)
@@ -95,42 +95,42 @@ class Panel:
 
 @dataclass(frozen=True)
 class DocumentPage:
-    wish: Wish
+    query: ListQuery
     state: State
     document: Document
     source: list[str]
     references: list[list[str]]
     columns: list[Column]
     units: list[Unit]
-    chosen: Column | None
+    selected: Column | None
     panel: Panel | None
     previous: int
     next: int
 
 
-def document_page(study: Study, document_id: int, wish: Wish, user: User) -> DocumentPage:
+def document_page(study: Study, document_id: int, query: ListQuery, user: User) -> DocumentPage:
     """All there is about a document: a fixed number of queries, whatever the study's size."""
     document = Document.objects.filter(study=study, pk=document_id).first()
     if document is None:
         raise Http404(gettext("There is no such document in this study."))
-    wish, state = state_of(study, wish, user)
-    texts = {one.scu_id: one for one in document.units.all()}
-    columns = _columns(document, wish, state, {name: one.text for name, one in texts.items()})
-    order = {name: n for n, name in enumerate(sorted(texts, key=lambda name: (texts[name].order, name)))}
-    units = _units(columns, texts, order)
-    chosen = next((one for one in columns if one.system == wish.system), columns[0] if columns else None)
+    query, state = state_of(study, query, user)
+    scus = {unit.scu_id: unit for unit in document.units.all()}
+    columns = _columns(document, query, state, {name: unit.text for name, unit in scus.items()})
+    order = {name: n for n, name in enumerate(sorted(scus, key=lambda name: (scus[name].order, name)))}
+    units = _units(columns, scus, order)
+    selected = next((column for column in columns if column.system == query.system), columns[0] if columns else None)
     return DocumentPage(
-        wish,
+        query,
         state,
         document,
         _sentences(document.source),
-        [_sentences(one.text) for one in document.references.all()],
+        [_sentences(reference.text) for reference in document.references.all()],
         columns,
         units,
-        chosen,
-        _panel(chosen, units) if chosen else None,
-        previous=_neighbour(study, wish, state, document_id, backwards=True),
-        next=_neighbour(study, wish, state, document_id, backwards=False),
+        selected,
+        _panel(selected, units) if selected else None,
+        previous=_neighbour(study, query, state, document_id, backwards=True),
+        next=_neighbour(study, query, state, document_id, backwards=False),
     )
 
 
@@ -138,34 +138,34 @@ def _sentences(text: Any) -> list[str]:
     return [text] if isinstance(text, str) else list(text)
 
 
-def _neighbour(study: Study, wish: Wish, state: State, document: int, *, backwards: bool) -> int:
-    rows, key = beyond(study, wish, state, document, backwards)
+def _neighbour(study: Study, query: ListQuery, state: State, document: int, *, backwards: bool) -> int:
+    rows, key = beyond(study, query, state, document, backwards)
     return rows.values_list(key, flat=True).first() or 0
 
 
-def _columns(document: Document, wish: Wish, state: State, texts: dict[str, str]) -> list[Column]:
+def _columns(document: Document, query: ListQuery, state: State, texts: dict[str, str]) -> list[Column]:
     summaries = (
         Summary.objects.filter(document=document).exclude(system__group=REFERENCE_GROUP).select_related("system")
     )
-    human = dict(HumanScore.objects.filter(document=document, measure=wish.measure).values_list("system", "value"))
-    scores = Score.objects.filter(document=document, metric=wish.metric) if wish.metric else Score.objects.none()
+    human = dict(HumanScore.objects.filter(document=document, measure=query.measure).values_list("system", "value"))
+    scores = Score.objects.filter(document=document, metric=query.metric) if query.metric else Score.objects.none()
     metric = dict(scores.values_list("system", "value"))
     answers = _answers(document, texts)
     columns = [
         Column(
-            one.system_id,
-            one.system.name,
-            one.system.group,
-            one.text_shown,
-            human.get(one.system_id),
-            metric.get(one.system_id),
-            _difference(state, human.get(one.system_id), metric.get(one.system_id)),
-            answers.get(one.pk, []),
-            wish.link(system=one.system_id),
+            summary.system_id,
+            summary.system.name,
+            summary.system.group,
+            summary.text_shown,
+            human.get(summary.system_id),
+            metric.get(summary.system_id),
+            _difference(state, human.get(summary.system_id), metric.get(summary.system_id)),
+            answers.get(summary.pk, []),
+            query.link(system=summary.system_id),
         )
-        for one in summaries
+        for summary in summaries
     ]
-    return sorted(columns, key=lambda one: (-abs(one.difference or 0), one.group, one.name))
+    return sorted(columns, key=lambda column: (-abs(column.difference or 0), column.group, column.name))
 
 
 def _difference(state: State, human: float | None, metric: float | None) -> float | None:
@@ -187,13 +187,13 @@ def _answers(document: Document, texts: dict[str, str]) -> dict[int, list[Answer
         .values_list(*fields)
     )
     dropped, yes_no = _dropped(document, {row[5] for row in rows}), set(protocols.judging_scus())
-    found: dict[int, list[Answer]] = defaultdict(list)
+    answers: dict[int, list[Answer]] = defaultdict(list)
     for summary, unit, value, seconds, is_check, worker, pseudonym, protocol, system in rows:
         rule, reason = dropped.get((worker, "")) or dropped.get((worker, system)) or ("", "")
-        found[summary].append(
+        answers[summary].append(
             Answer(pseudonym, unit, texts.get(unit, unit), value, protocol in yes_no, seconds, is_check, rule, reason)
         )
-    return found
+    return answers
 
 
 def _dropped(document: Document, workers: Iterable[int]) -> dict[tuple[int, str], tuple[str, str]]:
@@ -206,8 +206,8 @@ def _dropped(document: Document, workers: Iterable[int]) -> dict[tuple[int, str]
 
 def _units(columns: list[Column], scus: dict[str, Any], order: dict[str, int]) -> list[Unit]:
     """The matrix: SCUs in force and whatever else was judged, in the list's order."""
-    judged = {answer.unit for column in columns for answer in column.answers}
-    names = sorted({name for name, one in scus.items() if one.retired_in is None} | judged)
+    judged_units = {answer.unit for column in columns for answer in column.answers}
+    names = sorted({name for name, scu in scus.items() if scu.retired_in is None} | judged_units)
     by_column = [_by_unit(column) for column in columns]
     return [
         Unit(
@@ -221,21 +221,21 @@ def _units(columns: list[Column], scus: dict[str, Any], order: dict[str, int]) -
 
 
 def _panel(column: Column, units: list[Unit]) -> Panel:
-    judges = {one.worker: Judge(one.worker, one.rule, one.reason) for one in column.answers}
-    given = {(one.worker, one.unit): one for one in column.answers}
-    rows = [(unit.text, unit.is_check, [given.get((worker, unit.name)) for worker in judges]) for unit in units]
+    judges = {answer.worker: Judge(answer.worker, answer.rule, answer.reason) for answer in column.answers}
+    answers = {(answer.worker, answer.unit): answer for answer in column.answers}
+    rows = [(unit.text, unit.is_check, [answers.get((worker, unit.name)) for worker in judges]) for unit in units]
     return Panel(list(judges.values()), [row for row in rows if any(row[2])])
 
 
 def _by_unit(column: Column) -> dict[str, list[Answer]]:
-    found: dict[str, list[Answer]] = defaultdict(list)
+    by_unit: dict[str, list[Answer]] = defaultdict(list)
     for answer in column.answers:
         if not answer.rule:
-            found[answer.unit].append(answer)
-    return found
+            by_unit[answer.unit].append(answer)
+    return by_unit
 
 
 def _cell(answers: list[Answer]) -> Cell:
     n = len(answers)
-    values = [one.value for one in answers]
+    values = [answer.value for answer in answers]
     return Cell(sum(value > 0 for value in values), n, sum(values) / n if n else None, all(a.yes_no for a in answers))

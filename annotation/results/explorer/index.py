@@ -42,7 +42,7 @@ def explore_job(job: Job, progress: Progress) -> str:
 
 
 def refresh(study: Study, progress: Progress = lambda *_: None) -> None:
-    """Go through the whole study once; the comparisons that people have asked for are made anew."""
+    """Go through the whole study once; the results that people have asked for are made anew."""
     trusted = trusted_judgments(study)
     human = None if trusted.judgments.empty else human_scores(study, trusted.judgments)
     pairs = list(Exploration.objects.filter(study=study).exclude(metric="").values_list("measure", "metric"))
@@ -119,27 +119,29 @@ def compare(study: Study, measure: str, metric: str) -> Exploration:
     names = ["doc_id", "system"]
     human = HumanScore.objects.filter(document__study=study, measure=measure).values_list("document", "system", "value")
     scored = Score.objects.filter(study=study, metric=metric, document__isnull=False)
-    left = pd.DataFrame.from_records(human.iterator(PORTION), columns=[*names, "human"])
-    right = pd.DataFrame.from_records(
+    human_frame = pd.DataFrame.from_records(human.iterator(PORTION), columns=[*names, "human"])
+    metric_frame = pd.DataFrame.from_records(
         scored.values_list("document", "system", "value").iterator(PORTION), columns=[*names, "metric"]
     )
     try:
-        found = disagreement(left.astype({"human": float}).merge(right.astype({"metric": float}), on=names))
+        result = disagreement(
+            human_frame.astype({"human": float}).merge(metric_frame.astype({"metric": float}), on=names)
+        )
     except AnalysisError as error:
         raise Refused(str(error)) from None
-    scales = {"human": [found.human.mean, found.human.sd], "metric": [found.metric.mean, found.metric.sd]}
+    scales = {"human": [result.human.mean, result.human.sd], "metric": [result.metric.mean, result.metric.sd]}
     with transaction.atomic():
-        made = _note(study, measure, metric, {**scales, "n": len(found.summaries)}, study.filter_in_force())
-        made.disagreements.all().delete()
-        columns = (found.documents[name].tolist() for name in ("doc_id", "value", "n"))
+        exploration = _note(study, measure, metric, {**scales, "n": len(result.summaries)}, study.filter_in_force())
+        exploration.disagreements.all().delete()
+        columns = (result.documents[name].tolist() for name in ("doc_id", "value", "n"))
         Disagreement.objects.bulk_create(
             (
-                Disagreement(exploration=made, document_id=document, value=value, summaries=n)
+                Disagreement(exploration=exploration, document_id=document, value=value, summaries=n)
                 for document, value, n in zip(*columns, strict=True)
             ),
             batch_size=PORTION,
         )
-    return made
+    return exploration
 
 
 # Words
@@ -152,7 +154,7 @@ def words_of(text: str) -> list[str]:
 def store_words(study: Study, progress: Progress = lambda *_: None) -> None:
     """Index the words of each document: its id, source, references and SCUs."""
     documents = study.documents.order_by("pk")
-    total, last, done = documents.count(), 0, 0
+    total, last, n_done = documents.count(), 0, 0
     with connection.cursor() as cursor:
         key = "id" if connection.vendor == "postgresql" else "rowid"
         of_study = "SELECT id FROM annotation_document WHERE study_id = %s"
@@ -161,15 +163,15 @@ def store_words(study: Study, progress: Progress = lambda *_: None) -> None:
         insert = f"INSERT INTO annotation_documentwords ({key}, words) VALUES (%s, {value})"  # noqa: S608
         while portion := list(documents.filter(pk__gt=last)[:PORTION]):
             cursor.executemany(insert, _texts(portion))
-            last, done = portion[-1].pk, done + len(portion)
-            progress(done, total)
+            last, n_done = portion[-1].pk, n_done + len(portion)
+            progress(n_done, total)
 
 
 def _texts(documents: list[Document]) -> list[tuple[int, str]]:
-    texts = {one.pk: [one.doc_id, plain(one.source)] for one in documents}
+    texts = {document.pk: [document.doc_id, plain(document.source)] for document in documents}
     for key, text in Reference.objects.filter(document__in=texts).values_list("document", "text"):
         texts[key].append(plain(text))
     for key, text in ContentUnit.objects.in_force().filter(document__in=texts).values_list("document", "text"):
         texts[key].append(text)
     # tsvector holds at most a megabyte; both engines get the same words.
-    return [(key, " ".join(words_of(" ".join(parts)))[:400_000]) for key, parts in texts.items()]
+    return [(key, " ".join(words_of(" ".join(passages)))[:400_000]) for key, passages in texts.items()]

@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
 
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.common.text import plain
 from annotation.jobs import start_job
 from annotation.models import Disagreement, Document, Exploration, Job, Reference, Study, User
@@ -25,7 +25,7 @@ BY_NAME, BY_DISAGREEMENT = "name", "disagreement"
 
 
 @dataclass(frozen=True)
-class Wish:
+class ListQuery:
     """What an address asks for: the whole state of a page, so that every view is a link."""
 
     q: str = ""
@@ -37,18 +37,18 @@ class Wish:
     system: int = 0  # on a document's page: whose judges are shown
 
     @classmethod
-    def read(cls, given: Mapping[str, str]) -> "Wish":
-        numbers = (whole(given.get(name, "")) for name in ("after", "before", "system"))
+    def read(cls, parameters: Mapping[str, str]) -> "ListQuery":
+        numbers = (parse_int(parameters.get(name, "")) for name in ("after", "before", "system"))
         q, measure, metric = (
-            given.get(name, "").replace("\x00", "").strip()[:200] for name in ("q", "measure", "metric")
+            parameters.get(name, "").replace("\x00", "").strip()[:200] for name in ("q", "measure", "metric")
         )
-        sort = given.get("sort", "")
+        sort = parameters.get("sort", "")
         return cls(q, sort if sort in (BY_NAME, BY_DISAGREEMENT) else BY_NAME, measure, metric, *numbers)
 
     def link(self, **changes: Any) -> str:
         """The query of the same view with something changed; what is as usual is left out."""
-        usual = asdict(Wish())
-        values = {name: value for name, value in asdict(replace(self, **changes)).items() if value != usual[name]}
+        defaults = asdict(ListQuery())
+        values = {name: value for name, value in asdict(replace(self, **changes)).items() if value != defaults[name]}
         return f"?{urlencode(values)}" if values else "?"
 
     @property
@@ -59,7 +59,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class State:
-    """What has been worked out for this wish, and what is on its way."""
+    """What has been worked out for this query, and what is on its way."""
 
     facts: Exploration | None  # the study gone through
     pair: Exploration | None  # the metric against the measure
@@ -68,29 +68,29 @@ class State:
     job: Job | None
 
 
-def state_of(study: Study, wish: Wish, user: User) -> tuple[Wish, State]:
-    """The wish with its defaults filled in, and the state; whatever is missing is started."""
-    known = Exploration.objects.filter(study=study)
-    rows = {(one.measure, one.metric): one for one in known}
+def state_of(study: Study, query: ListQuery, user: User) -> tuple[ListQuery, State]:
+    """The query with its defaults filled in, and the state; whatever is missing is started."""
+    explorations = Exploration.objects.filter(study=study)
+    rows = {(exploration.measure, exploration.metric): exploration for exploration in explorations}
     facts = rows.get(("", ""))
     decision = study.filter_in_force()
     if facts is None or facts.decision != (decision.pk if decision else 0):
         job = start_once(study, {}, user)
-        facts = known.filter(metric="").first()
+        facts = explorations.filter(metric="").first()
     else:
         job = None
     measures = facts.facts["measures"] if facts else []
     metrics = sorted({*(facts.facts["metrics"] if facts else []), *_newly_scored(study)} - set(measures))
-    wish = replace(wish, measure=wish.measure if wish.measure in measures else (measures or [""])[0])
-    if wish.metric not in metrics or not wish.measure:
-        return replace(wish, metric="", sort=BY_NAME), State(facts, None, measures, metrics, job)
-    pair = known.filter(measure=wish.measure, metric=wish.metric).first()
+    query = replace(query, measure=query.measure if query.measure in measures else (measures or [""])[0])
+    if query.metric not in metrics or not query.measure:
+        return replace(query, metric="", sort=BY_NAME), State(facts, None, measures, metrics, job)
+    pair = explorations.filter(measure=query.measure, metric=query.metric).first()
     if pair is None and (job is None or job.is_over):
-        job = start_once(study, {"measure": wish.measure, "metric": wish.metric}, user)
-        pair = known.filter(measure=wish.measure, metric=wish.metric).first()
+        job = start_once(study, {"measure": query.measure, "metric": query.metric}, user)
+        pair = explorations.filter(measure=query.measure, metric=query.metric).first()
     if pair is None:
-        wish = replace(wish, sort=BY_NAME)
-    return wish, State(facts, pair, measures, metrics, job)
+        query = replace(query, sort=BY_NAME)
+    return query, State(facts, pair, measures, metrics, job)
 
 
 def _newly_scored(study: Study) -> set[str]:
@@ -116,7 +116,7 @@ class Line:
 
 @dataclass(frozen=True)
 class ListPage:
-    wish: Wish
+    query: ListQuery
     state: State
     lines: list[Line]
     total: int
@@ -124,32 +124,32 @@ class ListPage:
     next: str
 
 
-def list_page(study: Study, wish: Wish, user: User) -> ListPage:
+def list_page(study: Study, query: ListQuery, user: User) -> ListPage:
     """One page of documents: a fixed number of queries, wherever in the list it is."""
-    wish, state = state_of(study, wish, user)
-    ids, more = _ids(study, wish, state)
+    query, state = state_of(study, query, user)
+    ids, has_more = _ids(study, query, state)
     lines = _lines(ids, state.pair)
     first, last = (ids[0], ids[-1]) if ids else (0, 0)
-    back = bool(wish.before and more) or bool(wish.after)
-    onward = bool(wish.before) or more
+    has_previous = bool(query.before and has_more) or bool(query.after)
+    has_next = bool(query.before) or has_more
     return ListPage(
-        wish,
+        query,
         state,
         lines,
-        total=_all(study, wish, state).count(),
-        previous=wish.link(before=first, after=0) if back and first else "",
-        next=wish.link(after=last, before=0) if onward and last else "",
+        total=_all(study, query, state).count(),
+        previous=query.link(before=first, after=0) if has_previous and first else "",
+        next=query.link(after=last, before=0) if has_next and last else "",
     )
 
 
-def _all(study: Study, wish: Wish, state: State) -> QuerySet[Any]:
+def _all(study: Study, query: ListQuery, state: State) -> QuerySet[Any]:
     """Every row of the list: documents, or disagreements."""
-    if wish.sort == BY_DISAGREEMENT and state.pair is not None:
-        return _found(Disagreement.objects.filter(exploration=state.pair), wish.q, "document_id")
-    return _found(Document.objects.filter(study=study), wish.q, "pk")
+    if query.sort == BY_DISAGREEMENT and state.pair is not None:
+        return _with_words(Disagreement.objects.filter(exploration=state.pair), query.q, "document_id")
+    return _with_words(Document.objects.filter(study=study), query.q, "pk")
 
 
-def _found(rows: QuerySet[Any], q: str, key: str) -> QuerySet[Any]:
+def _with_words(rows: QuerySet[Any], q: str, key: str) -> QuerySet[Any]:
     """Only documents that hold all these words. Whole words: a beginning of many would go through them all."""
     if not q:
         return rows
@@ -165,26 +165,28 @@ def _found(rows: QuerySet[Any], q: str, key: str) -> QuerySet[Any]:
     return rows.filter(**{f"{key}__in": ids})
 
 
-def _ids(study: Study, wish: Wish, state: State) -> tuple[list[int], bool]:
+def _ids(study: Study, query: ListQuery, state: State) -> tuple[list[int], bool]:
     """The documents of the page, and whether there are more in the direction of travel."""
-    backwards = bool(wish.before)
-    rows, key = beyond(study, wish, state, wish.before or wish.after, backwards)
+    backwards = bool(query.before)
+    rows, key = beyond(study, query, state, query.before or query.after, backwards)
     ids = list(rows.values_list(key, flat=True)[: PER_PAGE + 1])
-    more, ids = len(ids) > PER_PAGE, ids[:PER_PAGE]
-    return (ids[::-1] if backwards else ids), more
+    has_more, ids = len(ids) > PER_PAGE, ids[:PER_PAGE]
+    return (ids[::-1] if backwards else ids), has_more
 
 
-def beyond(study: Study, wish: Wish, state: State, document: int, backwards: bool = False) -> tuple[QuerySet[Any], str]:
+def beyond(
+    study: Study, query: ListQuery, state: State, document: int, backwards: bool = False
+) -> tuple[QuerySet[Any], str]:
     """The rows behind (or, backwards, before) a document in the list's order, and where they keep its id."""
-    rows = _all(study, wish, state)
-    if wish.sort == BY_DISAGREEMENT and state.pair is not None:
+    rows = _all(study, query, state)
+    if query.sort == BY_DISAGREEMENT and state.pair is not None:
         order = ["value", "-document_id"] if backwards else ["-value", "document_id"]
-        here = Disagreement.objects.filter(exploration=state.pair, document=document).first() if document else None
-        if here is not None:
+        current = Disagreement.objects.filter(exploration=state.pair, document=document).first() if document else None
+        if current is not None:
             way, tie = ("gt", "lt") if backwards else ("lt", "gt")
             rows = rows.filter(
-                Q(**{f"value__{way}e": here.value}),
-                Q(**{f"value__{way}": here.value}) | Q(**{f"document_id__{tie}": document}),
+                Q(**{f"value__{way}e": current.value}),
+                Q(**{f"value__{way}": current.value}) | Q(**{f"document_id__{tie}": document}),
             )
         return rows.order_by(*order), "document_id"
     name = Document.objects.filter(study=study, pk=document).values_list("doc_id", flat=True).first()

@@ -5,40 +5,30 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.accounts.access import READERS, study_for, user_of
-from annotation.results.explorer.document import document_page
-from annotation.results.explorer.lists import Wish, list_page, start_once
+from annotation.models import Study
+from annotation.results.explorer.document import DocumentPage, document_page
+from annotation.results.explorer.lists import ListPage, ListQuery, list_page, start_once
 
 
 @require_GET
 def explorer(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins and analysts: the documents, by name or by disagreement, found by words."""
     study = study_for(request, slug, *READERS)
-    page = list_page(study, Wish.read(request.GET.dict()), user_of(request))
-    context = {
-        "study": study,
-        "step": "data",
-        "page": page,
-        "wish": page.wish,
-        "known": page.state,
-        "job": page.state.job,
-    }
-    return render(request, "annotation/results/explorer/list.html", context)
+    page = list_page(study, ListQuery.read(request.GET.dict()), user_of(request))
+    return _rendered(request, study, page, "annotation/results/explorer/list.html")
 
 
 @require_GET
 def document(request: HttpRequest, slug: str, document_id: int) -> HttpResponse:
     """Admins and analysts: one document with all its systems, SCUs and judges."""
     study = study_for(request, slug, *READERS)
-    page = document_page(study, document_id, Wish.read(request.GET.dict()), user_of(request))
-    context = {
-        "study": study,
-        "step": "data",
-        "page": page,
-        "wish": page.wish,
-        "known": page.state,
-        "job": page.state.job,
-    }
-    return render(request, "annotation/results/explorer/document.html", context)
+    page = document_page(study, document_id, ListQuery.read(request.GET.dict()), user_of(request))
+    return _rendered(request, study, page, "annotation/results/explorer/document.html")
+
+
+def _rendered(request: HttpRequest, study: Study, page: ListPage | DocumentPage, template: str) -> HttpResponse:
+    context = {"study": study, "step": "data", "page": page, "query": page.query, "exploration": page.state}
+    return render(request, template, {**context, "job": page.state.job})
 
 
 @require_POST

@@ -36,11 +36,11 @@ class Datasheet:
         return self.heds if sheet == "datasheet" else self.card
 
     @property
-    def answered(self) -> int:
+    def n_answered(self) -> int:
         return sum(bool(question.answer) for section in self.heds for question in section.questions)
 
     @property
-    def asked(self) -> int:
+    def n_questions(self) -> int:
         return sum(len(section.questions) for section in self.heds)
 
     def markdown(self, sheet: str = "datasheet") -> str:
@@ -58,22 +58,22 @@ class Datasheet:
         return self.markdown(sheet) if suffix == "md" else self.html(sheet)
 
     def _body(self, sheet: str) -> str:
-        parts = [f"# {TITLES[sheet]}: {_plain(self.study.name)}"]
+        blocks = [f"# {TITLES[sheet]}: {_plain(self.study.name)}"]
         if sheet == "datasheet":
-            parts.append(
-                f"{self.answered} of {self.asked} questions are answered from what the platform recorded; the others "
-                f"are marked “{MARK.strip('*')}” and wait for the people of the study. Sections and numbers follow "
-                "HEDS (Shimorina and Belz 2022; version 3.0, Belz and Thomson 2024)."
+            blocks.append(
+                f"{self.n_answered} of {self.n_questions} questions are answered from what the platform recorded; the "
+                f"others are marked “{MARK.strip('*')}” and wait for the people of the study. Sections and numbers "
+                "follow HEDS (Shimorina and Belz 2022; version 3.0, Belz and Thomson 2024)."
             )
         for section in self.sections(sheet):
-            parts.append(f"## {_plain(section.title)}")
-            for one in section.questions:
-                head, open_question = (one.number, one.text) if sheet == "card" else (f"{one.number} {one.text}", "")
-                parts.append(f"### {head}\n\n{_answer(one.answer, open_question)}")
-        if sheet == "datasheet" and self.facts.instructions and self.facts.here:
-            parts.append("## Appendix: instructions, as evaluators read them")
-            parts += [f"### {name}\n\n{_quoted(text.body)}" for name, text in self.facts.instructions.items()]
-        return "\n\n".join(parts) + "\n"
+            blocks.append(f"## {_plain(section.title)}")
+            for question in section.questions:
+                head = question.number if sheet == "card" else f"{question.number} {question.text}"
+                blocks.append(f"### {head}\n\n{_answer(question.answer, question.text if sheet == 'card' else '')}")
+        if sheet == "datasheet" and self.facts.instructions and self.facts.judged_here:
+            blocks.append("## Appendix: instructions, as evaluators read them")
+            blocks += [f"### {name}\n\n{_quoted(text.body)}" for name, text in self.facts.instructions.items()]
+        return "\n\n".join(blocks) + "\n"
 
 
 def _answer(answer: str, question: str) -> str:

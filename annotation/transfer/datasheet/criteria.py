@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.utils.translation import override
 
 from annotation.protocols import among
-from annotation.protocols.described import Criterion
+from annotation.protocols.descriptions import Criterion
 
 from .study_facts import Facts
 
@@ -28,16 +28,16 @@ def rows(criterion: Criterion, protocol: str, facts: Facts) -> Iterator[tuple[st
     yield "4.2.2", "Absolute or relative?", "Absolute: each output gets a value of its own."
     yield "4.2.3", "Intrinsic or extrinsic?", "Intrinsic: the text is judged, not what somebody does with it."
     yield "4.3.1", "What is the criterion called for evaluators?", f"“{criterion.name}”"
-    yield "4.3.2", "How is it defined for them?", criterion.definition if facts.here else ""
+    yield "4.3.2", "How is it defined for them?", criterion.definition if facts.judged_here else ""
     yield "4.3.3", "How many values has the rating instrument?", str(criterion.size)
     yield "4.3.4", "Which values?", criterion.values
-    yield "4.3.5", "How is the instrument presented?", criterion.instrument if facts.here else ""
-    yield "4.3.7", "What is the question, word by word?", criterion.prompt if facts.here else ""
+    yield "4.3.5", "How is the instrument presented?", criterion.instrument if facts.judged_here else ""
+    yield "4.3.7", "What is the question, word by word?", criterion.prompt if facts.judged_here else ""
     yield "4.3.8", "How are responses elicited?", "By direct quality estimation, one value per item."
     yield "4.3.9", "How are raw responses turned into reported values?", criterion.aggregation
     yield "4.3.10", "How are effects and their significance worked out?", SIGNIFICANCE
-    yield "4.3.11.1", "How is agreement measured?", _how(facts, protocol)
-    yield "4.3.11.2", "What agreement was found?", _found(facts, protocol)
+    yield "4.3.11.1", "How is agreement measured?", _coefficients(facts, protocol)
+    yield "4.3.11.2", "What agreement was found?", _agreement(facts, protocol)
 
 
 SIGNIFICANCE = (
@@ -46,12 +46,12 @@ SIGNIFICANCE = (
 )
 
 
-def _how(facts: Facts, protocol: str) -> str:
+def _coefficients(facts: Facts, protocol: str) -> str:
     names = [row["name"] for row in facts.agreement if row["protocol"] == protocol]
     return "; ".join(dict.fromkeys(names))
 
 
-def _found(facts: Facts, protocol: str) -> str:
+def _agreement(facts: Facts, protocol: str) -> str:
     measured = [row for row in facts.agreement if row["protocol"] == protocol and row["value"] is not None]
     return "; ".join(f"{row['name']}: {row['value']:.3f}{_interval(row)}" for row in measured)
 

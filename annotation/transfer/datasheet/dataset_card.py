@@ -37,20 +37,20 @@ def card(facts: Facts) -> list[Section]:
 
 def _what(facts: Facts) -> Iterator[Question]:
     state = facts.state
-    asked = {protocol.name: protocol.asks for protocol in among(facts.protocols)}
-    judged = ", ".join(asked.get(name) or name for name in facts.protocols) or "nothing yet"
+    questions = {protocol.name: protocol.asks for protocol in among(facts.protocols)}
+    judged_criteria = ", ".join(questions.get(name) or name for name in facts.protocols) or "nothing yet"
     yield Question(
         "Summary",
         "What is this data?",
         f"Human judgments of {state.summaries:,} summaries by {state.systems} systems of {state.documents:,} "
-        f"documents: {state.judgments:,} judgments by {state.workers} people. Judged: {judged}.",
+        f"documents: {state.judgments:,} judgments by {state.workers} people. Judged: {judged_criteria}.",
     )
     yield Question("Purpose", "What was it made for, and by whom? Who paid for it?")
     yield Question("Languages", "Which languages, in which varieties?")
 
 
 def _structure(facts: Facts) -> Iterator[Question]:
-    tables = "\n".join(f"- `{name}`: {what}" for name, what in TABLES.items() if name != "ledger")
+    tables = "\n".join(f"- `{name}`: {description}" for name, description in TABLES.items() if name != "ledger")
     yield Question(
         "Tables",
         "Which tables are there?",
@@ -70,11 +70,11 @@ def _making(facts: Facts) -> Iterator[Question]:
     yield Question("Texts", "Where do documents and references come from, and how were they chosen?")
     yield Question("Lengths", "How long are the texts?", sentence(words))
     span = f"{facts.first:%Y-%m-%d} to {facts.last:%Y-%m-%d}" if facts.first and facts.last else ""
-    each = f"; {facts.per_summary:.1f} people per summary" if facts.per_summary else ""
+    density = f";  {facts.per_summary:.1f} people per summary" if facts.per_summary else ""
     yield Question(
         "Annotation",
         "When and how was it annotated?",
-        f"{span}, {'with Pyramidion' if facts.here else 'imported'}, {facts.assignments:,} assignments{each}."
+        f"{span}, {'with Pyramidion' if facts.judged_here else 'imported'}, {facts.assignments:,} assignments{density}."
         if span
         else "",
     )

@@ -114,17 +114,17 @@ def _pay(facts: Facts) -> str:
 
 
 def _recruited(facts: Facts) -> str:
-    where = {name: market.recruited or name for name, market in MARKETS.items()}
-    where["import"] = "elsewhere: their judgments were imported"
-    return sentence("; ".join(where.get(crowd, crowd) for crowd in facts.crowds))
+    sources = {name: market.recruited or name for name, market in MARKETS.items()}
+    sources["import"] = "elsewhere: their judgments were imported"
+    return sentence("; ".join(sources.get(crowd, crowd) for crowd in facts.crowds))
 
 
 def _training(facts: Facts) -> str:
-    found = []
+    plans = []
     for plan in facts.plans:
         test = f"; a test with pass mark {plan.pass_mark:.0%} and {plan.tries} tries" if plan.test_required else ""
-        found.append(f"{plan.protocol}: a tutorial on real items with known answers ({plan.tutorial}){test}")
-    return sentence("; ".join(found)) if facts.here else OPEN
+        plans.append(f"{plan.protocol}: a tutorial on real items with known answers ({plan.tutorial}){test}")
+    return sentence("; ".join(plans)) if facts.judged_here else OPEN
 
 
 def _design(facts: Facts) -> Iterator[Question]:
@@ -136,24 +136,25 @@ def _design(facts: Facts) -> Iterator[Question]:
     yield Question("3.3.4.2", "What did evaluators see while they answered?", _seen(facts))
     yield Question("3.3.5", "How free were they in when and how fast to answer?", _time(facts))
     yield Question("3.3.6", "Could they ask questions or give feedback while they worked?")
-    place = "In their own browser, at a place of their choice." if facts.here else OPEN
+    place = "In their own browser, at a place of their choice." if facts.judged_here else OPEN
     yield Question("3.3.7", "Where and on what did they work?", place)
     yield Question("3.3.8", "Were the conditions the same for all, and how was that made sure?")
 
 
 def _collected(facts: Facts) -> str:
-    if not facts.here or facts.first is None or facts.last is None:
+    if not facts.judged_here or facts.first is None or facts.last is None:
         return OPEN
     also = " Others were imported." if "import" in facts.crowds else ""
     return f"With Pyramidion, in the browser, from {facts.first:%Y-%m-%d} to {facts.last:%Y-%m-%d}.{also}"
 
 
 def _assurance(facts: Facts) -> str:
-    found = ["every item must be answered", "a worker never sees a task twice"] if facts.here else []
-    found += [f"{facts.checks} check items whose answer is known"] if facts.checks else []
-    found += ["a test before the first task"] if facts.here and any(p.test_required for p in facts.plans) else []
-    found += ["time, paste and focus signals beside every assignment"] if facts.minutes is not None else []
-    return sentence("; ".join(found))
+    measures = ["every item must be answered", "a worker never sees a task twice"] if facts.judged_here else []
+    measures += [f"{facts.checks} check items whose answer is known"] if facts.checks else []
+    has_test = facts.judged_here and any(plan.test_required for plan in facts.plans)
+    measures += ["a test before the first task"] if has_test else []
+    measures += ["time, paste and focus signals beside every assignment"] if facts.minutes is not None else []
+    return sentence("; ".join(measures))
 
 
 def _filter(facts: Facts) -> str:
@@ -167,7 +168,7 @@ def _filter(facts: Facts) -> str:
 
 
 def _instructions(facts: Facts) -> str:
-    if not facts.instructions or not facts.here:
+    if not facts.instructions or not facts.judged_here:
         return OPEN
     versions = ", ".join(f"{name} (version {text.version})" for name, text in facts.instructions.items())
     return f"The instructions in force, {versions}, are printed at the end of this sheet."
@@ -175,12 +176,12 @@ def _instructions(facts: Facts) -> str:
 
 def _seen(facts: Facts) -> str:
     protocols = sorted(among(facts.protocols), key=lambda protocol: protocol.name)
-    shown = [f"{protocol.name}: {protocol.shows}" for protocol in protocols if protocol.shows]
-    return sentence("; ".join(shown)) if facts.here else OPEN
+    views = [f"{protocol.name}: {protocol.shows}" for protocol in protocols if protocol.shows]
+    return sentence("; ".join(views)) if facts.judged_here else OPEN
 
 
 def _time(facts: Facts) -> str:
-    if not facts.here:
+    if not facts.judged_here:
         return OPEN
     took = f" The median was {facts.minutes:.1f} active minutes per assignment." if facts.minutes else ""
     return f"They chose when to work; a task is held while it is worked on and falls free after a pause.{took}"

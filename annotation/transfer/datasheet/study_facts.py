@@ -39,7 +39,7 @@ class Facts:
     crowds: list[str]
     assignments: int
     per_summary: float | None
-    """Assignments that count, per summary judged on its own."""
+    """Assignments that count, per summary with_work on its own."""
     minutes: float | None
     """Median active minutes of an assignment, where the page measured them."""
     first: datetime | None
@@ -58,8 +58,8 @@ class Facts:
     """Mean length in words of sources, references and summaries, from the first hundred of each."""
 
     @property
-    def here(self) -> bool:
-        """Whether anybody judged on this site. What happened elsewhere is for others to say."""
+    def judged_here(self) -> bool:
+        """Whether anybody with_work on this site. What happened elsewhere is for others to say."""
         return any(crowd != Worker.IMPORTED for crowd in self.crowds)
 
 
@@ -72,9 +72,9 @@ def facts_of(study: Study) -> Facts:
     work = Assignment.objects.filter(counted(), task__batch__study=study)
     times = work.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
     batches = [batch for batch in study.batches.order_by("pk") if batch.protocol]
-    judged = [batch for batch in batches if work.filter(task__batch=batch).exists()] or batches
-    protocols = sorted({batch.protocol for batch in judged})
-    found = {name: newest_text(study, GuidanceText.Kind.INSTRUCTIONS, name) for name in protocols}
+    with_work = [batch for batch in batches if work.filter(task__batch=batch).exists()] or batches
+    protocols = sorted({batch.protocol for batch in with_work})
+    instructions = {name: newest_text(study, GuidanceText.Kind.INSTRUCTIONS, name) for name in protocols}
     consent = newest_text(study, GuidanceText.Kind.CONSENT)
     state = study_state(study)
     return Facts(
@@ -82,7 +82,7 @@ def facts_of(study: Study) -> Facts:
         state=state,
         groups=sorted(set(study.systems.exclude(group="").values_list("group", flat=True)) - {REFERENCE_GROUP}),
         protocols=protocols,
-        batches=judged,
+        batches=with_work,
         workers_by_role=_workers_by_role(work),
         crowds=sorted(set(Worker.objects.filter(study=study, assignments__in=work).values_list("crowd", flat=True))),
         assignments=work.count(),
@@ -90,10 +90,10 @@ def facts_of(study: Study) -> Facts:
         minutes=_minutes(work),
         first=times["first"],
         last=times["last"],
-        rewards=sorted({batch.terms["reward_cents"] for batch in judged if (batch.terms or {}).get("reward_cents")}),
+        rewards=sorted({batch.terms["reward_cents"] for batch in with_work if (batch.terms or {}).get("reward_cents")}),
         filter=study.filter_in_force(),
         agreement=_agreement(study),
-        instructions={name: text for name, text in found.items() if text},
+        instructions={name: text for name, text in instructions.items() if text},
         consent=consent,
         consents=consent.consents.count() if consent else 0,
         plans=list(study.practice_plans.filter(protocol__in=protocols)),
@@ -108,9 +108,9 @@ def _workers_by_role(work: Any) -> dict[str, int]:
 
 
 def _per_summary(study: Study) -> float | None:
-    alone = Assignment.objects.filter(counted(), task__batch__study=study, task__summary__isnull=False)
-    found = alone.values("task__summary", "task__batch__role").annotate(n=Count("pk")).aggregate(mean=Avg("n"))
-    return None if found["mean"] is None else float(found["mean"])
+    assignments = Assignment.objects.filter(counted(), task__batch__study=study, task__summary__isnull=False)
+    counts = assignments.values("task__summary", "task__batch__role").annotate(n=Count("pk")).aggregate(mean=Avg("n"))
+    return None if counts["mean"] is None else float(counts["mean"])
 
 
 def _minutes(work: Any) -> float | None:
@@ -121,9 +121,9 @@ def _minutes(work: Any) -> float | None:
 
 
 def _agreement(study: Study) -> list[dict[str, Any]]:
-    kept = StoredResult.objects.filter(study=study, name="quality", mark=study_mark(study)).first()
-    parts = kept.content.get("protocols", []) if kept else []
-    return [{"protocol": part["name"], **row} for part in parts for row in part["agreement"]]
+    page = StoredResult.objects.filter(study=study, name="quality", mark=study_mark(study)).first()
+    blocks = page.content.get("protocols", []) if page else []
+    return [{"protocol": block["name"], **row} for block in blocks for row in block["agreement"]]
 
 
 def _words(study: Study) -> dict[str, float]:
@@ -139,5 +139,5 @@ def _words(study: Study) -> dict[str, float]:
         .order_by("pk")
         .values_list("text", flat=True)[:100],
     }
-    lengths = {name: [len(plain(text).split()) for text in found] for name, found in texts.items()}
-    return {name: sum(found) / len(found) for name, found in lengths.items() if found}
+    lengths = {name: [len(plain(text).split()) for text in sample] for name, sample in texts.items()}
+    return {name: sum(sample) / len(sample) for name, sample in lengths.items() if sample}

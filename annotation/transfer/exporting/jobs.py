@@ -17,7 +17,7 @@ from annotation.common import clock
 from annotation.common.errors import Refused
 from annotation.jobs import Progress, kind, start_job
 from annotation.models import Export, ExportFile, Job, Role, Study, User
-from annotation.transfer.exporting.manifest import Written
+from annotation.transfer.exporting.manifest import WrittenFile
 from annotation.transfer.exporting.options import ExportOptions, NotForYou
 from annotation.transfer.exporting.study import export_folder
 
@@ -61,30 +61,30 @@ def export_job(job: Job, progress: Progress) -> str:
     folder = folder_of(export)
     shutil.rmtree(folder, ignore_errors=True)  # of a run that was lost with its worker
     try:
-        written = export_folder(export.study, folder, ExportOptions.from_json(export.options), progress)
-        written = [*written, Written(_bundle(folder, written), "everything")]
+        written_files = export_folder(export.study, folder, ExportOptions.from_json(export.options), progress)
+        written_files = [*written_files, WrittenFile(_bundle(folder, written_files), "everything")]
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    files = [_file(export, one) for one in written]
+    files = [_file(export, file) for file in written_files]
     with transaction.atomic():
         export.files.all().delete()
         ExportFile.objects.bulk_create(files)
-    return gettext("The export is ready: %(n)d files.") % {"n": len(written)}
+    return gettext("The export is ready: %(n)d files.") % {"n": len(written_files)}
 
 
-def _file(export: Export, one: Written) -> ExportFile:
-    facts = {"size": one.path.stat().st_size, "rows": one.rows, "sha256": file_hash(one.path)}
-    return ExportFile(export=export, name=one.path.name, **facts)
+def _file(export: Export, file: WrittenFile) -> ExportFile:
+    facts = {"size": file.path.stat().st_size, "rows": file.rows, "sha256": file_hash(file.path)}
+    return ExportFile(export=export, name=file.path.name, **facts)
 
 
-def _bundle(folder: Path, written: list[Written]) -> Path:
+def _bundle(folder: Path, files: list[WrittenFile]) -> Path:
     """All files in one, in a folder of their own. Parquet is packed already."""
     path = folder / BUNDLE
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for one in written:
-            packed = zipfile.ZIP_STORED if one.path.suffix == ".parquet" else zipfile.ZIP_DEFLATED
-            archive.write(one.path, f"export/{one.path.name}", compress_type=packed)
+        for file in files:
+            compression = zipfile.ZIP_STORED if file.path.suffix == ".parquet" else zipfile.ZIP_DEFLATED
+            archive.write(file.path, f"export/{file.path.name}", compress_type=compression)
     return path
 
 
@@ -94,7 +94,7 @@ def folder_of(export: Export) -> Path:
 
 def delete_expired() -> int:
     """Take the files of expired exports away; the list keeps them, with their hashes. Returns how many had files."""
-    expired = [folder_of(one) for one in Export.objects.filter(expires_at__lte=clock.now())]
+    expired = [folder_of(export) for export in Export.objects.filter(expires_at__lte=clock.now())]
     present = [folder for folder in expired if folder.is_dir()]
     for folder in present:
         shutil.rmtree(folder, ignore_errors=True)
@@ -103,8 +103,8 @@ def delete_expired() -> int:
 
 def visible_exports(study: Study, user: User) -> "QuerySet[Export]":
     """The study's exports for this person, newest first."""
-    found = Export.objects.filter(study=study).select_related("job", "asked_by", "study").prefetch_related("files")
-    return found if study.role_of(user) == Role.ADMIN else found.filter(for_admins=False)
+    exports = Export.objects.filter(study=study).select_related("job", "asked_by", "study").prefetch_related("files")
+    return exports if study.role_of(user) == Role.ADMIN else exports.filter(for_admins=False)
 
 
 def find_export(study: Study, user: User, key: str) -> Export:
@@ -143,6 +143,7 @@ def export_facts(export: Export) -> dict[str, Any]:
         "asked_at": export.asked_at.isoformat(),
         "expires_at": export.expires_at.isoformat(),
         "files": [
-            {"name": one.name, "size": one.size, "rows": one.rows, "sha256": one.sha256} for one in export.files.all()
+            {"name": file.name, "size": file.size, "rows": file.rows, "sha256": file.sha256}
+            for file in export.files.all()
         ],
     }

@@ -21,7 +21,7 @@ PACKAGES = ("django", *ANALYSIS_PACKAGES)
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFile:
     """A file of the export."""
 
     path: Path
@@ -40,8 +40,8 @@ class Written:
         }
 
 
-def manifest(study: Study, options: ExportOptions, filtered: Filtered, written: Sequence[Written]) -> dict[str, Any]:
-    files = {one.table: one.path.name for one in written}
+def manifest(study: Study, options: ExportOptions, filtered: Filtered, files: Sequence[WrittenFile]) -> dict[str, Any]:
+    names = {file.table: file.path.name for file in files}
     return {
         "format": FORMAT,
         "schema": SCHEMA,
@@ -53,9 +53,9 @@ def manifest(study: Study, options: ExportOptions, filtered: Filtered, written: 
         "workers": "the crowd's own ids" if options.raw_workers else WORKERS,
         "filter": _filter(filtered),
         "policy": POLICY,
-        "report": _report(study, filtered, files),
-        "files": [one.facts() for one in written],
-        "commands": _commands(study, filtered, files),
+        "report": _report(study, filtered, names),
+        "files": [file.facts() for file in files],
+        "commands": _commands(study, filtered, names),
     }
 
 
@@ -99,21 +99,21 @@ def _report(study: Study, filtered: Filtered, files: dict[str, str]) -> dict[str
 
 def _commands(study: Study, filtered: Filtered, files: dict[str, str]) -> list[dict[str, str]]:
     """To be run in the folder of the export, with the project's Python."""
-    found = []
+    commands = []
     if filtered.decision is not None and {"judgments", "judgments_kept", "judgments_dropped"} <= files.keys():
-        found.append({"what": "filter again", "command": _filter_command(study, filtered, files)})
+        commands.append({"what": "filter again", "command": _filter_command(study, filtered, files)})
     if {"judgments_kept", "human_scores"} <= files.keys():
         words = ["aggregate", files["judgments_kept"], "--out", files["human_scores"]]
         words += ["--scus", files["scus"]] if "scus" in files else []
         words += ["--where", "retired=0"] if filtered.has_retired else []
-        found.append({"what": "human scores again", "command": _analysis(*words)})
+        commands.append({"what": "human scores again", "command": _analysis(*words)})
     if report := _report(study, filtered, files):
         options = ["--human", report["human"], "--ci", str(report["resamples"]), "--seed", str(report["seed"])]
-        found.append({"what": "the report", "command": _analysis("report", ".", *options, "--out", "report")})
+        commands.append({"what": "the report", "command": _analysis("report", ".", *options, "--out", "report")})
     if {"documents", "summaries"} <= files.keys():
         words = ["python", "manage.py", "import_study", ".", "--name", f"{study.name}, imported"]
-        found.append({"what": "import as a study", "command": shlex.join(words)})
-    return found
+        commands.append({"what": "import as a study", "command": shlex.join(words)})
+    return commands
 
 
 def _filter_command(study: Study, filtered: Filtered, files: dict[str, str]) -> str:
@@ -131,4 +131,4 @@ def _analysis(*words: str) -> str:
     return shlex.join(["python", "-m", "analysis", *words])
 
 
-__all__ = ["MANIFEST", "Written", "manifest"]
+__all__ = ["MANIFEST", "WrittenFile", "manifest"]

@@ -44,7 +44,7 @@ class ExportOptions:
     raw_workers: bool = False
 
     @classmethod
-    def given(
+    def checked(
         cls,
         tables: Iterable[str] | None = None,
         shapes: Iterable[str] = (),
@@ -53,17 +53,17 @@ class ExportOptions:
         raw_workers: bool = False,
     ) -> "ExportOptions":
         """Checked: an unknown name is answered with the known ones. No tables and no shapes means the usual tables."""
-        chosen, shaped = tuple(dict.fromkeys(tables or ())), tuple(dict.fromkeys(shapes))
-        _known(chosen, TABLES, gettext("table"))
-        _known(shaped, SHAPES, gettext("shape"))
-        _known((form,) if form else (), FORMS, gettext("form"))
-        if shaped and not texts:
+        table_names, shape_names = tuple(dict.fromkeys(tables or ())), tuple(dict.fromkeys(shapes))
+        _check_names(table_names, TABLES, gettext("table"))
+        _check_names(shape_names, SHAPES, gettext("shape"))
+        _check_names((form,) if form else (), FORMS, gettext("form"))
+        if shape_names and not texts:
             raise Refused(gettext("The shapes that others read hold texts; ask for tables only. Nothing was exported."))
-        return cls(chosen or (() if shaped else USUAL), shaped, form, texts, raw_workers)
+        return cls(table_names or (() if shape_names else USUAL), shape_names, form, texts, raw_workers)
 
     @classmethod
     def from_json(cls, options: Mapping[str, Any]) -> "ExportOptions":
-        return cls.given(**{name: options[name] for name in asdict(cls()) if name in options})
+        return cls.checked(**{name: options[name] for name in asdict(cls()) if name in options})
 
     def as_json(self) -> dict[str, Any]:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
@@ -73,14 +73,14 @@ class ExportOptions:
         return self.raw_workers or any(name in FOR_ADMINS for name in self.tables)
 
     def suffix(self, table: str) -> str:
-        usual = "jsonl" if table in ("documents", "summaries") else "csv"
-        return f".{self.form or usual}"
+        default = "jsonl" if table in ("documents", "summaries") else "csv"
+        return f".{self.form or default}"
 
 
-def _known(names: Iterable[str], known: Iterable[str], what: str) -> None:
+def _check_names(names: Iterable[str], choices: Iterable[str], kind: str) -> None:
     for name in names:
-        if name not in known:
+        if name not in choices:
             raise Refused(
                 gettext("There is no %(what)s “%(name)s”. Known: %(known)s. Nothing was exported.")
-                % {"what": what, "name": str(name)[:60], "known": ", ".join(known)}
+                % {"what": kind, "name": str(name)[:60], "known": ", ".join(choices)}
             )

@@ -25,7 +25,7 @@ from annotation.tables.trusted import Filtered
 from annotation.transfer.shapes import SHAPES
 from annotation.transfer.shapes.source import Source
 
-from .manifest import MANIFEST, Written, manifest
+from .manifest import MANIFEST, WrittenFile, manifest
 from .options import ExportOptions
 from .writers import write_table
 
@@ -34,27 +34,27 @@ NEEDED = ("documents", "summaries", "document_hashes", "summary_hashes", "ledger
 
 
 def export_folder(
-    study: Study, folder: Path, options: ExportOptions, progress: Progress = lambda done, total: None
-) -> list[Written]:
+    study: Study, folder: Path, options: ExportOptions, progress: Progress = lambda n, total: None
+) -> list[WrittenFile]:
     """Write what the options ask for, and a manifest. Memory stays flat, unless the filter or human scores are asked
     for: rules and scores look at all judgments together."""
     filtered = Filtered(study, options.raw_workers)
     steps, old = _Steps(progress), read_manifest(folder).get("files")
-    written = _write_tables(study, folder, options, filtered, steps)
-    written += _write_shapes(study, folder, options, filtered, steps)
+    files = _write_tables(study, folder, options, filtered, steps)
+    files += _write_shapes(study, folder, options, filtered, steps)
     steps.finish()
-    _remove_stale(folder, old, {one.path.name for one in written})
-    facts = json.dumps(manifest(study, options, filtered, written), ensure_ascii=False, indent=1)
+    _remove_stale(folder, old, {file.path.name for file in files})
+    facts = json.dumps(manifest(study, options, filtered, files), ensure_ascii=False, indent=1)
     write_atomically(folder / MANIFEST, f"{facts}\n".encode())
-    return [*written, Written(folder / MANIFEST, "manifest")]
+    return [*files, WrittenFile(folder / MANIFEST, "manifest")]
 
 
 def _remove_stale(folder: Path, old: object, new: set[str]) -> None:
     """Remove the files of an earlier export that this one didn't write. A file that somebody changed since stays."""
-    for one in old if isinstance(old, list) else []:
-        name = str(one.get("name") or "") if isinstance(one, dict) else ""
+    for entry in old if isinstance(old, list) else []:
+        name = str(entry.get("name") or "") if isinstance(entry, dict) else ""
         path = folder / Path(name).name
-        if path.name == name and name not in new and path.is_file() and file_hash(path) == one.get("sha256"):
+        if path.name == name and name not in new and path.is_file() and file_hash(path) == entry.get("sha256"):
             path.unlink()
 
 
@@ -74,18 +74,18 @@ class _Steps:
 
 def _write_tables(
     study: Study, folder: Path, options: ExportOptions, filtered: Filtered, steps: _Steps
-) -> list[Written]:
+) -> list[WrittenFile]:
     folder.mkdir(parents=True, exist_ok=True)
     tables = [table for table in _tables(study, options, filtered) if table.total or table.name in NEEDED]
     steps.total = sum(table.total for table in tables) + len(options.shapes) * study.documents.count()
-    written = []
+    files = []
     for table in tables:
         path = folder / f"{table.name}{options.suffix(table.name)}"
         rows = write_table(table, path, steps)
-        written.append(Written(path, table.name, rows, table.columns))
+        files.append(WrittenFile(path, table.name, rows, table.columns))
     if "human_scores" in options.tables and not filtered.human_scores.empty:
-        written.append(_write_human_scores(folder, options, filtered))
-    return written
+        files.append(_write_human_scores(folder, options, filtered))
+    return files
 
 
 def _tables(study: Study, options: ExportOptions, filtered: Filtered) -> Iterator[Table]:
@@ -106,17 +106,19 @@ def _tables(study: Study, options: ExportOptions, filtered: Filtered) -> Iterato
             yield make()
 
 
-def _write_human_scores(folder: Path, options: ExportOptions, filtered: Filtered) -> Written:
+def _write_human_scores(folder: Path, options: ExportOptions, filtered: Filtered) -> WrittenFile:
     frame = filtered.human_scores
     path = folder / f"human_scores{options.suffix('human_scores')}"
     write_frame(filtered.defused_scores() if path.suffix == ".csv" else frame, path, "scores")
     strings = {name for name in frame if frame[name].dtype == object or str(frame[name].dtype).startswith("str")}
     columns = tuple(Column(str(name), "string" if name in strings else "number") for name in frame)
-    return Written(path, "human_scores", len(frame), columns)
+    return WrittenFile(path, "human_scores", len(frame), columns)
 
 
 def _write_shapes(
     study: Study, folder: Path, options: ExportOptions, filtered: Filtered, steps: _Steps
-) -> list[Written]:
+) -> list[WrittenFile]:
     source = Source(study, filtered)
-    return [Written(path, name) for name in options.shapes for path in SHAPES[name].module.write(source, folder, steps)]
+    return [
+        WrittenFile(path, name) for name in options.shapes for path in SHAPES[name].module.write(source, folder, steps)
+    ]

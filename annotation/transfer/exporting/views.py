@@ -27,13 +27,13 @@ def exports(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST":
         start_export(study, user_of(request), _options(request))
         return redirect("exports", slug=slug)
-    found = list(visible_exports(study, user_of(request))[:SHOWN])
+    exports_made = list(visible_exports(study, user_of(request))[:SHOWN])
     context = {
         "study": study,
         "step": "exports",
-        "exports": [(one, export_facts(one)) for one in found],
-        "job": next((one.job for one in found if one.job and not one.job.is_over), None),
-        "tables": [(name, what, name in USUAL) for name, what in TABLES.items() if name not in FOR_ADMINS],
+        "exports": [(export, export_facts(export)) for export in exports_made],
+        "job": next((export.job for export in exports_made if export.job and not export.job.is_over), None),
+        "tables": [(name, title, name in USUAL) for name, title in TABLES.items() if name not in FOR_ADMINS],
         "shapes": SHAPES.values(),
         "is_admin": study.role_of(user_of(request)) == Role.ADMIN,
     }
@@ -41,12 +41,12 @@ def exports(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _options(request: HttpRequest) -> ExportOptions:
-    given = request.POST
-    tables, shapes = given.getlist("table"), given.getlist("shape")
+    form = request.POST
+    tables, shapes = form.getlist("table"), form.getlist("shape")
     if not tables and not shapes:
         raise Refused(gettext("Choose at least one table or shape. Nothing was exported."))
-    return ExportOptions.given(
-        tables, shapes, given.get("form", ""), not given.get("no_texts"), bool(given.get("raw_workers"))
+    return ExportOptions.checked(
+        tables, shapes, form.get("form", ""), not form.get("no_texts"), bool(form.get("raw_workers"))
     )
 
 

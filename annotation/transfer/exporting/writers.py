@@ -20,17 +20,17 @@ Step = Callable[[int], None]
 def write_table(table: Table, path: Path, step: Step) -> int:
     """Write a table in the form that the suffix names; returns the number of rows."""
     write = {".csv": _write_csv, ".jsonl": _write_jsonl, ".parquet": _write_parquet}[path.suffix]
-    done = 0
+    n_rows = 0
 
-    def counted() -> Iterator[list[Row]]:
-        nonlocal done
+    def counted_chunks() -> Iterator[list[Row]]:
+        nonlocal n_rows
         for rows in table.chunks():
             yield rows
-            done += len(rows)
+            n_rows += len(rows)
             step(len(rows))
 
-    write(table, path, counted())
-    return done
+    write(table, path, counted_chunks())
+    return n_rows
 
 
 # CSV
@@ -40,8 +40,8 @@ def _write_csv(table: Table, path: Path, chunks: Iterator[list[Row]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(_csv_lines([tuple(table.names)]))
         for rows in chunks:
-            for part in _parts(rows):
-                columns = zip(*part, strict=True)
+            for portion in _parts(rows):
+                columns = zip(*portion, strict=True)
                 cells = [_csv_cells(v, c) for v, c in zip(columns, table.columns, strict=True)]
                 file.write(_csv_lines(list(zip(*cells, strict=True))))
 

@@ -35,7 +35,7 @@ class Match:
 
     line: int
     doc_id: str
-    how: str  # exact, normalised, fuzzy
+    method: str  # exact, normalised, fuzzy
     overlap: float
 
 
@@ -51,9 +51,9 @@ class Alignment:
     missing: list[str] = field(default_factory=list)  # documents without an output
 
     def counts(self) -> dict[str, int]:
-        found = Counter(match.how for match in self.matches)
+        by_method = Counter(match.method for match in self.matches)
         return {
-            **{how: found[how] for how in ("exact", "normalised", "fuzzy")},
+            **{method: by_method[method] for method in ("exact", "normalised", "fuzzy")},
             "ambiguous": len(self.ambiguous),
             "unmatched": len(self.unmatched),
             "repeated": sum(len(lines) - 1 for lines in self.repeated.values()),
@@ -69,33 +69,33 @@ def align(study: Study, references: Sequence[str], outputs: Sequence[str], thres
             f"The references have {len(references)} lines and the outputs {len(outputs)}: they can't be paired, and "
             "nothing was imported. Check that no summary holds a line break."
         )
-    shelf = _Shelf(study)
-    found = Alignment()
+    index = _ReferenceIndex(study)
+    alignment = Alignment()
     lines: dict[str, list[Match]] = defaultdict(list)
     for number, text in enumerate(references, start=1):
-        match = shelf.find(number, text, threshold, found)
+        match = index.find(number, text, threshold, alignment)
         if match:
             lines[match.doc_id].append(match)
     for doc, matches in lines.items():
-        _take(doc, matches, outputs, found)
-    taken = {match.doc_id for match in found.matches}
-    found.missing = sorted(doc for doc in shelf.documents if doc not in taken)
-    found.matches.sort(key=lambda match: match.line)
-    return found
+        _take(doc, matches, outputs, alignment)
+    matched_docs = {match.doc_id for match in alignment.matches}
+    alignment.missing = sorted(doc for doc in index.documents if doc not in matched_docs)
+    alignment.matches.sort(key=lambda match: match.line)
+    return alignment
 
 
-def _take(doc: str, matches: list[Match], outputs: Sequence[str], found: Alignment) -> None:
+def _take(doc: str, matches: list[Match], outputs: Sequence[str], alignment: Alignment) -> None:
     """A document's line; of several only if they all hold the same output."""
     texts = {squeezed(outputs[match.line - 1]) for match in matches}
     if len(texts) > 1:
-        found.conflicts[doc] = [match.line for match in matches]
+        alignment.conflicts[doc] = [match.line for match in matches]
         return
-    found.matches.append(max(matches, key=lambda match: match.overlap))
+    alignment.matches.append(max(matches, key=lambda match: match.overlap))
     if len(matches) > 1:
-        found.repeated[doc] = [match.line for match in matches]
+        alignment.repeated[doc] = [match.line for match in matches]
 
 
-class _Shelf:
+class _ReferenceIndex:
     """The study's references, to be found by their text, their letters, or their words."""
 
     def __init__(self, study: Study) -> None:
@@ -117,25 +117,28 @@ class _Shelf:
             self.holders[word].append(len(self.bags))
         self.bags.append((doc, bag, len(words)))
 
-    def find(self, number: int, text: str, threshold: float, found: Alignment) -> Match | None:
+    def find(self, number: int, text: str, threshold: float, alignment: Alignment) -> Match | None:
         words = words_of(text)
-        for how, known in (("exact", self.exact.get(squeezed(text))), ("normalised", self.letters.get("".join(words)))):
-            if words and known:
-                if len(known) == 1:
-                    return Match(number, next(iter(known)), how, 1.0)
-                found.ambiguous[number] = [(doc, 1.0) for doc in sorted(known)]
+        for method, docs in (
+            ("exact", self.exact.get(squeezed(text))),
+            ("normalised", self.letters.get("".join(words))),
+        ):
+            if words and docs:
+                if len(docs) == 1:
+                    return Match(number, next(iter(docs)), method, 1.0)
+                alignment.ambiguous[number] = [(doc, 1.0) for doc in sorted(docs)]
                 return None
-        near = self._near(words, threshold - MARGIN)
-        if not near or near[0][1] < threshold:
-            found.unmatched[number] = near[0] if near else None
+        candidates = self._candidates(words, threshold - MARGIN)
+        if not candidates or candidates[0][1] < threshold:
+            alignment.unmatched[number] = candidates[0] if candidates else None
             return None
-        close = [(doc, overlap) for doc, overlap in near if overlap > near[0][1] - MARGIN]
+        close = [(doc, overlap) for doc, overlap in candidates if overlap > candidates[0][1] - MARGIN]
         if len(close) > 1:
-            found.ambiguous[number] = close[:5]
+            alignment.ambiguous[number] = close[:5]
             return None
-        return Match(number, near[0][0], "fuzzy", near[0][1])
+        return Match(number, candidates[0][0], "fuzzy", candidates[0][1])
 
-    def _near(self, words: list[str], least: float) -> list[tuple[str, float]]:
+    def _candidates(self, words: list[str], threshold: float) -> list[tuple[str, float]]:
         """Documents whose words overlap by at least this much, nearest first.
 
         An overlap of d needs at least d/(2-d) of this text's words, so that one of its rarest words, one more than may
@@ -145,13 +148,13 @@ class _Shelf:
             return []
         bag, size = Counter(words), len(words)
         by_rarity = sorted(bag.elements(), key=lambda word: len(self.holders.get(word, ())))
-        prefix = by_rarity[: size - ceil(size * least / (2 - least)) + 1]
+        prefix = by_rarity[: size - ceil(size * threshold / (2 - threshold)) + 1]
         places = {place for word in set(prefix) for place in self.holders.get(word, ())}
         best: dict[str, float] = {}
         for place in places:
-            doc, other, length = self.bags[place]
-            overlap = 2 * sum((bag & other).values()) / (size + length)
-            if overlap >= least:
+            doc, doc_bag, length = self.bags[place]
+            overlap = 2 * sum((bag & doc_bag).values()) / (size + length)
+            if overlap >= threshold:
                 best[doc] = max(overlap, best.get(doc, 0.0))
         return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
 
@@ -171,31 +174,32 @@ def words_of(text: str) -> list[str]:
 
 def sentences_of(text: str) -> str | list[str]:
     """An output's sentences where tags tell them (<t> … </t>, <q>); otherwise the text as it is."""
-    tagged = [next(part for part in groups if part).strip() for groups in SENTENCES.findall(text) if any(groups)]
+    tagged = [(in_t or in_s).strip() for in_t, in_s in SENTENCES.findall(text) if in_t or in_s]
     if tagged and not SENTENCES.sub("", text).strip():
         return [sentence for sentence in tagged if sentence]
-    parts = [part.strip() for part in BREAKS.split(text)]
-    return [part for part in parts if part] if len(parts) > 1 else text.strip()
+    sentences = [sentence.strip() for sentence in BREAKS.split(text)]
+    return [sentence for sentence in sentences if sentence] if len(sentences) > 1 else text.strip()
 
 
-def report_lines(found: Alignment, most: int = 20) -> Iterable[str]:
+def report_lines(alignment: Alignment, max_lines: int = 20) -> Iterable[str]:
     """The alignment for people: counts first, then every line that needs a look (at most so many of a kind)."""
-    for name, count in found.counts().items():
+    for name, count in alignment.counts().items():
         yield f"{count:>10,} {name}"
     kinds = {
         "Ambiguous": [
-            f"line {n}: {', '.join(f'{d} ({o:.2f})' for d, o in near)}" for n, near in found.ambiguous.items()
+            f"line {n}: {', '.join(f'{d} ({o:.2f})' for d, o in candidates)}"
+            for n, candidates in alignment.ambiguous.items()
         ],
-        "No match": [f"line {n}: nearest {_nearest(near)}" for n, near in found.unmatched.items()],
-        "Fuzzy": [f"line {m.line}: {m.doc_id} ({m.overlap:.2f})" for m in found.matches if m.how == "fuzzy"],
-        "Repeated": [f"{doc}: lines {', '.join(map(str, lines))}" for doc, lines in found.repeated.items()],
-        "Conflict": [f"{doc}: lines {', '.join(map(str, lines))} differ" for doc, lines in found.conflicts.items()],
+        "No match": [f"line {n}: nearest {_nearest(candidate)}" for n, candidate in alignment.unmatched.items()],
+        "Fuzzy": [f"line {m.line}: {m.doc_id} ({m.overlap:.2f})" for m in alignment.matches if m.method == "fuzzy"],
+        "Repeated": [f"{doc}: lines {', '.join(map(str, lines))}" for doc, lines in alignment.repeated.items()],
+        "Conflict": [f"{doc}: lines {', '.join(map(str, lines))} differ" for doc, lines in alignment.conflicts.items()],
     }
     for name, sentences in kinds.items():
-        yield from (f"{name}: {sentence}" for sentence in sentences[:most])
-        if len(sentences) > most:
-            yield f"{name}: {len(sentences) - most:,} more"
+        yield from (f"{name}: {sentence}" for sentence in sentences[:max_lines])
+        if len(sentences) > max_lines:
+            yield f"{name}: {len(sentences) - max_lines:,} more"
 
 
-def _nearest(near: tuple[str, float] | None) -> str:
-    return f"{near[0]} ({near[1]:.2f})" if near else "nothing"
+def _nearest(candidate: tuple[str, float] | None) -> str:
+    return f"{candidate[0]} ({candidate[1]:.2f})" if candidate else "nothing"

@@ -19,33 +19,33 @@ def insert_rows(
     """
     by_name = {name: field for field in model._meta.concrete_fields for name in (field.name, field.attname)}
     fields = [by_name[name] for name in names]
-    others = [
+    default_fields = [
         f for f in model._meta.concrete_fields if f.attname not in names and f.name not in names and not f.primary_key
     ]
-    rest = tuple(_prepared(field, field.get_default()) for field in others)
+    defaults = tuple(_prepared(field, field.get_default()) for field in default_fields)
     prepare = [
         (place, field)
         for place, field in enumerate(fields)
         if isinstance(field, models.DateTimeField | models.JSONField)
     ]
     quote = connection.ops.quote_name
-    columns = ", ".join(quote(str(field.column)) for field in (*fields, *others))
-    marks = ", ".join(["%s"] * (len(fields) + len(others)))
+    columns = ", ".join(quote(str(field.column)) for field in (*fields, *default_fields))
+    marks = ", ".join(["%s"] * (len(fields) + len(default_fields)))
     statement = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES ({marks})"  # noqa: S608  our own names
-    done, stream = 0, iter(rows)
+    n_done, stream = 0, iter(rows)
     with connection.cursor() as cursor:
-        while chunk := [_row(values, prepare, rest) for values in islice(stream, CHUNK)]:
+        while chunk := [_row(values, prepare, defaults) for values in islice(stream, CHUNK)]:
             cursor.executemany(statement, chunk)
-            done += len(chunk)
-            progress(str(model._meta.verbose_name_plural), done, total)
+            n_done += len(chunk)
+            progress(str(model._meta.verbose_name_plural), n_done, total)
 
 
-def _row(values: Sequence[Any], prepare: list[tuple[int, Any]], rest: tuple[Any, ...]) -> tuple[Any, ...]:
+def _row(values: Sequence[Any], prepare: list[tuple[int, Any]], defaults: tuple[Any, ...]) -> tuple[Any, ...]:
     row = list(values)
     for place, field in prepare:
         if row[place] is not None:
             row[place] = _prepared(field, row[place])
-    return (*row, *rest)
+    return (*row, *defaults)
 
 
 def _prepared(field: Any, value: Any) -> Any:

@@ -31,12 +31,12 @@ SHOWN = 40  # letters of what is too long
 
 def check_name(name: str) -> None:
     """A study's name is Refused when it is empty or too long."""
-    most = longest(Study, "name")
+    limit = longest(Study, "name")
     if not name.strip():
         raise Refused("A study needs a name. Nothing was changed: give one with --name.")
-    if len(name) > most:
+    if len(name) > limit:
         raise Refused(
-            f"The name has {len(name)} characters, and a study's may have {most}. Nothing was changed: "
+            f"The name has {len(name)} characters, and a study's may have {limit}. Nothing was changed: "
             "choose a shorter --name."
         )
 
@@ -45,13 +45,13 @@ def check_system(name: str, group: str) -> None:
     """A system's name is Refused when it is empty or too long, its group when it is too long."""
     if not name.strip():
         raise Refused("A system needs a name. Nothing was imported: give one with --system.")
-    for option, given, most in (
+    for option, text, limit in (
         ("--system", name, longest(System, "name")),
         ("--group", group, longest(System, "group")),
     ):
-        if len(given) > most:
+        if len(text) > limit:
             raise Refused(
-                f"{option} has {len(given)} characters, and may have {most}. Nothing was imported: make it shorter."
+                f"{option} has {len(text)} characters, and may have {limit}. Nothing was imported: make it shorter."
             )
 
 
@@ -71,15 +71,15 @@ def longest(model: type[Model], name: str) -> int:
     return cast(int, cast(CharField[str, str], model._meta.get_field(name)).max_length)
 
 
-def _too_long(file: str, cells: pd.Series, column: str, most: int) -> list[Problem]:
-    rows = ((row, cell) for row, cell in enumerate(cells, start=1) if isinstance(cell, str) and len(cell) > most)
+def _too_long(file: str, cells: pd.Series, column: str, limit: int) -> list[Problem]:
+    rows = ((row, cell) for row, cell in enumerate(cells, start=1) if isinstance(cell, str) and len(cell) > limit)
     return [
         Problem(
             file=file,
             row=row,
             column=column,
             found=f"{len(cell)} characters, {cell[:SHOWN]!r}…",
-            expected=f"at most {most} characters",
+            expected=f"at most {limit} characters",
         )
         for row, cell in islice(rows, 100)
     ]

@@ -35,19 +35,19 @@ class Folder:
 
     def fingerprint(self, options: str = "") -> str:
         """One hash over the names and bytes of all files, and over options that change what is stored."""
-        whole = hashlib.sha256(options.encode())
+        fingerprint = hashlib.sha256(options.encode())
         for kind, path in sorted(self.files.items()):
             with path.open("rb") as stream:
                 digest = hashlib.file_digest(stream, "sha256").hexdigest()
-            whole.update(f"{kind} {path.name} {digest}\n".encode())
-        return whole.hexdigest()
+            fingerprint.update(f"{kind} {path.name} {digest}\n".encode())
+        return fingerprint.hexdigest()
 
 
 def open_folder(path: Path) -> Folder:
     """Find the files; a missing folder or a missing needed file is a TableError."""
     if not path.is_dir():
         raise _problem(str(path), None, "nothing, or not a folder", "a folder with documents.* and summaries.*")
-    files = {kind: found for kind in KINDS if (found := find_table(path, kind))}
+    files = {kind: file for kind in KINDS if (file := find_table(path, kind))}
     missing = [f"{kind}.*" for kind in NEEDED if kind not in files]
     if missing:
         raise _problem(str(path), None, f"no {' and no '.join(missing)}", "documents.* and summaries.*")
@@ -83,10 +83,10 @@ def _decode_lists(folder: Folder, kind: str, name: str, decode: Callable[[str], 
 
 def _json_list(cell: str) -> Any:
     try:
-        found = json.loads(cell) if cell.startswith("[") else cell
+        value = json.loads(cell) if cell.startswith("[") else cell
     except ValueError:
         return cell
-    return found if isinstance(found, list) else cell
+    return value if isinstance(value, list) else cell
 
 
 def check_references(folder: Folder) -> None:
@@ -101,15 +101,15 @@ def check_references(folder: Folder) -> None:
         strange = ~pd.MultiIndex.from_frame(judgments[["doc_id", "system"]]).isin(pairs)
         problems += _strangers(folder, "judgments", strange, "doc_id, system", "a summary")
     if (scores := folder["scores"]) is not None:
-        whole = scores["doc_id"] == WHOLE_SYSTEM
-        unknown: Any = ~whole & ~pd.MultiIndex.from_frame(scores[["doc_id", "system"]]).isin(pairs)
-        unknown |= whole & ~scores["system"].isin(summaries["system"])
+        is_whole_system = scores["doc_id"] == WHOLE_SYSTEM
+        unknown: Any = ~is_whole_system & ~pd.MultiIndex.from_frame(scores[["doc_id", "system"]]).isin(pairs)
+        unknown |= is_whole_system & ~scores["system"].isin(summaries["system"])
         problems += _strangers(folder, "scores", unknown, "doc_id, system", "a summary")
     if problems:
         raise TableError(problems)
 
 
-def _strangers(folder: Folder, kind: str, strange: Any, column: str, what: str) -> list[Problem]:
+def _strangers(folder: Folder, kind: str, strange: Any, column: str, noun: str) -> list[Problem]:
     frame, columns = folder.tables[kind], column.split(", ")
     return [
         Problem(
@@ -117,7 +117,7 @@ def _strangers(folder: Folder, kind: str, strange: Any, column: str, what: str) 
             row=int(row) + 1,
             column=column,
             found=", ".join(repr(frame[name].iloc[row]) for name in columns),
-            expected=f"{what} of this study",
+            expected=f"{noun} of this study",
         )
         for row in np.flatnonzero(strange)
     ]

@@ -59,8 +59,8 @@ def check_judgments(folder: Folder, scale: tuple[float, float]) -> pd.DataFrame 
 
 
 def _completed(frame: pd.DataFrame, scus: pd.DataFrame | None) -> pd.DataFrame:
-    given = {column: frame.get(column, "") for column in ("protocol", "role", "assignment_id")}
-    frame = frame.assign(**given)
+    columns = {column: frame.get(column, "") for column in ("protocol", "role", "assignment_id")}
+    frame = frame.assign(**columns)
     units = set() if scus is None else set(scus["scu_id"])
     binary = scus is None and bool(frame["value"].isin([0, 1]).all())
     guess = np.where(frame["unit"].isin(units) | binary, LitePyramid.name, Likert.name)
@@ -69,19 +69,19 @@ def _completed(frame: pd.DataFrame, scus: pd.DataFrame | None) -> pd.DataFrame:
     frame["round"] = frame["round"].fillna(1).astype(int) if "round" in frame else 1
     frame["is_check"] = frame["is_check"].astype(bool) if "is_check" in frame else False
     if scus is not None:  # a check unit's answer is a check, whether or not the file says so
-        marked = scus["text"].str.strip() == BLANK
-        marked |= scus["is_check"].astype(bool) if "is_check" in scus else False
-        checks = pd.MultiIndex.from_frame(scus.loc[marked, ["doc_id", "scu_id"]])
+        is_check = scus["text"].str.strip() == BLANK
+        is_check |= scus["is_check"].astype(bool) if "is_check" in scus else False
+        checks = pd.MultiIndex.from_frame(scus.loc[is_check, ["doc_id", "scu_id"]])
         frame["is_check"] |= pd.MultiIndex.from_frame(frame[["doc_id", "unit"]]).isin(checks)
     # Without an id, what one worker said of one document in one round is one assignment (a second system: another).
-    own = frame["doc_id"] + "/" + frame["system"] + "/" + frame["worker_id"] + "/" + frame["round"].astype(str)
-    frame["assignment_id"] = frame["assignment_id"].where(frame["assignment_id"] != "", own)
+    made_up_ids = frame["doc_id"] + "/" + frame["system"] + "/" + frame["worker_id"] + "/" + frame["round"].astype(str)
+    frame["assignment_id"] = frame["assignment_id"].where(frame["assignment_id"] != "", made_up_ids)
     return frame
 
 
 def check_keys(folder: Folder, frame: pd.DataFrame) -> None:
     """TableError for assignment ids that are too long once pseudonyms, all of one length, stand in them."""
-    most, study = longest(Assignment, "key"), Study()
+    limit, study = longest(Assignment, "key"), Study()
     keys = frame["assignment_id"]
     hidden = keys.map(_hidden_keys(frame, study))
     problems = [
@@ -90,9 +90,9 @@ def check_keys(folder: Folder, frame: pd.DataFrame) -> None:
             row=int(row) + 1,
             column="assignment_id",
             found=f"{len(keys.iloc[row])} characters, {len(hidden.iloc[row])} once the worker's id is a pseudonym",
-            expected=f"at most {most} characters",
+            expected=f"at most {limit} characters",
         )
-        for row in np.flatnonzero(hidden.str.len() > most)[:100]
+        for row in np.flatnonzero(hidden.str.len() > limit)[:100]
     ]
     if problems:
         raise TableError(problems)
@@ -109,28 +109,28 @@ def _hidden_keys(frame: pd.DataFrame, study: Study) -> dict[str, str]:
     }
 
 
-def _rows(name: str, frame: pd.DataFrame, column: str, wrong: Any, expected: str) -> list[Problem]:
+def _rows(name: str, frame: pd.DataFrame, column: str, is_bad: Any, expected: str) -> list[Problem]:
     return [
         Problem(file=name, row=int(row) + 1, column=column, found=repr(frame[column].iloc[row]), expected=expected)
-        for row in np.flatnonzero(wrong)
+        for row in np.flatnonzero(is_bad)
     ]
 
 
 def _values(name: str, frame: pd.DataFrame, protocol: Protocol, scale: tuple[float, float]) -> list[Problem]:
-    own, (low, high) = frame["protocol"] == protocol.name, scale
+    follows, (low, high) = frame["protocol"] == protocol.name, scale
     if protocol.judges_scus:
-        return _rows(name, frame, "value", own & ~frame["value"].isin([0, 1]), f"0 or 1, {protocol.title}'s scale")
-    other = "(--scale sets another)" if protocol.scale_varies else f"of {protocol.title}"
-    expected = f"a value on the scale {low:g} to {high:g} {other}"
-    return _rows(name, frame, "value", own & ~frame["value"].between(low, high), expected)
+        return _rows(name, frame, "value", follows & ~frame["value"].isin([0, 1]), f"0 or 1, {protocol.title}'s scale")
+    remark = "(--scale sets another)" if protocol.scale_varies else f"of {protocol.title}"
+    expected = f"a value on the scale {low:g} to {high:g} {remark}"
+    return _rows(name, frame, "value", follows & ~frame["value"].between(low, high), expected)
 
 
 def _units(name: str, frame: pd.DataFrame, scus: pd.DataFrame | None) -> list[Problem]:
     about_scus = frame["protocol"].isin(protocols.judging_scus())
     if scus is None:
         return _rows(name, frame, "unit", about_scus, "scus.* in the folder, which LitePyramid judgments point to")[:1]
-    known = pd.MultiIndex.from_frame(scus[["doc_id", "scu_id"]])
-    strange = about_scus & ~pd.MultiIndex.from_frame(frame[["doc_id", "unit"]]).isin(known)
+    scu_ids = pd.MultiIndex.from_frame(scus[["doc_id", "scu_id"]])
+    strange = about_scus & ~pd.MultiIndex.from_frame(frame[["doc_id", "unit"]]).isin(scu_ids)
     return _rows(name, frame, "unit", strange, "an scu_id of this document in scus.*")
 
 
@@ -138,15 +138,15 @@ def _assignments(name: str, frame: pd.DataFrame) -> list[Problem]:
     """An assignment is one worker's, on one document, in one batch; a worker judges a summary once per batch."""
     first = frame.groupby("assignment_id", sort=False)[["worker_id", "doc_id", *WORK]].transform("first")
     mixed = (first != frame[first.columns]).any(axis=1)
-    once = frame.drop_duplicates(["assignment_id", "doc_id", "system", "worker_id", *WORK])
-    twice = once.duplicated(["doc_id", "system", "worker_id", *WORK])
+    judged_summaries = frame.drop_duplicates(["assignment_id", "doc_id", "system", "worker_id", *WORK])
+    is_repeated = judged_summaries.duplicated(["doc_id", "system", "worker_id", *WORK])
     return [
         *_rows(name, frame, "assignment_id", mixed, "an assignment of one worker on one document in one round"),
         *_rows(
             name,
             frame,
             "worker_id",
-            twice.reindex(frame.index, fill_value=False),
+            is_repeated.reindex(frame.index, fill_value=False),
             "a worker who judges a summary once (a second time is another round)",
         ),
     ]
@@ -158,24 +158,24 @@ def _times(name: str, frame: pd.DataFrame) -> list[Problem]:
     return _rows(name, frame, "submitted_at", ~frame["submitted_at"].map(_is_time), "an ISO 8601 time")
 
 
-def store_judgments(study: Study, frame: pd.DataFrame, stored: "Stored", progress: Progress) -> None:
+def store_judgments(study: Study, frame: pd.DataFrame, texts: "Stored", progress: Progress) -> None:
     """Rebuild the work that the judgments came from: batches, tasks, assignments; then the judgments themselves."""
     frame = frame.assign(assignment_id=frame["assignment_id"].map(_hidden_keys(frame, study)))
-    work = _work(study, frame, stored)
+    work = _work(study, frame, texts)
     frame = frame.assign(assignment=frame["assignment_id"].map(work))
-    insert_rows(Judgment, FIELDS, _judgments(frame, stored), len(frame), progress)
+    insert_rows(Judgment, FIELDS, _judgments(frame, texts), len(frame), progress)
 
 
-def _work(study: Study, frame: pd.DataFrame, stored: "Stored") -> dict[str, int]:
+def _work(study: Study, frame: pd.DataFrame, texts: "Stored") -> dict[str, int]:
     ids = list(frame["worker_id"].unique())
     Worker.objects.bulk_create(
         Worker(
             study=study,
             crowd=Worker.IMPORTED,
-            external_id=one,
-            pseudonym=study.pseudonym(Worker.IMPORTED, one),
+            external_id=worker_id,
+            pseudonym=study.pseudonym(Worker.IMPORTED, worker_id),
         )
-        for one in ids
+        for worker_id in ids
     )
     workers = dict(Worker.objects.filter(study=study).values_list("external_id", "pk"))
     keys: dict[str, int] = {}
@@ -193,18 +193,18 @@ def _work(study: Study, frame: pd.DataFrame, stored: "Stored") -> dict[str, int]
             scale_min=rows["scale_min"].iloc[0],
             scale_max=rows["scale_max"].iloc[0],
         )
-        keys |= _assignments_of(batch, rows, workers, stored)
+        keys |= _assignments_of(batch, rows, workers, texts)
     return keys
 
 
-def _assignments_of(batch: Batch, rows: pd.DataFrame, workers: dict[str, int], stored: "Stored") -> dict[str, int]:
+def _assignments_of(batch: Batch, rows: pd.DataFrame, workers: dict[str, int], texts: "Stored") -> dict[str, int]:
     """One task per judged set of summaries, as large as the number of workers who had it."""
     sets: dict[str, set[str]] = {}
     for key, system in rows[["assignment_id", "system"]].drop_duplicates().itertuples(index=False, name=None):
         sets.setdefault(key, set()).add(system)
     first = rows.drop_duplicates("assignment_id")
-    held = {
-        key: _Held(doc, worker, tuple(sorted(sets[key])), moment(submitted))
+    file_assignments = {
+        key: _Work(doc, worker, tuple(sorted(sets[key])), moment(submitted))
         for key, doc, worker, submitted in zip(
             first["assignment_id"],
             first["doc_id"],
@@ -213,22 +213,22 @@ def _assignments_of(batch: Batch, rows: pd.DataFrame, workers: dict[str, int], s
             strict=True,
         )
     }
-    tasks = _tasks_of(batch, held.values(), stored)
-    made = Assignment.objects.bulk_create(
+    tasks = _tasks_of(batch, file_assignments.values(), texts)
+    assignments = Assignment.objects.bulk_create(
         Assignment(
-            task_id=tasks[one.doc_id, one.systems],
-            worker_id=workers[one.worker_id],
+            task_id=tasks[assignment.doc_id, assignment.systems],
+            worker_id=workers[assignment.worker_id],
             key=key,
             state=Assignment.State.SUBMITTED,
-            submitted_at=one.submitted_at,
+            submitted_at=assignment.submitted_at,
         )
-        for key, one in held.items()
+        for key, assignment in file_assignments.items()
     )
-    return {row.key: row.pk for row in made}
+    return {row.key: row.pk for row in assignments}
 
 
 @dataclass(frozen=True)
-class _Held:
+class _Work:
     """An assignment as the file tells it."""
 
     doc_id: str
@@ -237,24 +237,24 @@ class _Held:
     submitted_at: datetime | None
 
 
-def _tasks_of(batch: Batch, held: Iterable[_Held], stored: "Stored") -> dict[tuple[str, tuple[str, ...]], int]:
-    quotas = Counter((one.doc_id, one.systems) for one in held)
-    parts: Counter[str] = Counter()  # several groups of one document's summaries are numbered
+def _tasks_of(batch: Batch, assignments: Iterable[_Work], texts: "Stored") -> dict[tuple[str, tuple[str, ...]], int]:
+    quotas = Counter((assignment.doc_id, assignment.systems) for assignment in assignments)
+    n_groups: Counter[str] = Counter()  # several groups of one document's summaries are numbered
     rows = []
     for (doc, systems), quota in sorted(quotas.items()):
         single = len(systems) == 1
         rows.append(
             Task(
                 batch=batch,
-                document_id=stored.documents[doc],
-                summary=stored.summaries[doc, systems[0]] if single else None,
-                part=0 if single else parts[doc],
+                document_id=texts.documents[doc],
+                summary=texts.summaries[doc, systems[0]] if single else None,
+                part=0 if single else n_groups[doc],
                 quota=quota,
             )
         )
-        parts[doc] += not single
-    made = Task.objects.bulk_create(rows)
-    return {key: task.pk for key, task in zip(sorted(quotas), made, strict=True)}
+        n_groups[doc] += not single
+    tasks = Task.objects.bulk_create(rows)
+    return {key: task.pk for key, task in zip(sorted(quotas), tasks, strict=True)}
 
 
 def moment(text: str) -> datetime | None:
@@ -279,10 +279,10 @@ FIELDS = (
 )
 
 
-def _judgments(frame: pd.DataFrame, stored: "Stored") -> Iterator[tuple[Any, ...]]:
+def _judgments(frame: pd.DataFrame, texts: "Stored") -> Iterator[tuple[Any, ...]]:
     from .study import extras, optional
 
-    keys = {pair: summary.pk for pair, summary in stored.summaries.items()}
+    keys = {pair: summary.pk for pair, summary in texts.summaries.items()}
     return zip(
         frame["assignment"].tolist(),
         (keys[pair] for pair in zip(frame["doc_id"], frame["system"], strict=True)),

@@ -65,10 +65,10 @@ def import_study(
     check_name(name)
     folder = open_folder(path)
     fingerprint = folder.fingerprint(showing.name() if showing.changes else "")
-    known = Study.objects.filter(name=name).first()
-    if known and known.fingerprint == fingerprint:
-        return Imported(name, study_counts(known), [], changed=False)
-    if known:
+    existing = Study.objects.filter(name=name).first()
+    if existing and existing.fingerprint == fingerprint:
+        return Imported(name, study_counts(existing), [], changed=False)
+    if existing:
         raise Refused(
             f"A study named {name!r} is here already, with other content. Nothing was changed: choose another name."
         )
@@ -97,9 +97,9 @@ def _show(folder: Folder, showing: Showing) -> list[str]:
     """Fill in the texts as workers see them; says how many differ."""
     if not showing.changes:
         return []
-    folder.tables["summaries"], changed = add_shown(folder.tables["summaries"], showing)
+    folder.tables["summaries"], n_changed = add_shown(folder.tables["summaries"], showing)
     total = len(folder.tables["summaries"])
-    return [f"{changed} of {total} summaries are shown to workers otherwise than they stand in the file."]
+    return [f"{n_changed} of {total} summaries are shown to workers otherwise than they stand in the file."]
 
 
 @dataclass(frozen=True)
@@ -112,11 +112,11 @@ class Stored:
 
 def save_all(rows: Iterable[models.Model], total: int, label: str, progress: Progress) -> None:
     """Insert rows in chunks, telling how far it is."""
-    done = 0
+    n_done = 0
     for chunk in _chunks(rows):
         type(chunk[0])._default_manager.bulk_create(chunk)
-        done += len(chunk)
-        progress(label, done, total)
+        n_done += len(chunk)
+        progress(label, n_done, total)
 
 
 def _chunks(rows: Iterable[models.Model]) -> Iterator[list[models.Model]]:
@@ -130,9 +130,9 @@ def _chunks(rows: Iterable[models.Model]) -> Iterator[list[models.Model]]:
         yield chunk
 
 
-def extras(frame: pd.DataFrame, known: Sequence[str]) -> list[dict[str, Any]]:
+def extras(frame: pd.DataFrame, fields: Sequence[str]) -> list[dict[str, Any]]:
     """The columns that the model has no field for, one dictionary per row, empty cells left out."""
-    names = [name for name in frame.columns if name not in known]
+    names = [name for name in frame.columns if name not in fields]
     if not names:
         return [{}] * len(frame)
     columns = [frame[name].tolist() for name in names]
@@ -158,10 +158,7 @@ def _store_texts(study: Study, folder: Folder, progress: Progress) -> Stored:
     rows = [
         Document(study=study, doc_id=doc, source=source, extra=extra)
         for doc, source, extra in zip(
-            documents["doc_id"],
-            documents["source"],
-            extras(documents, names_of(DOCUMENTS)),
-            strict=True,
+            documents["doc_id"], documents["source"], extras(documents, names_of(DOCUMENTS)), strict=True
         )
     ]
     save_all(rows, len(rows), "documents", progress)
@@ -176,10 +173,10 @@ def _store_texts(study: Study, folder: Folder, progress: Progress) -> Stored:
         "references",
         progress,
     )
-    stored = Stored(by_doc, _store_summaries(study, summaries, by_doc, progress))
+    texts = Stored(by_doc, _store_summaries(study, summaries, by_doc, progress))
     if scus is not None:
         save_all(_units(scus, by_doc), len(scus), "SCUs", progress)
-    return stored
+    return texts
 
 
 def _store_summaries(
@@ -200,15 +197,15 @@ def _store_summaries(
     )
     save_all(
         (
-            Summary(document_id=by_doc[doc], system=by_system[name, group], text=text, shown=shown, extra=extra)
-            for doc, name, group, text, shown, extra in cells
+            Summary(document_id=by_doc[doc], system=by_system[name, group], text=text, shown=text_shown, extra=extra)
+            for doc, name, group, text, text_shown, extra in cells
         ),
         len(frame),
         "summaries",
         progress,
     )
-    found = Summary.objects.filter(document__study=study).select_related("document", "system")
-    return {(row.document.doc_id, row.system.name): row for row in found.defer("text", "shown", "document__source")}
+    rows = Summary.objects.filter(document__study=study).select_related("document", "system")
+    return {(row.document.doc_id, row.system.name): row for row in rows.defer("text", "shown", "document__source")}
 
 
 # The optional columns of an SCU and what stands for an empty cell.
@@ -220,25 +217,25 @@ UNIT: dict[str, Any] = {
 
 def _units(frame: pd.DataFrame, by_doc: dict[str, int]) -> Iterator[ContentUnit]:
     columns = {name: optional(frame, name, default) for name, default in UNIT.items()}
-    more = extras(frame, names_of(SCUS))
+    extra_cells = extras(frame, names_of(SCUS))
     for row, (doc, scu_id, text) in enumerate(zip(frame["doc_id"], frame["scu_id"], frame["text"], strict=True)):
-        given: dict[str, Any] = {name: cells[row] for name, cells in columns.items()}
+        values: dict[str, Any] = {name: cells[row] for name, cells in columns.items()}
         blank = text.strip() == BLANK
-        given["is_check"] = bool(given["is_check"]) or blank
-        given["expected"] = 0.0 if blank else None if given["expected"] is None else float(given["expected"])
-        given |= {
-            name: None if given[name] is None else int(given[name]) for name in ("order", "version", "retired_in")
+        values["is_check"] = bool(values["is_check"]) or blank
+        values["expected"] = 0.0 if blank else None if values["expected"] is None else float(values["expected"])
+        values |= {
+            name: None if values[name] is None else int(values[name]) for name in ("order", "version", "retired_in")
         }
-        yield ContentUnit(document_id=by_doc[doc], scu_id=scu_id, text=text, extra=more[row], **given)
+        yield ContentUnit(document_id=by_doc[doc], scu_id=scu_id, text=text, extra=extra_cells[row], **values)
 
 
-def _store_scores(study: Study, folder: Folder, stored: Stored, progress: Progress) -> None:
+def _store_scores(study: Study, folder: Folder, texts: Stored, progress: Progress) -> None:
     frame = folder["scores"]
     if frame is None:
         return
-    systems = {summary.system.name: summary.system_id for summary in stored.summaries.values()}
-    owners = {pair: summary.system_id for pair, summary in stored.summaries.items()}
-    documents: dict[str, int | None] = {**stored.documents, WHOLE_SYSTEM: None}
+    systems = {summary.system.name: summary.system_id for summary in texts.summaries.values()}
+    owners = {pair: summary.system_id for pair, summary in texts.summaries.items()}
+    documents: dict[str, int | None] = {**texts.documents, WHOLE_SYSTEM: None}
     pairs = list(zip(frame["doc_id"], frame["system"], strict=True))
     rows = zip(
         repeat(study.pk, len(frame)),
@@ -258,8 +255,8 @@ def folder_counts(folder: Folder) -> dict[str, int]:
     documents, summaries, scus = folder.tables["documents"], folder.tables["summaries"], folder["scus"]
     checks = 0
     if scus is not None:
-        marked = scus["is_check"].astype(bool) if "is_check" in scus else pd.Series(False, index=scus.index)
-        checks = int((marked | (scus["text"].str.strip() == BLANK)).sum())
+        is_check = scus["is_check"].astype(bool) if "is_check" in scus else pd.Series(False, index=scus.index)
+        checks = int((is_check | (scus["text"].str.strip() == BLANK)).sum())
     return {
         gettext_noop("documents"): len(documents),
         gettext_noop("systems"): len(

@@ -17,8 +17,8 @@ BIGGEST = 200 * 2**20
 @dataclass(frozen=True)
 class ImportedOutputs:
     alignment: Alignment
-    written: int
-    known: int  # documents that had this very summary already
+    n_written: int
+    n_known: int  # documents that had this very summary already
 
 
 def import_outputs(
@@ -37,20 +37,20 @@ def import_outputs(
     """
     check_system(system, group)
     texts = read_lines(outputs)
-    found = align(study, read_lines(references), texts, threshold)
-    made = {match.doc_id: sentences_of(texts[match.line - 1]) for match in found.matches}
-    there = Summary.objects.filter(document__study=study, system__name=system)
-    old = {doc: (text, named) for doc, named, text in there.values_list("document__doc_id", "system__group", "text")}
-    differ = sorted(doc for doc, text in made.items() if doc in old and old[doc] != (text, group))
+    alignment = align(study, read_lines(references), texts, threshold)
+    outputs_by_doc = {match.doc_id: sentences_of(texts[match.line - 1]) for match in alignment.matches}
+    summaries = Summary.objects.filter(document__study=study, system__name=system)
+    old = {doc: cells for doc, *cells in summaries.values_list("document__doc_id", "text", "system__group")}
+    differ = sorted(doc for doc, text in outputs_by_doc.items() if doc in old and old[doc] != [text, group])
     if differ:
         raise Refused(
             f"{len(differ)} documents have another summary by {system!r} already, such as {differ[0]!r}. Nothing was "
             "imported: choose another --system."
         )
-    new = {doc: text for doc, text in made.items() if doc not in old}
+    new = {doc: text for doc, text in outputs_by_doc.items() if doc not in old}
     if write and new:
         _store(study, system, group, new)
-    return ImportedOutputs(found, len(new), len(made) - len(new))
+    return ImportedOutputs(alignment, len(new), len(outputs_by_doc) - len(new))
 
 
 def _store(study: Study, system: str, group: str, texts: dict[str, str | list[str]]) -> None:

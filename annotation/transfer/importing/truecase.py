@@ -30,10 +30,10 @@ class Showing:
     unknown_symbol: str = UNKNOWN_SYMBOL
 
     @classmethod
-    def given(cls, truecase: bool, symbol: str | None, tokens: Sequence[str] | None) -> "Showing":
+    def from_options(cls, truecase: bool, symbol: str | None, tokens: Sequence[str] | None) -> "Showing":
         """From the command line: a symbol or a token alone brings the other by default."""
-        used = tuple(tokens or (UNKNOWN_TOKENS if symbol is not None else ()))
-        return cls(truecase, used, UNKNOWN_SYMBOL if symbol is None else symbol)
+        unknown_tokens = tuple(tokens or (UNKNOWN_TOKENS if symbol is not None else ()))
+        return cls(truecase, unknown_tokens, UNKNOWN_SYMBOL if symbol is None else symbol)
 
     @property
     def changes(self) -> bool:
@@ -49,19 +49,19 @@ NO_CHANGES = Showing()
 
 def shown_text(text: Text, showing: Showing) -> Text | None:
     """The text as workers see it; None where it is the same as the original."""
-    parts = list(text) if isinstance(text, list) else [text]
-    shown = [_shown(part, showing, whole=isinstance(text, str)) for part in parts]
-    if shown == parts:
+    sentences = list(text) if isinstance(text, list) else [text]
+    changed_sentences = [_shown(sentence, showing, is_whole_text=isinstance(text, str)) for sentence in sentences]
+    if changed_sentences == sentences:
         return None
-    return shown if isinstance(text, list) else shown[0]
+    return changed_sentences if isinstance(text, list) else changed_sentences[0]
 
 
-def _shown(text: str, showing: Showing, *, whole: bool) -> str:
+def _shown(text: str, showing: Showing, *, is_whole_text: bool) -> str:
     # Symbols first: a token such as UNK must not be taken for a name.
     text = replace_unknown(text, showing.unknown_tokens, showing.unknown_symbol)
     if not showing.truecase:
         return text
-    return _by_sentence(text, truecase_sentence) if whole else truecase_sentence(text)
+    return _by_sentence(text, truecase_sentence) if is_whole_text else truecase_sentence(text)
 
 
 def replace_unknown(text: str, tokens: Sequence[str], symbol: str = UNKNOWN_SYMBOL) -> str:
@@ -74,30 +74,30 @@ def replace_unknown(text: str, tokens: Sequence[str], symbol: str = UNKNOWN_SYMB
 
 def _alone(token: str) -> str:
     """A pattern for the token that doesn't cut a longer word; brackets stand for themselves."""
-    before = r"(?<!\w)" if token[:1].isalnum() else ""
-    after = r"(?!\w)" if token[-1:].isalnum() else ""
-    return before + re.escape(token) + after
+    lookbehind = r"(?<!\w)" if token[:1].isalnum() else ""
+    lookahead = r"(?!\w)" if token[-1:].isalnum() else ""
+    return lookbehind + re.escape(token) + lookahead
 
 
 def _by_sentence(text: str, change: Callable[[str], str]) -> str:
-    changed, place = [], 0
+    pieces, place = [], 0
     for sentence in split_sentences(text):
         start = text.index(sentence, place)
-        changed += [text[place:start], change(sentence)]
+        pieces += [text[place:start], change(sentence)]
         place = start + len(sentence)
-    return "".join(changed) + text[place:]
+    return "".join(pieces) + text[place:]
 
 
 def truecase_sentence(sentence: str) -> str:
     """Capitals where English has them. A sentence that has capitals already knows better and is left as it is."""
     if any(map(str.isupper, sentence)):
         return sentence
-    found = list(_TOKEN.finditer(sentence))
-    if not found:
+    tokens = list(_TOKEN.finditer(sentence))
+    if not tokens:
         return sentence
-    cased = _model().get_true_case_from_tokens([token.group() for token in found], "lower")
+    cased = _model().get_true_case_from_tokens([token.group() for token in tokens], "lower")
     pieces, place = [], 0
-    for token, word in zip(found, cased, strict=True):
+    for token, word in zip(tokens, cased, strict=True):
         pieces += [sentence[place : token.start()], _fitting(token.group(), word)]
         place = token.end()
     return _capital("".join(pieces) + sentence[place:])
@@ -114,7 +114,7 @@ def _fitting(token: str, word: str) -> str:
 
 def _capital(sentence: str) -> str:
     """The first letter is a capital, also behind an opening quote or bracket."""
-    return re.sub(r"^(\W*)(\w)", lambda found: found.group(1) + found.group(2).upper(), sentence, count=1)
+    return re.sub(r"^(\W*)(\w)", lambda match: match.group(1) + match.group(2).upper(), sentence, count=1)
 
 
 @lru_cache(maxsize=1)
@@ -127,10 +127,10 @@ def _model() -> Any:
 
 def add_shown(summaries: pd.DataFrame, showing: Showing) -> tuple[pd.DataFrame, int]:
     """The table with `shown_to_workers` filled in, and how many texts differ. What the file itself says is kept."""
-    given = summaries["shown_to_workers"].tolist() if "shown_to_workers" in summaries else [None] * len(summaries)
+    file_cells = summaries["shown_to_workers"].tolist() if "shown_to_workers" in summaries else [None] * len(summaries)
     cells = [
         cell if isinstance(cell, str | list) and cell else shown_text(text, showing)
-        for text, cell in zip(summaries["summary"], given, strict=True)
+        for text, cell in zip(summaries["summary"], file_cells, strict=True)
     ]
-    changed = sum(new is not None and new is not old for new, old in zip(cells, given, strict=True))
-    return summaries.assign(shown_to_workers=pd.Series(cells, index=summaries.index, dtype=object)), changed
+    n_changed = sum(new is not None and new is not old for new, old in zip(cells, file_cells, strict=True))
+    return summaries.assign(shown_to_workers=pd.Series(cells, index=summaries.index, dtype=object)), n_changed

@@ -41,15 +41,15 @@ def import_upload(upload: Upload, admin: User, *, dry_run: bool = False) -> Impo
     """Import the files for their sender, the new study's admin. Raises Refused or TableError, and then made nothing."""
     _check(upload.files)
     with tempfile.TemporaryDirectory() as place:
-        sent, tables = Path(place) / "sent", Path(place) / "tables"
-        paths = [_written(file, sent) for file in upload.files]
+        uploaded, tables = Path(place) / "sent", Path(place) / "tables"
+        paths = [_written(file, uploaded) for file in upload.files]
         _check_unpacked(paths)
         try:
-            folder = read_shape(upload.shape, paths, tables) if upload.shape else _with_all_needed(sent)
-            done = import_study(
+            folder = read_shape(upload.shape, paths, tables) if upload.shape else _with_all_needed(uploaded)
+            imported = import_study(
                 folder, upload.name, dry_run=dry_run, scale=upload.scale, showing=upload.showing, admin=admin
             )
-            unread = [] if upload.shape else sorted({path.name for path in paths} - _read(sent))
+            unread = [] if upload.shape else sorted({path.name for path in paths} - _read(uploaded))
         except TableError as error:
             raise _without(place, error) from None
         except IntegrityError:
@@ -59,7 +59,7 @@ def import_upload(upload: Upload, admin: User, *, dry_run: bool = False) -> Impo
                 _("Somebody made a study of this name at the same moment. Nothing was made: choose another name.")
             ) from None
     return replace(
-        done, findings=[*(f"{name} was not read: no table has this name." for name in unread), *done.findings]
+        imported, findings=[*(f"{name} was not read: no table has this name." for name in unread), *imported.findings]
     )
 
 
@@ -121,7 +121,7 @@ def _unpacked_size(path: Path) -> int:
 
 
 def _read(folder: Path) -> set[str]:
-    return {found.name for kind in KINDS if (found := find_table(folder, kind))}
+    return {path.name for kind in KINDS if (path := find_table(folder, kind))}
 
 
 def _with_all_needed(folder: Path) -> Path:
@@ -141,4 +141,4 @@ def _without(place: str, error: TableError) -> TableError:
         inside = Path(file).name if file.startswith(place) else file
         return "the files" if inside in ("sent", "tables") else inside
 
-    return TableError([replace(one, file=name(one.file)) for one in error.problems], error.total)
+    return TableError([replace(problem, file=name(problem.file)) for problem in error.problems], error.total)

@@ -32,25 +32,25 @@ def new_study(request: HttpRequest) -> HttpResponse:
         return _page(request)
     check = "check" in request.POST
     try:
-        done = import_upload(_upload(request), user_of(request), dry_run=check)
-    except Refused as refused:
-        return _page(request, status=refused.status, problems=[str(refused)])
+        imported = import_upload(_upload(request), user_of(request), dry_run=check)
+    except Refused as refusal:
+        return _page(request, status=refusal.status, problems=[str(refusal)])
     except TableError as error:
         problems = [*map(str, error.problems), _("Nothing was made.")]
         return _page(request, status=409, problems=problems, more=error.total - len(error.problems))
-    if check or not done.changed:
-        return _page(request, done=done, checked=check)
-    return _made(request, done)
+    if check or not imported.changed:
+        return _page(request, done=imported, checked=check)
+    return _redirect_to(request, imported)
 
 
 def _upload(request: HttpRequest) -> Upload:
-    given = request.POST
+    form = request.POST
     return Upload(
-        name=given.get("name", "").strip(),
+        name=form.get("name", "").strip(),
         files=request.FILES.getlist("files"),
-        shape=given.get("shape", ""),
-        scale=_scale(given.get("low", ""), given.get("high", "")),
-        showing=Showing(truecase=bool(given.get("truecase"))),
+        shape=form.get("shape", ""),
+        scale=_scale(form.get("low", ""), form.get("high", "")),
+        showing=Showing(truecase=bool(form.get("truecase"))),
     )
 
 
@@ -64,20 +64,20 @@ def _scale(low: str, high: str) -> tuple[float, float]:
     return ends
 
 
-def _page(request: HttpRequest, status: int = 200, **found: object) -> HttpResponse:
+def _page(request: HttpRequest, status: int = 200, **results: object) -> HttpResponse:
     """The form, or for a page that is there already only what was found: so the files stay chosen."""
     shapes = [shape for shape in SHAPES.values() if shape.readable]
-    context = {"typed": request.POST, "shapes": shapes, "most_files": MOST_FILES, "most_mb": MOST_MB, **found}
+    context = {"typed": request.POST, "shapes": shapes, "most_files": MOST_FILES, "most_mb": MOST_MB, **results}
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "annotation/transfer/new_study_found.html", context)
     return render(request, "annotation/transfer/new_study.html", context, status=status)
 
 
-def _made(request: HttpRequest, done: Imported) -> HttpResponse:
-    study = Study.objects.get(name=done.study)
+def _redirect_to(request: HttpRequest, imported: Imported) -> HttpResponse:
+    study = Study.objects.get(name=imported.study)
     request.made_study = study  # type: ignore[attr-defined]  # its record begins with this
     messages.success(request, _("“%(study)s” is made, and you are its admin.") % {"study": study})
-    for sentence in done.findings[:MOST_FINDINGS]:
+    for sentence in imported.findings[:MOST_FINDINGS]:
         messages.warning(request, sentence)
     if request.htmx:  # type: ignore[attr-defined]
         return HttpResponseClientRedirect(reverse("study", args=[study.slug]))

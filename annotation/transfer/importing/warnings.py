@@ -31,8 +31,8 @@ def _normal(text: str | list[str]) -> str:
 def _identical_texts(texts: pd.DataFrame) -> list[str]:
     pairs: Counter[tuple[str, str]] = Counter()
     doubled = texts[texts.duplicated(["doc_id", "summary"], keep=False) & (texts["summary"] != "")]
-    for _, same in doubled.groupby(["doc_id", "summary"], sort=False):
-        pairs.update(combinations(sorted(same["system"]), 2))
+    for _, rows in doubled.groupby(["doc_id", "summary"], sort=False):
+        pairs.update(combinations(sorted(rows["system"]), 2))
     counts = texts.groupby("system")["doc_id"].nunique()
     return [
         f"Systems {a} and {b} have the same text for {n} of {min(counts[a], counts[b])} documents"
@@ -57,19 +57,19 @@ def _two_groups(summaries: pd.DataFrame) -> list[str]:
 
 def _equal_to_reference(texts: pd.DataFrame, documents: pd.DataFrame) -> list[str]:
     references = {
-        doc: {_normal(text) for text in given}
-        for doc, given in zip(documents["doc_id"], documents["references"], strict=True)
+        doc: {_normal(text) for text in reference_texts}
+        for doc, reference_texts in zip(documents["doc_id"], documents["references"], strict=True)
     }
-    same = [text in references.get(doc, ()) for doc, text in zip(texts["doc_id"], texts["summary"], strict=True)]
-    counts = texts[same].groupby("system").size()
+    is_copy = [text in references.get(doc, ()) for doc, text in zip(texts["doc_id"], texts["summary"], strict=True)]
+    counts = texts[is_copy].groupby("system").size()
     return [f"System {system} repeats the reference itself in {n} documents." for system, n in counts.items()]
 
 
 def _missing_pairs(summaries: pd.DataFrame, documents: pd.DataFrame) -> list[str]:
-    expected, found = documents["doc_id"].nunique(), summaries.groupby("system")["doc_id"].nunique()
+    expected, counts = documents["doc_id"].nunique(), summaries.groupby("system")["doc_id"].nunique()
     return [
         f"System {system} has no summary for {expected - n} of {expected} documents."
-        for system, n in found.items()
+        for system, n in counts.items()
         if n < expected
     ]
 
@@ -78,11 +78,11 @@ def _blank_units(scus: pd.DataFrame | None) -> list[str]:
     if scus is None:
         return []
     blank = scus["text"].str.strip() == BLANK
-    marked = scus["is_check"].fillna(0).astype(int).astype(bool) if "is_check" in scus else False
+    is_check = scus["is_check"].fillna(0).astype(int).astype(bool) if "is_check" in scus else False
     sentences = []
     if blank.any():
         sentences.append(f"{int(blank.sum())} units are {BLANK} fillers: kept as checks, whose answer is Not present.")
-    if unmarked := int((blank & ~marked).sum()):
+    if unmarked := int((blank & ~is_check).sum()):
         sentences.append(f"{unmarked} of them were not marked as checks in the file.")
     return sentences
 
@@ -90,9 +90,9 @@ def _blank_units(scus: pd.DataFrame | None) -> list[str]:
 def _unjudged(judgments: pd.DataFrame | None, summaries: pd.DataFrame) -> list[str]:
     if judgments is None:
         return []
-    judged = len(judgments[["doc_id", "system"]].drop_duplicates())
+    n_judged = len(judgments[["doc_id", "system"]].drop_duplicates())
     return (
-        [f"{len(summaries) - judged} of {len(summaries)} summaries have no judgment."]
-        if judged < len(summaries)
+        [f"{len(summaries) - n_judged} of {len(summaries)} summaries have no judgment."]
+        if n_judged < len(summaries)
         else []
     )

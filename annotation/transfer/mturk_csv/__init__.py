@@ -60,14 +60,14 @@ def export_batch(batch: Batch, stream: TextIO, *, prefix: str = "Input.") -> int
     return len(rows)
 
 
-def _held(task: Task) -> Assignment:
+def _assignment_shown(task: Task) -> Assignment:
     return Assignment(task=task, seed=draw_seed(task, task.batch, DRAWN))
 
 
 def _statement_rows(protocol: Protocol, tasks: Iterable[Task]) -> Iterator[dict[str, object]]:
-    asked = [(task, protocol.items(_held(task))) for task in tasks]
-    places = max([PLACES, *(len(items) for _task, items in asked)])
-    for task, items in asked:
+    items_by_task = [(task, protocol.items(_assignment_shown(task))) for task in tasks]
+    places = max([PLACES, *(len(items) for _task, items in items_by_task)])
+    for task, items in items_by_task:
         assert task.summary is not None
         texts = [item.text for item in items] + [FILLER] * (places - len(items))
         yield {
@@ -81,7 +81,7 @@ def _statement_rows(protocol: Protocol, tasks: Iterable[Task]) -> Iterator[dict[
 
 def _rating_rows(protocol: Protocol, tasks: Iterable[Task]) -> Iterator[dict[str, object]]:
     for task in tasks:
-        group = protocol.group(_held(task))
+        group = protocol.group(_assignment_shown(task))
         yield {
             "eventId": task.document.doc_id,
             "part": task.part,
@@ -194,108 +194,109 @@ def _new_batch(study: Study, name: str, protocol: str, options: dict[str, Any], 
         scale_min=low,
         scale_max=high,
     )
-    sizes = Counter(one.task_key for one in results if not one.rejected)
-    known = {key: 0 for one in results if (key := one.task_key)} | sizes
+    sizes = Counter(result.task_key for result in results if not result.rejected)
+    quotas = {key: 0 for result in results if (key := result.task_key)} | sizes
     Task.objects.bulk_create(
         Task(batch=batch, document_id=document, summary_id=summary, part=part, quota=max(1, quota))
-        for (document, summary, part), quota in known.items()
+        for (document, summary, part), quota in quotas.items()
     )
     return batch
 
 
 def _store(batch: Batch, results: list[Result]) -> Imported:
-    tasks = {(one.document_id, one.summary_id, one.part): one for one in batch.tasks.select_for_update()}
+    tasks = {(task.document_id, task.summary_id, task.part): task for task in batch.tasks.select_for_update()}
     keys = _keys(batch, results)
-    known = set(Assignment.objects.filter(task__batch=batch, key__in=keys).values_list("key", flat=True))
-    fresh = [(one, key) for one, key in zip(results, keys, strict=True) if key not in known]
-    _check_tasks(batch, tasks, fresh)
-    workers = _workers(batch.study, fresh)
+    known_keys = set(Assignment.objects.filter(task__batch=batch, key__in=keys).values_list("key", flat=True))
+    new_rows = [(result, key) for result, key in zip(results, keys, strict=True) if key not in known_keys]
+    _check_tasks(batch, tasks, new_rows)
+    workers = _workers(batch.study, new_rows)
     free = {key: task.quota - task.live for key, task in tasks.items()}
-    made = []
-    for one, key in fresh:
-        takes = not one.rejected and free[one.task_key] > 0
-        free[one.task_key] -= takes
-        made.append(_assignment(batch, tasks[one.task_key], workers[one.worker or key], key, one, takes))
+    assignments = []
+    for result, key in new_rows:
+        has_place = not result.rejected and free[result.task_key] > 0
+        free[result.task_key] -= has_place
+        worker = workers[result.worker or key]
+        assignments.append(_assignment(batch, tasks[result.task_key], worker, key, result, has_place))
     try:
-        Assignment.objects.bulk_create(made, batch_size=2000)
+        Assignment.objects.bulk_create(assignments, batch_size=2000)
     except IntegrityError:
         raise Refused(
             _("A worker in the file has answered one of these tasks before, in other words. Nothing was imported.")
         ) from None
     rows = [
-        _judgment(batch, held, one, answer)
-        for held, (one, _key) in zip(made, fresh, strict=True)
-        for answer in one.answers
+        _judgment(batch, assignment, result, answer)
+        for assignment, (result, _key) in zip(assignments, new_rows, strict=True)
+        for answer in result.answers
     ]
     Judgment.objects.bulk_create(rows, batch_size=2000)
-    rejected = sum(one.rejected for one, _key in fresh)
-    counted = sum(held.state == State.SUBMITTED for held in made)
+    n_rejected = sum(result.rejected for result, _key in new_rows)
+    n_counted = sum(assignment.state == State.SUBMITTED for assignment in assignments)
     return Imported(
         batch=batch,
         rows=len(results),
-        known=len(results) - len(fresh),
-        counted=counted,
-        surplus=len(made) - counted - rejected,
-        rejected=rejected,
+        known=len(results) - len(new_rows),
+        counted=n_counted,
+        surplus=len(assignments) - n_counted - n_rejected,
+        rejected=n_rejected,
         judgments=len(rows),
-        workers=len({one.worker for one in results if one.worker}),
-        wrong_fillers=sum(one.wrong_fillers for one in results),
+        workers=len({result.worker for result in results if result.worker}),
+        wrong_fillers=sum(result.wrong_fillers for result in results),
     )
 
 
-def _check_tasks(batch: Batch, tasks: dict[Any, Task], fresh: list[tuple[Result, str]]) -> None:
-    strange = [one for one, _key in fresh if one.task_key not in tasks]
-    if strange:
-        document = Document.objects.get(pk=strange[0].document_id)
+def _check_tasks(batch: Batch, tasks: dict[Any, Task], new_rows: list[tuple[Result, str]]) -> None:
+    without_task = [result for result, _key in new_rows if result.task_key not in tasks]
+    if without_task:
+        document = Document.objects.get(pk=without_task[0].document_id)
         raise Refused(
             _("Row %(row)d is about document “%(doc)s”, for which “%(batch)s” has no such task. Nothing was imported.")
-            % {"row": strange[0].row, "doc": document, "batch": batch}
+            % {"row": without_task[0].row, "doc": document, "batch": batch}
         )
 
 
 def _keys(batch: Batch, results: list[Result]) -> list[str]:
     """What a row is known by: its AssignmentId, or its content (equal rows are counted: two workers may agree)."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     keys = []
-    for one in results:
-        told = one.assignment or repr((one.task_key, one.worker, one.answers, one.submitted_at))
-        seen[told] += 1
-        digest = hashlib.blake2b(f"{batch.study.salt}:{batch.pk}:{told}:{seen[told]}".encode(), digest_size=12)
+    for result in results:
+        content = result.assignment or repr((result.task_key, result.worker, result.answers, result.submitted_at))
+        counts[content] += 1
+        digest = hashlib.blake2b(f"{batch.study.salt}:{batch.pk}:{content}:{counts[content]}".encode(), digest_size=12)
         keys.append(f"csv-{digest.hexdigest()}")
     return keys
 
 
-def _workers(study: Study, fresh: list[tuple[Result, str]]) -> dict[str, int]:
+def _workers(study: Study, new_rows: list[tuple[Result, str]]) -> dict[str, int]:
     """Worker rows by WorkerId, or by the row's key where the file names nobody."""
-    wanted = {one.worker or key: CROWD if one.worker else Worker.IMPORTED for one, key in fresh}
+    crowds = {result.worker or key: CROWD if result.worker else Worker.IMPORTED for result, key in new_rows}
     Worker.objects.bulk_create(
         (
             Worker(study=study, crowd=crowd, external_id=name, pseudonym=study.pseudonym(crowd, name))
-            for name, crowd in wanted.items()
+            for name, crowd in crowds.items()
         ),
         batch_size=2000,
         ignore_conflicts=True,
     )
     rows = Worker.objects.filter(study=study, crowd__in=[CROWD, Worker.IMPORTED])
-    return {name: pk for name, crowd, pk in rows.values_list("external_id", "crowd", "pk") if wanted.get(name) == crowd}
+    return {name: pk for name, crowd, pk in rows.values_list("external_id", "crowd", "pk") if crowds.get(name) == crowd}
 
 
-def _assignment(batch: Batch, task: Task, worker: int, key: str, one: Result, takes: bool) -> Assignment:
+def _assignment(batch: Batch, task: Task, worker: int, key: str, result: Result, has_place: bool) -> Assignment:
     task.batch = batch
     return Assignment(
         task=task,
         worker_id=worker,
         key=key,
-        state=State.SUBMITTED if takes else State.SURPLUS,
-        leased_at=one.accepted_at,
-        submitted_at=one.submitted_at,
+        state=State.SUBMITTED if has_place else State.SURPLUS,
+        leased_at=result.accepted_at,
+        submitted_at=result.submitted_at,
         seed=draw_seed(task, batch, DRAWN),
     )
 
 
-def _judgment(batch: Batch, held: Assignment, one: Result, answer: Any) -> Judgment:
+def _judgment(batch: Batch, assignment: Assignment, result: Result, answer: Any) -> Judgment:
     return Judgment(
-        assignment=held,
+        assignment=assignment,
         summary_id=answer.summary_id,
         unit=answer.unit,
         value=answer.value,
@@ -303,5 +304,5 @@ def _judgment(batch: Batch, held: Assignment, one: Result, answer: Any) -> Judgm
         scale_max=batch.scale_max,
         is_check=answer.is_check,
         position=answer.position,
-        submitted_at=one.submitted_at,
+        submitted_at=result.submitted_at,
     )

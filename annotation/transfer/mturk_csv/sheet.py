@@ -39,7 +39,7 @@ class Sheet:
     rows: list[dict[str, str]]
     problems: list[Problem] = field(default_factory=list)
 
-    def wrong(self, row: int | None, column: str | None, found: str, expected: str) -> None:
+    def report(self, row: int | None, column: str | None, found: str, expected: str) -> None:
         self.problems.append(Problem(self.name, row, column, found, expected))
 
     def check(self) -> None:
@@ -48,8 +48,8 @@ class Sheet:
 
     def numbered(self, pattern: re.Pattern[str]) -> dict[int, str]:
         """{1: "Input.statement_1", …}, by number."""
-        found = {int(match[1]): name for name in self.columns if (match := pattern.fullmatch(name))}
-        return dict(sorted(found.items()))
+        by_number = {int(match[1]): name for name in self.columns if (match := pattern.fullmatch(name))}
+        return dict(sorted(by_number.items()))
 
 
 def read_sheet(content: bytes, name: str) -> Sheet:
@@ -72,27 +72,27 @@ def read_sheet(content: bytes, name: str) -> Sheet:
     except csv.Error as error:
         raise TableError([Problem(name, len(sheet.rows) + 1, None, str(error), "a CSV row")]) from None
     if not sheet.rows:
-        sheet.wrong(None, None, "no row below the header", "at least one result")
+        sheet.report(None, None, "no row below the header", "at least one result")
     sheet.check()
     return sheet
 
 
 def _row(sheet: Sheet, number: int, cells: list[str]) -> dict[str, str]:
     if len(cells) != len(sheet.columns):
-        sheet.wrong(number, None, f"{len(cells)} cells", f"{len(sheet.columns)}, as many as there are columns")
+        sheet.report(number, None, f"{len(cells)} cells", f"{len(sheet.columns)}, as many as there are columns")
     if any(cell and not column for column, cell in zip(sheet.columns, cells, strict=False)):
-        sheet.wrong(number, None, "a cell below a column without a name", "a name for every column that is used")
+        sheet.report(number, None, "a cell below a column without a name", "a name for every column that is used")
     return {column: cell for column, cell in zip(sheet.columns, cells, strict=False) if column}
 
 
 def _check_columns(sheet: Sheet) -> None:
-    named = [column for column in sheet.columns if column]
-    for twice in sorted({column for column in named if named.count(column) > 1}):
-        sheet.wrong(None, twice, "the column twice", "every column once")
-    if not any(column.startswith("Input.") for column in named):
-        sheet.wrong(None, None, f"the columns {', '.join(named[:5]) or '(none)'}", "columns named Input.…")
-    elif not any(column.startswith("Answer.") for column in named):
-        sheet.wrong(None, None, "no column named Answer.…", "a result file, with the workers' answers")
+    columns = [column for column in sheet.columns if column]
+    for repeated in sorted({column for column in columns if columns.count(column) > 1}):
+        sheet.report(None, repeated, "the column twice", "every column once")
+    if not any(column.startswith("Input.") for column in columns):
+        sheet.report(None, None, f"the columns {', '.join(columns[:5]) or '(none)'}", "columns named Input.…")
+    elif not any(column.startswith("Answer.") for column in columns):
+        sheet.report(None, None, "no column named Answer.…", "a result file, with the workers' answers")
     sheet.check()
 
 
@@ -120,5 +120,5 @@ def moment_in(sheet: Sheet, number: int, cells: Mapping[str, str], column: str) 
             return datetime.strptime(" ".join(words[:4] + words[5:]), "%a %b %d %H:%M:%S %Y").replace(tzinfo=zone)
         except ValueError:
             pass
-    sheet.wrong(number, column, f"{text[:40]!r}", "a time such as Tue Mar 10 15:01:02 PDT 2020")
+    sheet.report(number, column, f"{text[:40]!r}", "a time such as Tue Mar 10 15:01:02 PDT 2020")
     return None

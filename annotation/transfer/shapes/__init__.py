@@ -26,8 +26,8 @@ class Shape:
 
     @property
     def read(self) -> Callable[[Sequence[Path]], Tables]:
-        found: Callable[[Sequence[Path]], Tables] = self.module.read
-        return found
+        reader: Callable[[Sequence[Path]], Tables] = self.module.read
+        return reader
 
 
 SHAPES = {

@@ -25,9 +25,9 @@ def write(source: Source, folder: Path, step: Callable[[int], None]) -> list[Pat
     with path.open("w", encoding="utf-8") as file:
         file.write("[")
         for document in source.documents(raw=True):
-            for one in document.summaries:
+            for summary in document.summaries:
                 number += 1
-                task = json.dumps(_task(number, document, one, controls), ensure_ascii=False)
+                task = json.dumps(_task(number, document, summary, controls), ensure_ascii=False)
                 file.write(f"{',' if number > 1 else ''}\n{task}")
             step(1)
         file.write("\n]\n")
@@ -35,19 +35,19 @@ def write(source: Source, folder: Path, step: Callable[[int], None]) -> list[Pat
     return [path, config]
 
 
-def _task(number: int, document: DocumentFacts, one: SummaryFacts, controls: dict[str, str]) -> dict[str, Any]:
+def _task(number: int, document: DocumentFacts, summary: SummaryFacts, controls: dict[str, str]) -> dict[str, Any]:
     texts = {unit["scu_id"]: unit["text"] for unit in (*document.units, *document.checks)}
     assignments: dict[str, list[dict[str, Any]]] = {}
-    for row in one.judgments:
+    for row in summary.judgments:
         assignments.setdefault(row["assignment_id"], []).append(row)
         controls.setdefault(row["unit"], _control(row))
     return {
         "id": number,
         "data": {
             "doc_id": document.doc_id,
-            "system": one.system,
-            "group": one.group,
-            "summary": plain(one.text if one.shown is None else one.shown),
+            "system": summary.system,
+            "group": summary.group,
+            "summary": plain(summary.text if summary.shown is None else summary.shown),
             "source": plain(document.source),
             "references": [plain(text) for text in document.references],
             "units": texts,

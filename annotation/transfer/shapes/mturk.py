@@ -19,7 +19,7 @@ from annotation.protocols import judging_scus
 
 from . import Tables
 from .source import DocumentFacts, Source, SummaryFacts
-from .texts import wrong
+from .texts import problem
 
 PLACES = 16  # statements of REALSumm's form
 FILLER = "BLANK"
@@ -35,9 +35,9 @@ def write(source: Source, folder: Path, step: Callable[[int], None]) -> list[Pat
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         for document in source.documents(raw=True):
-            for one in document.summaries:
+            for summary in document.summaries:
                 writer.writerows(
-                    {name: defuse(cell) for name, cell in row.items()} for row in _rows(document, one, places)
+                    {name: defuse(cell) for name, cell in row.items()} for row in _rows(document, summary, places)
                 )
             step(1)
     return [path]
@@ -48,18 +48,18 @@ def _places(study: Study) -> int:
     return max([PLACES, *(int(n) for _, n in units)])
 
 
-def _rows(document: DocumentFacts, one: SummaryFacts, places: int) -> Iterator[dict[str, str]]:
+def _rows(document: DocumentFacts, summary: SummaryFacts, places: int) -> Iterator[dict[str, str]]:
     texts = {unit["scu_id"]: unit["text"] for unit in (*document.units, *document.checks)}
     assignments: dict[str, list[dict[str, Any]]] = {}
-    for row in one.judgments:
+    for row in summary.judgments:
         if row["protocol"] in judging_scus() and row["unit"] in texts:
             assignments.setdefault(row["assignment_id"], []).append(row)
     for key, answers in assignments.items():
         answers.sort(key=lambda row: (row.get("position") or 0, row["unit"]))
         first, fillers = answers[0], places - len(answers)
-        shown = one.text if one.shown is None else one.shown
+        shown = summary.text if summary.shown is None else summary.shown
         statements = [*(texts[row["unit"]] for row in answers), *[FILLER] * fillers]
-        given = [*("p" if row["value"] else "n" for row in answers), *["n"] * fillers]
+        letters = [*("p" if row["value"] else "n" for row in answers), *["n"] * fillers]
         yield {
             "HITId": str(first.get("hit_id") or ""),
             "AssignmentId": key,
@@ -67,11 +67,11 @@ def _rows(document: DocumentFacts, one: SummaryFacts, places: int) -> Iterator[d
             "AssignmentStatus": "Submitted",
             "SubmitTime": first.get("submitted_at") or "",
             "Input.eventId": document.doc_id,
-            "Input.summaryId": one.system,
+            "Input.summaryId": summary.system,
             "Input.qIdList": str([row["unit"] for row in answers]),
             "Input.summary_text": plain(shown),
             **{f"Input.statement_{n}": text for n, text in enumerate(statements, start=1)},
-            **{f"Answer.S{n}Answer": value for n, value in enumerate(given, start=1)},
+            **{f"Answer.S{n}Answer": value for n, value in enumerate(letters, start=1)},
         }
 
 
@@ -81,11 +81,11 @@ def read(paths: Sequence[Path]) -> Tables:
     A row without WorkerId is somebody of its own; a place without an id is named by its number and, being BLANK, a
     check.
     """
-    found = _Found()
+    results = _Results()
     for path in paths:
         for number, cells in enumerate(_sheet(path), start=1):
-            found.add(path, number, cells)
-    return found.tables()
+            results.add(path, number, cells)
+    return results.tables()
 
 
 def _sheet(path: Path) -> list[dict[str, str]]:
@@ -94,7 +94,7 @@ def _sheet(path: Path) -> list[dict[str, str]]:
     sheet = read_sheet(path.read_bytes(), path.name)
     for name in ("Input.eventId", "Input.summaryId", "Input.summary_text", "Input.statement_1", "Answer.S1Answer"):
         if name not in sheet.columns:
-            raise wrong(path, None, name, "no such column", "this column, at any place")
+            raise problem(path, None, name, "no such column", "this column, at any place")
     if not is_defused(path):
         return sheet.rows
     return [{name: _undefused(cell) for name, cell in row.items()} for row in sheet.rows]
@@ -104,7 +104,7 @@ def _undefused(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and defuse(cell[1:]) == cell else cell
 
 
-class _Found:
+class _Results:
     """What the rows tell, put together."""
 
     def __init__(self) -> None:
@@ -116,22 +116,22 @@ class _Found:
         doc, system = cells["Input.eventId"].strip(), cells["Input.summaryId"].strip()
         text = cells["Input.summary_text"]
         if self.summaries.setdefault((doc, system), text) != text:
-            raise wrong(path, number, "Input.summary_text", "another text of this summary", "the same in every row")
+            raise problem(path, number, "Input.summary_text", "another text of this summary", "the same in every row")
         key = {"doc_id": doc, "system": system, "worker_id": cells.get("WorkerId") or f"{path.stem}-{number}"}
-        more = {"assignment_id": cells.get("AssignmentId"), "hit_id": cells.get("HITId")}
-        more["submitted_at"] = cells.get("SubmitTime")
+        optional_cells = {"assignment_id": cells.get("AssignmentId"), "hit_id": cells.get("HITId")}
+        optional_cells["submitted_at"] = cells.get("SubmitTime")
         for unit, statement, value in self._answers(path, number, cells):
             if self.units.setdefault((doc, unit), statement) != statement:
-                raise wrong(path, number, "Input.qIdList", f"other words of {unit!r} than before", "the same words")
-            told = {name: cell for name, cell in more.items() if cell}
-            self.judgments.append({**key, "unit": unit, "value": value, **told})
+                raise problem(path, number, "Input.qIdList", f"other words of {unit!r} than before", "the same words")
+            filled_cells = {name: cell for name, cell in optional_cells.items() if cell}
+            self.judgments.append({**key, "unit": unit, "value": value, **filled_cells})
 
     def _answers(self, path: Path, number: int, cells: dict[str, str]) -> Iterator[tuple[str, str, int]]:
         ids, place = _ids(cells.get("Input.qIdList", "")), 0
         while (column := f"Input.statement_{place + 1}") in cells:
             statement, answer = cells[column], cells.get(f"Answer.S{place + 1}Answer", "").strip().lower()
             if answer not in ("p", "n"):
-                raise wrong(path, number, f"Answer.S{place + 1}Answer", repr(answer)[:40], "p or n")
+                raise problem(path, number, f"Answer.S{place + 1}Answer", repr(answer)[:40], "p or n")
             if place < len(ids):
                 yield ids[place], statement, int(answer == "p")
             elif statement.strip() != FILLER:
@@ -150,7 +150,7 @@ class _Found:
 
 def _ids(cell: str) -> list[str]:
     try:
-        found = ast.literal_eval(cell.strip()) if cell.strip() else []
+        ids = ast.literal_eval(cell.strip()) if cell.strip() else []
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return []
-    return [str(one) for one in found] if isinstance(found, list) else []
+    return [str(scu_id) for scu_id in ids] if isinstance(ids, list) else []

@@ -9,7 +9,7 @@ from analysis.tables import write_table
 from annotation.common.errors import Refused
 
 from . import SHAPES
-from .texts import wrong
+from .texts import problem
 
 
 def read_shape(name: str, paths: Sequence[Path], folder: Path) -> Path:
@@ -19,11 +19,11 @@ def read_shape(name: str, paths: Sequence[Path], folder: Path) -> Path:
         raise Refused(f"There is no importer for the shape {name!r}. Known: {', '.join(readable)}.")
     for path in paths:
         if not path.is_file():
-            raise wrong(path, None, None, "nothing, or not a file", f"a file in the shape {name}")
+            raise problem(path, None, None, "nothing, or not a file", f"a file in the shape {name}")
     try:
         tables = SHAPES[name].read(paths)
     except UnicodeDecodeError as error:
-        raise wrong(paths[0], None, None, f"byte {error.start} that is not UTF-8", "text in UTF-8") from None
+        raise problem(paths[0], None, None, f"byte {error.start} that is not UTF-8", "text in UTF-8") from None
     folder.mkdir(parents=True, exist_ok=True)
     for kind, rows in tables.items():
         if rows:

@@ -15,7 +15,7 @@ from django.utils.text import slugify
 
 from . import Tables
 from .source import DocumentFacts, Source
-from .texts import tagged, untagged, wrong
+from .texts import problem, tagged, untagged
 
 STEM = "realsumm"
 
@@ -43,9 +43,9 @@ def _name(group: str) -> str:
 
 def _entry(document: DocumentFacts, group: str) -> dict[str, Any] | None:
     summaries = {
-        one.system: {"system_summary": tagged(one.text), "scores": one.scores}
-        for one in document.summaries
-        if one.group == group
+        summary.system: {"system_summary": tagged(summary.text), "scores": summary.scores}
+        for summary in document.summaries
+        if summary.group == group
     }
     if not summaries:
         return None
@@ -63,13 +63,13 @@ def read(paths: Sequence[Path]) -> Tables:
         for doc, entry in _entries(path):
             text = untagged(entry["ref_summ"])
             if references.setdefault(doc, text) != text:
-                raise wrong(
+                raise problem(
                     path, None, "ref_summ", f"another reference of {doc!r} than in the files before", "the same"
                 )
-            for system, one in entry["system_summaries"].items():
+            for system, output in entry["system_summaries"].items():
                 key = {"doc_id": doc, "system": system, **({"group": group} if group else {})}
-                summaries.append({**key, "summary": untagged(one["system_summary"])})
-                scores += [{**key, "metric": name, "value": value} for name, value in one["scores"].items()]
+                summaries.append({**key, "summary": untagged(output["system_summary"])})
+                scores += [{**key, "metric": name, "value": value} for name, value in output["scores"].items()]
     documents: list[dict[str, object]] = [
         {"doc_id": doc, "source": "", "references": [text]} for doc, text in references.items()
     ]
@@ -78,13 +78,13 @@ def read(paths: Sequence[Path]) -> Tables:
 
 def _entries(path: Path) -> list[tuple[str, dict[str, Any]]]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        for entry in found.values():
-            for one in entry["system_summaries"].values():
-                if not isinstance(one["scores"], dict) or "system_summary" not in one or "ref_summ" not in entry:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        for entry in entries.values():
+            for output in entry["system_summaries"].values():
+                if not isinstance(output["scores"], dict) or "system_summary" not in output or "ref_summ" not in entry:
                     raise KeyError("scores")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise wrong(
+        raise problem(
             path, None, None, f"something else ({type(error).__name__})", "REALSumm's scores dictionary"
         ) from None
-    return list(found.items())
+    return list(entries.items())

@@ -16,7 +16,7 @@ from annotation.protocols import judging_scus
 
 from . import Tables
 from .source import DocumentFacts, Source, SummaryFacts
-from .texts import json_lines, lines, unlined, wrong
+from .texts import json_lines, lines, problem, unlined
 
 CONSENSUS = "consensus"  # who gave the labels: nobody in particular
 
@@ -38,24 +38,26 @@ def _line(document: DocumentFacts, number: int) -> dict[str, Any]:
         "count_id": number,
         "example_id": document.doc_id,
         "annotations": {
-            one.system: found for one in document.summaries if (found := _annotation(document, one)) is not None
+            summary.system: annotation
+            for summary in document.summaries
+            if (annotation := _annotation(document, summary)) is not None
         },
-        "system_outputs": {one.system: lines(one.text) for one in document.summaries},
+        "system_outputs": {summary.system: lines(summary.text) for summary in document.summaries},
     }
 
 
-def _annotation(document: DocumentFacts, one: SummaryFacts) -> dict[str, Any] | None:
+def _annotation(document: DocumentFacts, summary: SummaryFacts) -> dict[str, Any] | None:
     votes: dict[str, list[float]] = defaultdict(list)
-    for row in one.judgments:
+    for row in summary.judgments:
         if row["protocol"] in judging_scus():
             votes[row["unit"]].append(row["value"])
     if not votes:
         return None
-    labels = [int(2 * sum(given) > len(given)) for given in (votes[unit["scu_id"]] for unit in document.units)]
-    found: dict[str, Any] = {"acu_labels": labels, "acu": sum(labels) / len(labels) if labels else None}
-    if "normalized_acu" in one.scores:
-        found["normalized_acu"] = one.scores["normalized_acu"]
-    return found
+    labels = [int(2 * sum(values) > len(values)) for values in (votes[unit["scu_id"]] for unit in document.units)]
+    annotation: dict[str, Any] = {"acu_labels": labels, "acu": sum(labels) / len(labels) if labels else None}
+    if "normalized_acu" in summary.scores:
+        annotation["normalized_acu"] = summary.scores["normalized_acu"]
+    return annotation
 
 
 def read(paths: Sequence[Path]) -> Tables:
@@ -63,9 +65,9 @@ def read(paths: Sequence[Path]) -> Tables:
     tables: Tables = {"documents": [], "summaries": [], "scus": [], "judgments": [], "scores": []}
     for path in paths:
         for number, line in json_lines(path):
-            needed = ("example_id", "source", "reference", "reference_acus", "system_outputs")
-            if missing := [name for name in needed if name not in line]:
-                raise wrong(path, number, missing[0], "nothing", f"a line with {', '.join(needed)}")
+            required = ("example_id", "source", "reference", "reference_acus", "system_outputs")
+            if missing := [name for name in required if name not in line]:
+                raise problem(path, number, missing[0], "nothing", f"a line with {', '.join(required)}")
             _read_line(path, number, line, tables)
     return {name: rows for name, rows in tables.items() if rows}
 
@@ -77,15 +79,15 @@ def _read_line(path: Path, number: int, line: dict[str, Any], tables: Tables) ->
     tables["scus"] += [{"doc_id": doc, "scu_id": f"acu{n:02}", "text": text} for n, text in enumerate(units)]
     for system, text in line["system_outputs"].items():
         tables["summaries"].append({"doc_id": doc, "system": system, "summary": unlined(text)})
-    for system, given in line.get("annotations", {}).items():
-        labels, key = given.get("acu_labels", []), {"doc_id": doc, "system": system}
+    for system, annotation in line.get("annotations", {}).items():
+        labels, key = annotation.get("acu_labels", []), {"doc_id": doc, "system": system}
         if len(labels) != len(units) or system not in line["system_outputs"]:
-            found = f"{len(labels)} labels of {system!r} for {len(units)} ACUs"
-            raise wrong(path, number, "annotations", found, "a label for every ACU, and the system's output")
+            mismatch = f"{len(labels)} labels of {system!r} for {len(units)} ACUs"
+            raise problem(path, number, "annotations", mismatch, "a label for every ACU, and the system's output")
         tables["judgments"] += [
             {**key, "unit": f"acu{n:02}", "worker_id": CONSENSUS, "value": label} for n, label in enumerate(labels)
         ]
-        named = {"acu": given.get("acu"), "normalized_acu": given.get("normalized_acu")}
+        scores = {"acu": annotation.get("acu"), "normalized_acu": annotation.get("normalized_acu")}
         tables["scores"] += [
-            {**key, "metric": name, "value": value} for name, value in named.items() if value is not None
+            {**key, "metric": name, "value": value} for name, value in scores.items() if value is not None
         ]

@@ -53,43 +53,43 @@ class Source:
         human = self._human_scores()
         for row in _rows(documents_table(self.study)):
             doc = row["doc_id"]
-            every = [unit for unit in units.take(doc) if unit.get("retired_in") is None]
-            every.sort(key=lambda unit: (unit.get("order") or 0, unit["scu_id"]))
-            made = {
-                (one["system"], one.get("group", "")): SummaryFacts(
-                    one["system"], one.get("group", ""), one["summary"], one.get("shown_to_workers")
+            scus = [unit for unit in units.take(doc) if unit.get("retired_in") is None]
+            scus.sort(key=lambda unit: (unit.get("order") or 0, unit["scu_id"]))
+            facts = {
+                (summary["system"], summary.get("group", "")): SummaryFacts(
+                    summary["system"], summary.get("group", ""), summary["summary"], summary.get("shown_to_workers")
                 )
-                for one in summaries.take(doc)
-                if one.get("group", "") != REFERENCE_GROUP
+                for summary in summaries.take(doc)
+                if summary.get("group", "") != REFERENCE_GROUP
             }
-            _add(made, answers.take(doc), scores.take(doc), human.get(doc, ()))
+            _add(facts, answers.take(doc), scores.take(doc), human.get(doc, ()))
             yield DocumentFacts(
                 doc,
                 row["source"],
                 row["references"],
-                [unit for unit in every if not unit.get("is_check")],
-                [unit for unit in every if unit.get("is_check")],
-                list(made.values()),
+                [unit for unit in scus if not unit.get("is_check")],
+                [unit for unit in scus if unit.get("is_check")],
+                list(facts.values()),
             )
 
     def _human_scores(self) -> dict[str, list[Row]]:
-        found: dict[str, list[Row]] = defaultdict(list)
+        by_document: dict[str, list[Row]] = defaultdict(list)
         frame = self.filtered.human_scores
         groups = frame["group"] if "group" in frame else [""] * len(frame)
         for doc, system, group, metric, value in zip(
             frame["doc_id"], frame["system"], groups, frame["metric"], frame["value"], strict=True
         ):
-            known = None if value != value else float(value)
-            found[doc].append({"system": system, "group": group, "metric": metric, "value": known})
-        return found
+            number = None if value != value else float(value)
+            by_document[doc].append({"system": system, "group": group, "metric": metric, "value": number})
+        return by_document
 
 
-def _add(made: dict[tuple[str, str], SummaryFacts], answers: list[Row], scores: list[Row], human: Any) -> None:
+def _add(summaries: dict[tuple[str, str], SummaryFacts], answers: list[Row], scores: list[Row], human: Any) -> None:
     for row in answers:
-        if summary := made.get((row["system"], row.get("group", ""))):
+        if summary := summaries.get((row["system"], row.get("group", ""))):
             summary.judgments.append(row)
     for row in (*scores, *human):  # what was worked out here stands for an imported measure of the same name
-        if summary := made.get((row["system"], row.get("group", ""))):
+        if summary := summaries.get((row["system"], row.get("group", ""))):
             summary.scores[row["metric"]] = row["value"]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from . import Tables
 from .source import DocumentFacts, Source, SummaryFacts
-from .texts import json_lines, lines, unlined, wrong
+from .texts import json_lines, lines, problem, unlined
 
 ROLES = {"expert_annotations": "expert", "turker_annotations": "crowd"}
 
@@ -21,35 +21,37 @@ def write(source: Source, folder: Path, step: Callable[[int], None]) -> list[Pat
     path = folder / "summeval.jsonl"
     with path.open("w", encoding="utf-8") as file:
         for document in source.documents():
-            file.writelines(f"{json.dumps(_line(document, one), ensure_ascii=False)}\n" for one in document.summaries)
+            file.writelines(
+                f"{json.dumps(_line(document, summary), ensure_ascii=False)}\n" for summary in document.summaries
+            )
             step(1)
     return [path]
 
 
-def _line(document: DocumentFacts, one: SummaryFacts) -> dict[str, Any]:
+def _line(document: DocumentFacts, summary: SummaryFacts) -> dict[str, Any]:
     references = [lines(text) for text in document.references]
     return {
         "id": document.doc_id,
-        "model_id": one.system,
-        **({"group": one.group} if one.group else {}),
+        "model_id": summary.system,
+        **({"group": summary.group} if summary.group else {}),
         "text": lines(document.source),
-        "decoded": lines(one.text),
+        "decoded": lines(summary.text),
         "reference": references[0] if references else "",
         "references": references,
-        **{name: _annotations(one, role) for name, role in ROLES.items()},
+        **{name: _annotations(summary, role) for name, role in ROLES.items()},
     }
 
 
-def _annotations(one: SummaryFacts, role: str) -> list[dict[str, float]]:
+def _annotations(summary: SummaryFacts, role: str) -> list[dict[str, float]]:
     """One dictionary per person, in the order of their pseudonyms; of several rounds the last."""
     latest: dict[str, dict[str, tuple[int, float]]] = {}
-    for row in one.judgments:
+    for row in summary.judgments:
         if (row["role"] == "expert") != (role == "expert"):
             continue
-        given = latest.setdefault(row["worker_id"], {})
-        if row["unit"] not in given or given[row["unit"]][0] <= row["round"]:
-            given[row["unit"]] = (row["round"], row["value"])
-    return [{unit: value for unit, (_, value) in given.items()} for given in latest.values()]
+        answers = latest.setdefault(row["worker_id"], {})
+        if row["unit"] not in answers or answers[row["unit"]][0] <= row["round"]:
+            answers[row["unit"]] = (row["round"], row["value"])
+    return [{unit: value for unit, (_, value) in answers.items()} for answers in latest.values()]
 
 
 def read(paths: Sequence[Path]) -> Tables:
@@ -60,7 +62,7 @@ def read(paths: Sequence[Path]) -> Tables:
         for number, line in json_lines(path):
             missing = [name for name in ("id", "model_id", "decoded") if not isinstance(line.get(name), str | int)]
             if missing:
-                raise wrong(path, number, missing[0], repr(line.get(missing[0]))[:60], "a text")
+                raise problem(path, number, missing[0], repr(line.get(missing[0]))[:60], "a text")
             doc, system = str(line["id"]), str(line["model_id"])
             if doc not in documents:
                 references = line.get("references") or [line.get("reference", "")]
@@ -84,8 +86,8 @@ def _judgments(key: dict[str, str], role: str, annotations: list[dict[str, Any]]
             "role": role,
             "value": value,
         }
-        for number, given in enumerate(annotations, start=1)
-        for unit, value in given.items()
+        for number, annotation in enumerate(annotations, start=1)
+        for unit, value in annotation.items()
         if isinstance(value, int | float)
     ]
 

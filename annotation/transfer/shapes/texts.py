@@ -15,15 +15,15 @@ def tagged(text: Any) -> Any:
     """`<t> One. </t> <t> Two. </t>`; a list of sentences that would not come back exactly stays a list."""
     if isinstance(text, str):
         return text
-    joined = " ".join(f"<t> {sentence} </t>" for sentence in text)
-    return joined if text and untagged(joined) == text else text
+    tagged_text = " ".join(f"<t> {sentence} </t>" for sentence in text)
+    return tagged_text if text and untagged(tagged_text) == text else text
 
 
 def untagged(text: Any) -> Any:
     if not isinstance(text, str) or not text.startswith("<t> "):
         return text
-    found = TAGGED.findall(text)
-    return found if " ".join(f"<t> {sentence} </t>" for sentence in found) == text.rstrip() else text
+    sentences = TAGGED.findall(text)
+    return sentences if " ".join(f"<t> {sentence} </t>" for sentence in sentences) == text.rstrip() else text
 
 
 def lines(text: Any) -> str:
@@ -32,10 +32,10 @@ def lines(text: Any) -> str:
 
 
 def unlined(text: str) -> Any:
-    parts = text.split("\n")
-    if len(parts) == 2 and not parts[1]:
-        return parts[:1]
-    return parts if len(parts) > 1 else text
+    sentences = text.split("\n")
+    if len(sentences) == 2 and not sentences[1]:
+        return sentences[:1]
+    return sentences if len(sentences) > 1 else text
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -49,9 +49,9 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             except (ValueError, RecursionError):
                 value = None
             if not isinstance(value, dict):
-                raise wrong(path, number, None, "a line that is no JSON object", "one JSON object per line")
+                raise problem(path, number, None, "a line that is no JSON object", "one JSON object per line")
             yield number, value
 
 
-def wrong(path: Path, row: int | None, column: str | None, found: str, expected: str) -> TableError:
+def problem(path: Path, row: int | None, column: str | None, found: str, expected: str) -> TableError:
     return TableError([Problem(path.name, row, column, found, expected)])

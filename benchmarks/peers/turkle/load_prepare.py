@@ -14,20 +14,20 @@ from django.core.management import call_command  # noqa: E402
 from django.test import Client  # noqa: E402
 from turkle.models import Batch, Project, Task  # noqa: E402
 
-given = json.load(sys.stdin)
+order = json.load(sys.stdin)
 call_command("migrate", verbosity=0)
 # As in REALSumm's forms: each task brings its own summary and statements.
 rows = "".join(
     f"<p>${{{unit}}}</p><label><input type=radio name={unit} value=1>Present</label>"
     f"<label><input type=radio name={unit} value=0>Not present</label>"
-    for unit in given["units"]
+    for unit in order["units"]
 )
 project = Project.objects.create(name="Load", html_template=f"<p>${{summary}}</p>{rows}<input type=submit>")
-batch = Batch.objects.create(project=project, name=given["name"], assignments_per_task=1)
-fields = {"summary": given["summary"], **given["units"]}
-Task.objects.bulk_create(Task(batch=batch, input_csv_fields=fields) for _ in range(given["tasks"]))
+batch = Batch.objects.create(project=project, name=order["name"], assignments_per_task=1)
+fields = {"summary": order["summary"], **order["units"]}
+Task.objects.bulk_create(Task(batch=batch, input_csv_fields=fields) for _ in range(order["tasks"]))
 cookies = []
-for number in range(given["people"]):
+for number in range(order["people"]):
     user, _ = User.objects.get_or_create(username=f"annotator-{number}")
     client = Client()
     client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")

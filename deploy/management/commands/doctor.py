@@ -19,13 +19,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         problems = examine()
-        wrong = sum(map(bool, problems.values()))
+        n_problems = sum(map(bool, problems.values()))
         if options["json"]:
             rows = [{"check": name, "ok": not text, "problem": text or None} for name, text in problems.items()]
             self.stdout.write(json.dumps(rows, indent=1, ensure_ascii=False))
         else:
             for name, text in problems.items():
                 self.stdout.write(f"{'FIX' if text else 'ok '}  {name:<18} {text}".rstrip())
-            self.stdout.write(f"{len(problems) - wrong} of {len(problems)} checks are fine.")
-        if wrong:
+            self.stdout.write(f"{len(problems) - n_problems} of {len(problems)} checks are fine.")
+        if n_problems:
             sys.exit(1)

@@ -44,39 +44,39 @@ class Blanc(HeadFamily):
 
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         model = self.loaded
-        found = read_sentences(model, _sentences(document.source or ""), int(self.options["gap"]))
-        known: dict[int, list[bool]] = {}
+        sentences = read_sentences(model, _sentences(document.source or ""), int(self.options["gap"]))
+        baselines: dict[int, list[bool]] = {}
         rows = []
         for summary in summaries:
-            tokens = [one for text in _sentences(summary) for one in model.tokenizer.tokenize(text)]
-            scores = {LONG: float(any(one.is_cut(tokens) for one in found))}
+            tokens = [token for text in _sentences(summary) for token in model.tokenizer.tokenize(text)]
+            scores = {LONG: float(any(sentence.is_cut(tokens) for sentence in sentences))}
             if "blanc-help" in columns:
-                scores["blanc-help"] = self._help(found, tokens, known)
+                scores["blanc-help"] = self._help(sentences, tokens, baselines)
             if "blanc-tune" in columns:
-                scores["blanc-tune"] = self._tune(found, tokens, known)
+                scores["blanc-tune"] = self._tune(sentences, tokens, baselines)
             rows.append([scores[column] for column in columns])
         return rows
 
-    def _help(self, found: Sequence[Sentence], tokens: Sequence[str], known: dict[int, list[bool]]) -> float:
+    def _help(self, sentences: Sequence[Sentence], tokens: Sequence[str], baselines: dict[int, list[bool]]) -> float:
         """The summary in front of each sentence, against as many full stops."""
-        if len(tokens) not in known:  # full stops depend on the length of a summary only
-            known[len(tokens)] = accuracy(self.loaded, found, ["."] * len(tokens))
-        return _gain(known[len(tokens)], accuracy(self.loaded, found, tokens))
+        if len(tokens) not in baselines:  # full stops depend on the length of a summary only
+            baselines[len(tokens)] = accuracy(self.loaded, sentences, ["."] * len(tokens))
+        return _gain(baselines[len(tokens)], accuracy(self.loaded, sentences, tokens))
 
-    def _tune(self, found: Sequence[Sentence], tokens: Sequence[str], known: dict[int, list[bool]]) -> float:
+    def _tune(self, sentences: Sequence[Sentence], tokens: Sequence[str], baselines: dict[int, list[bool]]) -> float:
         """A copy of the model that was tuned on the summary, against the model itself."""
-        if 0 not in known:
-            known[0] = accuracy(self.loaded, found, [])
+        if 0 not in baselines:
+            baselines[0] = accuracy(self.loaded, sentences, [])
         settings = Tuning(int(self.options["epochs"]), float(self.options["rate"]), int(self.options["seed"]))
         tuned = tune(self.loaded, tokens, settings)
-        return _gain(known[0], known[0] if tuned is None else accuracy(self.loaded, found, [], tuned))
+        return _gain(baselines[0], baselines[0] if tuned is None else accuracy(self.loaded, sentences, [], tuned))
 
 
-def _gain(before: Sequence[bool], after: Sequence[bool]) -> float:
+def _gain(without_help: Sequence[bool], with_help: Sequence[bool]) -> float:
     """Undefined where the document has no word to mask."""
-    if not before:
+    if not without_help:
         return float("nan")
-    pairs = list(zip(before, after, strict=True))
+    pairs = list(zip(without_help, with_help, strict=True))
     return (pairs.count((False, True)) - pairs.count((True, False))) / len(pairs)
 
 

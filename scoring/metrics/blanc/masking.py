@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scoring.models.head_family import Loaded
+from scoring.models.head_family import LoadedModel
 
 NORMAL, LEAD = 4, 2
 """The least length of a token that is masked: of a whole word, and of the first piece of a longer one. Later pieces
@@ -35,8 +35,8 @@ class Sentence:
         """What of the help and of the sentence goes into the model."""
         excess = len(help_tokens) + len(self.tokens) - self.room
         cut = min(max(excess, 0), max(len(self.tokens) - SHORTEST_CUT, 0))
-        kept = self.tokens[: min(len(self.tokens) - cut, self.room)]
-        return list(help_tokens[: max(self.room - len(kept), 0)]), kept
+        kept_tokens = self.tokens[: min(len(self.tokens) - cut, self.room)]
+        return list(help_tokens[: max(self.room - len(kept_tokens), 0)]), kept_tokens
 
     def is_cut(self, help_tokens: Sequence[str]) -> bool:
         return len(help_tokens) + len(self.tokens) > self.room
@@ -51,9 +51,9 @@ class Tuning:
     seed: int
 
 
-def read_sentences(model: Loaded, texts: Iterable[str], gap: int) -> list[Sentence]:
+def read_sentences(model: LoadedModel, texts: Iterable[str], gap: int) -> list[Sentence]:
     """The sentences in which something can be masked."""
-    found = []
+    sentences = []
     room = model.limit - 2
     for text in texts:
         tokens = tuple(model.tokenizer.tokenize(text))
@@ -62,8 +62,8 @@ def read_sentences(model: Loaded, texts: Iterable[str], gap: int) -> list[Senten
         masks = (tuple(place for place in able if place % step == first) for first in range(step))
         sentence = Sentence(tokens, tuple(places for places in masks if places), room)
         if sentence.masks:
-            found.append(sentence)
-    return found
+            sentences.append(sentence)
+    return sentences
 
 
 def maskable(tokens: Sequence[str]) -> list[int]:
@@ -71,34 +71,36 @@ def maskable(tokens: Sequence[str]) -> list[int]:
     places = []
     for place, token in enumerate(tokens):
         follows = tokens[place + 1] if place + 1 < len(tokens) else ""
-        least = LEAD if follows.startswith("##") else NORMAL
-        if not token.startswith("##") and len(token) >= least:
+        least_length = LEAD if follows.startswith("##") else NORMAL
+        if not token.startswith("##") and len(token) >= least_length:
             places.append(place)
     return places
 
 
-def accuracy(model: Loaded, found: Sequence[Sentence], help_tokens: Sequence[str], other: Any = None) -> list[bool]:
+def accuracy(
+    model: LoadedModel, sentences: Sequence[Sentence], help_tokens: Sequence[str], tuned: Any = None
+) -> list[bool]:
     """For every masked word of the document, whether the model (or another in its place) fills in the right one."""
-    right: list[bool] = []
+    is_correct: list[bool] = []
     tokenizer = model.tokenizer
-    for sentence in found:
-        before, kept = sentence.fitted(help_tokens)
-        ids = tokenizer.convert_tokens_to_ids([*before, *kept])
-        masks = [[place for place in places if place < len(kept)] for places in sentence.masks]
+    for sentence in sentences:
+        before, kept_tokens = sentence.fitted(help_tokens)
+        ids = tokenizer.convert_tokens_to_ids([*before, *kept_tokens])
+        masks = [[place for place in places if place < len(kept_tokens)] for places in sentence.masks]
         rows, offset = [], 1 + len(before)
         for places in masks:
             row = [tokenizer.cls_token_id, *ids, tokenizer.sep_token_id]
             for place in places:
                 row[offset + place] = tokenizer.mask_token_id
             rows.append(row)
-        guesses = model.logits(rows, other).argmax(dim=-1)
+        guesses = model.logits(rows, tuned).argmax(dim=-1)
         for number, places in enumerate(masks):
-            chosen = guesses[number].tolist()
-            right += [chosen[offset + place] == ids[offset - 1 + place] for place in places]
-    return right
+            guessed_ids = guesses[number].tolist()
+            is_correct += [guessed_ids[offset + place] == ids[offset - 1 + place] for place in places]
+    return is_correct
 
 
-def tune(model: Loaded, tokens: Sequence[str], settings: Tuning) -> Any:
+def tune(model: LoadedModel, tokens: Sequence[str], settings: Tuning) -> Any:
     """A copy of the model that has learned the summary's own words; None when there is nothing to mask in it."""
     torch, tokenizer = model.torch, model.tokenizer
     chunks = [tokens[start : start + CHUNK] for start in range(0, max(len(tokens) - STRIDE, 1), STRIDE)]
@@ -106,18 +108,18 @@ def tune(model: Loaded, tokens: Sequence[str], settings: Tuning) -> Any:
     if not chunks:
         return None
     rng = random.Random(settings.seed)
-    drawn = [(chunk, places) for _ in range(settings.epochs) for chunk in chunks for places in _draw(chunk, rng)]
-    steps = [_masked(model, chunk, places, rng) for chunk, places in drawn]
+    draws = [(chunk, places) for _ in range(settings.epochs) for chunk in chunks for places in _draw(chunk, rng)]
+    steps = [_masked(model, chunk, places, rng) for chunk, places in draws]
     tuned = copy.deepcopy(model.model).train()
     optimiser = torch.optim.AdamW(tuned.parameters(), lr=settings.rate, weight_decay=0.0)
     with model.steady(), torch.random.fork_rng():
         torch.manual_seed(settings.seed)
         for number, (row, labels) in enumerate(steps):
-            for part in optimiser.param_groups:
-                part["lr"] = settings.rate * (1 - number / len(steps))
+            for param_group in optimiser.param_groups:
+                param_group["lr"] = settings.rate * (1 - number / len(steps))
             ids = torch.tensor([[tokenizer.cls_token_id, *row, tokenizer.sep_token_id]], device=model.device)
-            wanted = torch.tensor([[_IGNORED, *labels, _IGNORED]], device=model.device)
-            tuned(input_ids=ids, labels=wanted).loss.backward()
+            label_ids = torch.tensor([[_IGNORED, *labels, _IGNORED]], device=model.device)
+            tuned(input_ids=ids, labels=label_ids).loss.backward()
             optimiser.step()
             optimiser.zero_grad()
     return tuned.eval()
@@ -132,7 +134,7 @@ def _draw(tokens: Sequence[str], rng: random.Random) -> list[list[int]]:
 
 
 def _masked(
-    model: Loaded, tokens: Sequence[str], places: Sequence[int], rng: random.Random
+    model: LoadedModel, tokens: Sequence[str], places: Sequence[int], rng: random.Random
 ) -> tuple[list[int], list[int]]:
     """Input and labels; as in BERT's own training, one place in ten keeps its word and one gets a random one."""
     ids = model.tokenizer.convert_tokens_to_ids(list(tokens))

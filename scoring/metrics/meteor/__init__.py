@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from analysis.sentence import Sentence
-from scoring.base import Family, Need, Readiness, library_version
+from scoring.base import Family, Readiness, Requirement, library_version
 from scoring.explain.explanation import Explanation, Passage, Span, Unit
 from scoring.metrics.meteor import wordnet
 from scoring.metrics.meteor.alignment import (
@@ -47,8 +47,8 @@ _KINDS = ("match", "stem", "synonym")
 class MeteorFamily(Family):
     """The best score over the references."""
 
-    def requires(self) -> Sequence[Need]:
-        return () if self.options["synonyms"] == "no" else (wordnet.need(),)
+    def requires(self) -> Sequence[Requirement]:
+        return () if self.options["synonyms"] == "no" else (wordnet.requirement(),)
 
     def ready(self) -> Readiness:
         if self.options["synonyms"] == "no" or wordnet.folder() is not None:
@@ -72,8 +72,8 @@ class MeteorFamily(Family):
         references = [word_tokens(text) for text in document.references]
         rows = []
         for summary in summaries:
-            ours = word_tokens(summary)
-            best = max(self.compare(ours, theirs)[1].score for theirs in references)
+            words = word_tokens(summary)
+            best = max(self.compare(words, reference)[1].score for reference in references)
             rows.append([best] * len(columns))
         return rows
 
@@ -81,26 +81,26 @@ class MeteorFamily(Family):
         """Links and score of one pair of texts."""
         if self.options["variant"] == "nltk":
             links = align_in_stages(summary, reference, self._stages())
-            same = [True] * max(len(summary), len(reference))
-            return links, combine(links, same[: len(summary)], same[: len(reference)], NLTK)
+            is_content = [True] * max(len(summary), len(reference))
+            return links, combine(links, is_content[: len(summary)], is_content[: len(reference)], NLTK)
         links = align(summary, reference, self._match())
-        found = combine(links, _content(summary), _content(reference), RELEASE_1_5)
+        meteor = combine(links, _content(summary), _content(reference), RELEASE_1_5)
         if chunks(links) == 1 and len(links) == len(summary) == len(reference):
             # The release takes no penalty from a summary that is the reference.
-            found = Meteor(found.precision, found.recall, found.mean, 0.0, 1)
-        return links, found
+            meteor = Meteor(meteor.precision, meteor.recall, meteor.mean, 0.0, 1)
+        return links, meteor
 
     def _match(self) -> Callable[[str, str], int | None]:
         """Which module of release 1.5 matches two words, if any."""
         stem = snowball().__getitem__
         net = wordnet.require() if self.options["synonyms"] == "yes" else None
 
-        def match(ours: str, theirs: str) -> int | None:
-            if ours == theirs:
+        def match(summary_word: str, reference_word: str) -> int | None:
+            if summary_word == reference_word:
                 return 0
-            if stem(ours) == stem(theirs):
+            if stem(summary_word) == stem(reference_word):
                 return 1
-            if net is None or net.synsets[ours].isdisjoint(net.synsets[theirs]):
+            if net is None or net.synsets[summary_word].isdisjoint(net.synsets[reference_word]):
                 return None
             return 2
 
@@ -109,22 +109,22 @@ class MeteorFamily(Family):
     def _stages(self) -> list[Callable[[str, str], bool]]:
         """The modules of nltk; its last one looks up the stems that the one before has left."""
         stem = _porter().__getitem__
-        stages: list[Callable[[str, str], bool]] = [str.__eq__, lambda ours, theirs: stem(ours) == stem(theirs)]
+        stages: list[Callable[[str, str], bool]] = [str.__eq__, lambda word, target: stem(word) == stem(target)]
         if self.options["synonyms"] == "yes":
             net = wordnet.require()
-            stages.append(lambda ours, theirs: stem(theirs) in net.names[stem(ours)])
+            stages.append(lambda word, target: stem(target) in net.names[stem(word)])
         return stages
 
     def explain(self, name: str, document: Document, summary: Text) -> Explanation:
-        ours = word_tokens(summary)
-        found = [(text, *self.compare(ours, word_tokens(text))) for text in document.references]
-        text, links, best = max(found, key=lambda one: one[2].score)
+        words = word_tokens(summary)
+        comparisons = [(text, *self.compare(words, word_tokens(text))) for text in document.references]
+        text, links, best = max(comparisons, key=lambda comparison: comparison[2].score)
         passages = (
             Passage("Summary", joined(summary), _spans(joined(summary), {k.summary: k.module for k in links})),
             Passage("Best reference", joined(text), _spans(joined(text), {k.reference: k.module for k in links})),
         )
-        theirs = word_tokens(text)
-        units = tuple(Unit(f"{ours[k.summary]} – {theirs[k.reference]}", 1, 1, 1, MODULES[k.module]) for k in links)
+        reference = word_tokens(text)
+        units = tuple(Unit(f"{words[k.summary]} – {reference[k.reference]}", 1, 1, 1, MODULES[k.module]) for k in links)
         steps = (
             f"{len(links)} words are aligned, in {best.chunks} chunks.",
             f"Precision = {best.precision:.5f}, recall = {best.recall:.5f}, weighted mean = {best.mean:.5f}.",
@@ -142,10 +142,10 @@ def _is_mark(word: str) -> bool:
     return len(word) == 1 and not word.isalnum()
 
 
-def _spans(shown: str, modules: Mapping[int, int]) -> tuple[Span, ...]:
+def _spans(text: str, modules: Mapping[int, int]) -> tuple[Span, ...]:
     return tuple(
-        Span(found.start(), found.end(), _KINDS[modules[i]])
-        for i, found in enumerate(TOKEN.finditer(shown))
+        Span(token.start(), token.end(), _KINDS[modules[i]])
+        for i, token in enumerate(TOKEN.finditer(text))
         if i in modules
     )
 

@@ -58,63 +58,63 @@ def align(
             paths = sorted(_grow(paths, links), key=itemgetter(0, 1, 2, 3))[:beam]
         else:
             paths = [(*path[:5], -2, path[6]) for path in paths]
-    found: list[Link] = []
+    chosen_links: list[Link] = []
     node = paths[0][6]
     while node is not None:
-        found.append(node[0])
+        chosen_links.append(node[0])
         node = node[1]
-    return tuple(reversed(found))
+    return tuple(reversed(chosen_links))
 
 
 def _grow(paths: Sequence[_Path], links: Sequence[Link]) -> Iterable[_Path]:
     """Every path with the next word left out or linked; of those with the same future the best is kept."""
     grown: dict[tuple[int, int], _Path] = {}
-    for count, chunks, distance, modules, used, last, node in paths:
-        steps: list[_Path] = [(count, chunks, distance, modules, used, -2, node)]
+    for count, chunks, distance, modules, taken_bits, last, node in paths:
+        steps: list[_Path] = [(count, chunks, distance, modules, taken_bits, -2, node)]
         for link in links:
             place = link.reference
-            if not used >> place & 1:
+            if not taken_bits >> place & 1:
                 step: _Path = (
                     count - 1,
                     chunks + (last + 1 != place),
                     distance + abs(link.summary - place),
                     modules + link.module,
-                    used | 1 << place,
+                    taken_bits | 1 << place,
                     place,
                     (link, node),
                 )
                 steps.append(step)
-        for one in steps:
-            key = (one[4], one[5])
+        for path in steps:
+            key = (path[4], path[5])
             best = grown.get(key)
-            if best is None or one[:4] < best[:4]:
-                grown[key] = one
+            if best is None or path[:4] < best[:4]:
+                grown[key] = path
     return grown.values()
 
 
 def _options(
     summary: Sequence[str], reference: Sequence[str], match: Callable[[str, str], int | None]
 ) -> list[list[Link]]:
-    known: dict[str, list[tuple[int, int]]] = {}
+    matches: dict[str, list[tuple[int, int]]] = {}
     for word in dict.fromkeys(summary):
-        found = ((j, match(word, other)) for j, other in enumerate(reference))
-        known[word] = [(j, module) for j, module in found if module is not None]
-    return [[Link(i, j, module) for j, module in known[word]] for i, word in enumerate(summary)]
+        modules = ((j, match(word, reference_word)) for j, reference_word in enumerate(reference))
+        matches[word] = [(j, module) for j, module in modules if module is not None]
+    return [[Link(i, j, module) for j, module in matches[word]] for i, word in enumerate(summary)]
 
 
 def align_in_stages(
     summary: Sequence[str], reference: Sequence[str], stages: Sequence[Callable[[str, str], bool]]
 ) -> tuple[Link, ...]:
     """Links as nltk makes them: one module after the other, each from the last words backwards."""
-    ours, theirs = list(range(len(summary))), list(range(len(reference)))
+    free_summary, free_reference = list(range(len(summary))), list(range(len(reference)))
     links: list[Link] = []
     for module, match in enumerate(stages):
-        for i in reversed(ours[:]):
-            j = next((j for j in reversed(theirs) if match(summary[i], reference[j])), None)
+        for i in reversed(free_summary[:]):
+            j = next((j for j in reversed(free_reference) if match(summary[i], reference[j])), None)
             if j is not None:
                 links.append(Link(i, j, module))
-                ours.remove(i)
-                theirs.remove(j)
+                free_summary.remove(i)
+                free_reference.remove(j)
     return tuple(sorted(links, key=lambda link: link.summary))
 
 
@@ -147,12 +147,12 @@ def combine(
 ) -> Meteor:
     """From links to the score; `summary` and `reference` say for each word whether it is a content word."""
     delta = parameters.delta
-    ours = sum(_weight(content, delta) for content in summary)
-    theirs = sum(_weight(content, delta) for content in reference)
+    summary_base = sum(_weight(content, delta) for content in summary)
+    reference_base = sum(_weight(content, delta) for content in reference)
     if not links:
         return Meteor(0.0, 0.0, 0.0, 0.0, 0)
-    precision = sum(parameters.weights[k.module] * _weight(summary[k.summary], delta) for k in links) / ours
-    recall = sum(parameters.weights[k.module] * _weight(reference[k.reference], delta) for k in links) / theirs
+    precision = sum(parameters.weights[k.module] * _weight(summary[k.summary], delta) for k in links) / summary_base
+    recall = sum(parameters.weights[k.module] * _weight(reference[k.reference], delta) for k in links) / reference_base
     mean = precision * recall / (parameters.alpha * precision + (1 - parameters.alpha) * recall)
     count = chunks(links)
     return Meteor(precision, recall, mean, parameters.gamma * (count / len(links)) ** parameters.beta, count)

@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-from scoring.base import Need
+from scoring.base import Requirement
 from scoring.errors import NotReady
 from scoring.texts import Memo
 
@@ -33,17 +33,17 @@ Synset = tuple[str, str]
 
 def folder() -> Path | None:
     """The folder that WORDNET_DIR names, or the usual one, if it holds WordNet."""
-    named = os.environ.get("WORDNET_DIR")
-    place = Path(named) if named else USUAL
-    complete = all((place / f"{kind}.{part}").is_file() for kind in ("index", "data") for part in PARTS)
+    setting = os.environ.get("WORDNET_DIR")
+    place = Path(setting) if setting else USUAL
+    complete = all((place / f"{kind}.{pos}").is_file() for kind in ("index", "data") for pos in PARTS)
     return place if complete else None
 
 
-def need() -> Need:
+def requirement() -> Requirement:
     """WordNet as something that a metric needs."""
-    found = folder()
-    size = sum(path.stat().st_size for path in found.iterdir() if path.is_file()) if found is not None else _SIZE
-    return Need("WordNet", found is not None, size, HOW)
+    place = folder()
+    size = sum(path.stat().st_size for path in place.iterdir() if path.is_file()) if place is not None else _SIZE
+    return Requirement("WordNet", place is not None, size, HOW)
 
 
 @lru_cache(maxsize=4)
@@ -55,9 +55,9 @@ class WordNet:
     """WordNet in one folder. Look-ups are binary searches in the sorted index files."""
 
     def __init__(self, place: Path) -> None:
-        self._index = {part: _map(place / f"index.{part}") for part in PARTS}
-        self._data = {part: _map(place / f"data.{part}") for part in PARTS}
-        self._exceptions = {part: _exceptions(place / f"{part}.exc") for part in PARTS}
+        self._index = {pos: _map(place / f"index.{pos}") for pos in PARTS}
+        self._data = {pos: _map(place / f"data.{pos}") for pos in PARTS}
+        self._exceptions = {pos: _exceptions(place / f"{pos}.exc") for pos in PARTS}
         self.version = _version(self._data["noun"])
         self.synsets: Memo[str, frozenset[Synset]] = Memo(self._synsets, limit=100_000)
         """All synsets of a word and its base forms."""
@@ -66,39 +66,39 @@ class WordNet:
 
     def _synsets(self, word: str) -> frozenset[Synset]:
         return frozenset(
-            (part, offset)
-            for part in PARTS
-            for form in self._base_forms(word, part)
-            for offset in self._offsets(form, part)
+            (pos, offset)
+            for pos in PARTS
+            for form in self._base_forms(word, pos)
+            for offset in self._offsets(form, pos)
         )
 
     def _names(self, word: str) -> frozenset[str]:
-        found: set[str] = set()
-        for part, offset in self.synsets[word]:
-            data = self._data[part]
+        single_words: set[str] = set()
+        for pos, offset in self.synsets[word]:
+            data = self._data[pos]
             fields = data[int(offset) : data.find(b"\n", int(offset))].decode("ascii").split(" ")
             count = int(fields[3], 16)
             names = (re.sub(r"\([a-z]+\)$", "", name) for name in fields[4 : 4 + 2 * count : 2])
-            found.update(name for name in names if "_" not in name)
-        return frozenset(found)
+            single_words.update(name for name in names if "_" not in name)
+        return frozenset(single_words)
 
-    def _base_forms(self, word: str, part: str) -> list[str]:
+    def _base_forms(self, word: str, pos: str) -> list[str]:
         """The word itself and its base forms, as far as the index has them (WordNet's morphy)."""
-        irregular = self._exceptions[part].get(word)
+        irregular = self._exceptions[pos].get(word)
         if irregular:
-            return self._known([word, *irregular], part)
-        forms = _detach([word], part)
-        found = self._known([word, *forms], part)
-        while not found and forms:
-            forms = _detach(forms, part)
-            found = self._known(forms, part)
-        return found
+            return self._in_index([word, *irregular], pos)
+        forms = _detach([word], pos)
+        base_forms = self._in_index([word, *forms], pos)
+        while not base_forms and forms:
+            forms = _detach(forms, pos)
+            base_forms = self._in_index(forms, pos)
+        return base_forms
 
-    def _known(self, forms: list[str], part: str) -> list[str]:
-        return [form for form in dict.fromkeys(forms) if form and self._offsets(form, part)]
+    def _in_index(self, forms: list[str], pos: str) -> list[str]:
+        return [form for form in dict.fromkeys(forms) if form and self._offsets(form, pos)]
 
-    def _offsets(self, form: str, part: str) -> list[str]:
-        line = _search(self._index[part], form.encode("utf-8", "replace"))
+    def _offsets(self, form: str, pos: str) -> list[str]:
+        line = _search(self._index[pos], form.encode("utf-8", "replace"))
         if line is None:
             return []
         fields = line.decode("ascii").split()
@@ -126,12 +126,12 @@ def _exceptions(path: Path) -> dict[str, list[str]]:
 
 
 def _version(data: mmap.mmap) -> str:
-    found = re.search(rb"WordNet (\d+\.\d+) Copyright", data[:4096])
-    return found.group(1).decode() if found else "unknown"
+    match = re.search(rb"WordNet (\d+\.\d+) Copyright", data[:4096])
+    return match.group(1).decode() if match else "unknown"
 
 
-def _detach(forms: list[str], part: str) -> list[str]:
-    return [form[: len(form) - len(old)] + new for form in forms for old, new in _RULES[part] if form.endswith(old)]
+def _detach(forms: list[str], pos: str) -> list[str]:
+    return [form[: len(form) - len(old)] + new for form in forms for old, new in _RULES[pos] if form.endswith(old)]
 
 
 def _search(index: mmap.mmap, word: bytes) -> bytes | None:

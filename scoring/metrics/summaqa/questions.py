@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from analysis.sentence import Sentence
-from scoring.base import Need, Readiness, library_version
+from scoring.base import Readiness, Requirement, library_version
 from scoring.texts import Text, joined, sentences
 
 CAPITALS = "capitals"
@@ -72,14 +72,14 @@ class Pipeline:
     def find(self, text: Text) -> list[tuple[str, list[tuple[int, int]]]]:
         if not isinstance(text, str):
             return [(sentence, self._spans(self._nlp(sentence))) for sentence in text]
-        found = self._nlp(joined(text))
-        if not found.has_annotation("SENT_START"):
+        parsed = self._nlp(joined(text))
+        if not parsed.has_annotation("SENT_START"):
             return self.find(sentences(text))
-        return [(one.text, self._spans(one)) for one in found.sents]
+        return [(sentence.text, self._spans(sentence)) for sentence in parsed.sents]
 
-    def _spans(self, found: Any) -> list[tuple[int, int]]:
-        start = getattr(found, "start_char", 0)
-        return [(one.start_char - start, one.end_char - start) for one in found.ents]
+    def _spans(self, parsed: Any) -> list[tuple[int, int]]:
+        start = getattr(parsed, "start_char", 0)
+        return [(entity.start_char - start, entity.end_char - start) for entity in parsed.ents]
 
 
 @lru_cache(maxsize=4)
@@ -90,10 +90,10 @@ def recogniser(name: str) -> Recogniser:
 
 def questions(text: Text, name: str) -> list[Question]:
     """One question per name that the document mentions, in order."""
-    found = recogniser(name).find(text)
+    sentence_spans = recogniser(name).find(text)
     return [
         Question(sentence[:start] + MASK + sentence[end:], sentence[start:end])
-        for sentence, spans in found
+        for sentence, spans in sentence_spans
         for start, end in spans
     ]
 
@@ -110,24 +110,24 @@ def readiness(name: str) -> Readiness:
             {"command": "pip install spacy", "option": rule},
         )
         return Readiness(False, missing)
-    if not need(name).here:
+    if not requirement(name).is_here:
         missing = Sentence(
             "The spaCy pipeline %(name)s is not here; %(command)s brings it, name another, or take the rule instead "
             "with %(option)s.",
-            {"name": name, "command": need(name).brings, "option": rule},
+            {"name": name, "command": requirement(name).brings, "option": rule},
         )
         return Readiness(False, missing)
     return Readiness(True)
 
 
-def need(name: str) -> Need:
+def requirement(name: str) -> Requirement:
     """The recogniser as something that a metric needs."""
     command = "pip install spacy && " if find_spec("spacy") is None else ""
     folder = Path(name).expanduser()
-    here = not command and (folder.is_dir() or (name.isidentifier() and find_spec(name) is not None))
+    is_here = not command and (folder.is_dir() or (name.isidentifier() and find_spec(name) is not None))
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else 0
     size = size or (_SMALL_PIPELINE if name == "en_core_web_sm" else 0)
-    return Need(f"entity recogniser {name}", here, size, f"{command}python -m spacy download {name}")
+    return Requirement(f"entity recogniser {name}", is_here, size, f"{command}python -m spacy download {name}")
 
 
 def version(name: str) -> str:
@@ -142,11 +142,11 @@ def version(name: str) -> str:
 
 def overlap(answer: str, truth: str) -> float:
     """F1 of the words of two answers, as SQuAD counts it: case, marks and articles don't matter."""
-    ours, theirs = _bare(answer), _bare(truth)
-    if not ours or not theirs:
-        return float(ours == theirs)
-    shared = sum((Counter(ours) & Counter(theirs)).values())
-    return 2 * shared / (len(ours) + len(theirs))
+    answer_words, truth_words = _bare(answer), _bare(truth)
+    if not answer_words or not truth_words:
+        return float(answer_words == truth_words)
+    shared = sum((Counter(answer_words) & Counter(truth_words)).values())
+    return 2 * shared / (len(answer_words) + len(truth_words))
 
 
 def _bare(text: str) -> Sequence[str]:

@@ -66,18 +66,18 @@ def test_wilson_by_hand() -> None:
 def test_the_protocol_column_decides_the_measure() -> None:
     rows = votes("10", "11").assign(protocol="likert")
     assert sorted(aggregate(rows)["metric"]) == ["u0", "u1"]
-    both = pd.concat(
+    mixed = pd.concat(
         [votes("11").assign(protocol="litepyramid"), table([("d", "s", "fluency", "w", 1)]).assign(protocol="likert")]
     )
-    assert sorted(aggregate(both)["metric"]) == ["fluency", "litepyramid_recall"]
+    assert sorted(aggregate(mixed)["metric"]) == ["fluency", "litepyramid_recall"]
 
 
 def test_without_a_protocol_the_values_decide() -> None:
     rows = pd.concat([votes("10", "11"), table([("d", "s", "fluency", "w0", 4), ("d", "s", "fluency", "w1", 1)])])
     scores = aggregate(rows)
     assert sorted(scores["metric"]) == ["fluency", "litepyramid_recall"]
-    ones = table([("d", "s", "fluency", "w", 1), ("d", "s", "coherence", "w", 3)])
-    assert sorted(aggregate(ones)["metric"]) == ["coherence", "fluency"]
+    ratings = table([("d", "s", "fluency", "w", 1), ("d", "s", "coherence", "w", 3)])
+    assert sorted(aggregate(ratings)["metric"]) == ["coherence", "fluency"]
 
 
 def test_a_third_value_of_a_yes_no_unit_is_refused() -> None:
@@ -136,22 +136,22 @@ def case_answers(case: dict):
 
 @pytest.mark.parametrize("case", cases("dawid_skene"), ids=lambda case: case["id"])
 def test_the_case_of_dawid_and_skene(case: dict) -> None:
-    found, expected = fit("dawid-skene", case_answers(case)), case["expected"]
-    np.testing.assert_allclose(found.posterior, expected["probas"], atol=case["tol"])
-    assert found.label() == expected["labels"]
-    np.testing.assert_allclose(found.prior, expected["priors"], atol=case["tol"])
+    result, expected = fit("dawid-skene", case_answers(case)), case["expected"]
+    np.testing.assert_allclose(result.posterior, expected["probas"], atol=case["tol"])
+    assert result.label() == expected["labels"]
+    np.testing.assert_allclose(result.prior, expected["priors"], atol=case["tol"])
     for key, row in expected["errors"].items():
         worker, label = key.strip("()").split(", ")
-        ours = found.errors[found.workers.index(worker.strip("'")), int(label)]
-        np.testing.assert_allclose(ours, row, atol=case["tol"])
+        errors = result.errors[result.workers.index(worker.strip("'")), int(label)]
+        np.testing.assert_allclose(errors, row, atol=case["tol"])
 
 
 @pytest.mark.parametrize("case", cases("mace"), ids=lambda case: case["id"])
 def test_the_case_of_mace(case: dict) -> None:
-    found, expected = fit("mace", case_answers(case)), case["expected"]
-    np.testing.assert_allclose(found.posterior, expected["probas"], atol=case["tol"])
-    assert found.label() == expected["labels"]
-    np.testing.assert_allclose(found.skill, [row[1] for row in expected["spamming"]], atol=case["tol"])
+    result, expected = fit("mace", case_answers(case)), case["expected"]
+    np.testing.assert_allclose(result.posterior, expected["probas"], atol=case["tol"])
+    assert result.label() == expected["labels"]
+    np.testing.assert_allclose(result.skill, [row[1] for row in expected["spamming"]], atol=case["tol"])
 
 
 @pytest.mark.parametrize("case", cases("majority_vote"), ids=lambda case: case["id"])
@@ -160,8 +160,8 @@ def test_the_cases_of_weighted_votes(case: dict) -> None:
     best = np.argmax(data.votes, axis=1)  # argmax takes the smaller label of a tie: not present
     assert best.tolist() == expected["mv"]
     for name in ("wawa", "zbs"):
-        found = fit(name, data)
-        skills = dict(zip(found.workers, found.skill, strict=True))
+        result = fit(name, data)
+        skills = dict(zip(result.workers, result.skill, strict=True))
         assert skills == pytest.approx(expected[name], abs=case["tol"])
 
 
@@ -208,8 +208,8 @@ def test_shuffled_rows_give_the_same_scores(scheme: str) -> None:
         ]
     )
     shuffled = rows.sample(frac=1, random_state=3).reset_index(drop=True)
-    same = aggregate(rows, scheme=scheme), aggregate(shuffled, scheme=scheme)
-    pd.testing.assert_frame_equal(*same, check_exact=True)
+    scores = aggregate(rows, scheme=scheme), aggregate(shuffled, scheme=scheme)
+    pd.testing.assert_frame_equal(*scores, check_exact=True)
 
 
 def test_even_votes_are_spoken_of_where_there_are_scus(tmp_path, capsys) -> None:

@@ -37,15 +37,15 @@ def test_alpha_of_the_example() -> None:
 
 
 def test_bens_agreement_with_the_others() -> None:
-    found = {result.group: result.value for result in agreement(example(), by="worker_id")}
-    assert found["ben"] == pytest.approx(0.5)
+    alphas = {result.group: result.value for result in agreement(example(), by="worker_id")}
+    assert alphas["ben"] == pytest.approx(0.5)
 
 
 def test_the_recall_and_the_dropped_workers_of_the_example() -> None:
     assert aggregate(example())["value"].tolist() == [0.25]
     for ties, expected in (("first", {"ann"}), ("all", {"ann", "cid"}), ("none", set())):
-        made = apply_rules(example(), ["majority-dissent"], ties=ties).decisions
-        assert {decision.worker_id for decision in made} == expected
+        decisions = apply_rules(example(), ["majority-dissent"], ties=ties).decisions
+        assert {decision.worker_id for decision in decisions} == expected
 
 
 def test_every_rule_setting_scheme_and_coefficient_is_on_the_page() -> None:
@@ -57,9 +57,9 @@ def test_every_rule_setting_scheme_and_coefficient_is_on_the_page() -> None:
 
 
 def test_the_simulated_crowd_is_as_the_page_says() -> None:
-    found = {row.kind: row for row in detection(range(20), 20)}
+    counts = {row.kind: row for row in detection(range(20), 20)}
     expected = "| 20 | " + " | ".join(
-        f"{found[kind].dropped} of {found[kind].workers}" for kind in ("careless", "always-yes", "random", "careful")
+        f"{counts[kind].dropped} of {counts[kind].workers}" for kind in ("careless", "always-yes", "random", "careful")
     )
     assert expected in PAGE
 

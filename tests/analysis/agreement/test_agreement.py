@@ -34,9 +34,9 @@ def test_the_cases_of_krippendorff_and_irrcac(case: dict) -> None:
         return
     for level in LEVELS:
         assert value(judgments, level=level) == pytest.approx(case["expected"][level], abs=case["tol"])
-    for theirs, ours in IRRCAC.items():
-        expected = case["expected"][f"irrCAC_{theirs}"]["value"]
-        assert value(judgments, coefficient=ours) == pytest.approx(expected, abs=1e-5)
+    for irrcac_name, coefficient in IRRCAC.items():
+        expected = case["expected"][f"irrCAC_{irrcac_name}"]["value"]
+        assert value(judgments, coefficient=coefficient) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("case", cases("alpha_"), ids=lambda case: case["id"])
@@ -45,10 +45,10 @@ def test_standard_errors_as_irrcac_prints_them(case: dict) -> None:
     if isinstance(case["expected"], str):
         assert np.isnan(analytic(ratings).value)
         return
-    for theirs, ours in IRRCAC.items():
-        expected, found = case["expected"][f"irrCAC_{theirs}"], analytic(ratings, ours)
-        assert (found.value, found.se) == pytest.approx((expected["value"], expected["se"]), abs=1e-5)
-        assert [found.low, found.high] == pytest.approx(expected["ci"], abs=2e-5)
+    for irrcac_name, coefficient in IRRCAC.items():
+        expected, result = case["expected"][f"irrCAC_{irrcac_name}"], analytic(ratings, coefficient)
+        assert (result.value, result.se) == pytest.approx((expected["value"], expected["se"]), abs=1e-5)
+        assert [result.low, result.high] == pytest.approx(expected["ci"], abs=2e-5)
     with pytest.raises(AnalysisError, match="no formula for 'icc'"):
         analytic(ratings, "icc")
 
@@ -92,8 +92,8 @@ def test_weighted_kappa_of_pairs_equals_the_table() -> None:
         counts[a - 1, b - 1] += 1
     judgments = from_matrix([first, second])
     for level, weights in (("nominal", None), ("ordinal", "linear"), ("interval", "quadratic")):
-        found = value(judgments, coefficient="cohen", level=level)
-        assert found == pytest.approx(cohens_kappa(counts, weights).value)
+        kappa = value(judgments, coefficient="cohen", level=level)
+        assert kappa == pytest.approx(cohens_kappa(counts, weights).value)
 
 
 ITEMS = table(
@@ -125,8 +125,8 @@ def test_by_worker_compares_each_with_the_others() -> None:
     # random, differ half of the time: alpha = 1 - 1 / 0.5 = -1. w0 agrees with one of two others: D_o = 1/2,
     # the others' answers are half 0 and half 1, so D_e = 1/2 and alpha = 0.
     judgments = from_matrix([[1, 0, 1, 0], [1, 0, 1, 0], [0, 1, 0, 1]])
-    found = {result.group: result.value for result in agreement(judgments, by="worker_id")}
-    assert found == {"w0": pytest.approx(0), "w1": pytest.approx(0), "w2": pytest.approx(-1)}
+    alphas = {result.group: result.value for result in agreement(judgments, by="worker_id")}
+    assert alphas == {"w0": pytest.approx(0), "w1": pytest.approx(0), "w2": pytest.approx(-1)}
     shares = agreement(judgments, by="worker_id", coefficient="raw")
     assert [result.value for result in shares] == pytest.approx([0.5, 0.5, 0.0])
 
@@ -181,9 +181,9 @@ def test_both_alphas_are_undefined_alike(ratings: list, undefined: bool, level: 
 
 def test_every_printed_alpha_comes_from_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(krippendorff, "alpha", lambda **_: 0.25)
-    (pooled,), (averaged,) = agreement(noisy(), ci=20), agreement(noisy(), per=["doc_id"], ci=20)
-    assert (pooled.value, averaged.value) == (0.25, 0.25)
-    assert pooled.low > 0.25  # the resamples are the kernel's
+    (over_all,), (over_documents,) = agreement(noisy(), ci=20), agreement(noisy(), per=["doc_id"], ci=20)
+    assert (over_all.value, over_documents.value) == (0.25, 0.25)
+    assert over_all.low > 0.25  # the resamples are the kernel's
     assert [result.value for result in agreement(noisy(), by="doc_id")] == [0.25] * 10
 
 
@@ -226,12 +226,12 @@ def looped_interval(judgments: pd.DataFrame, cluster: list[str], resamples: int)
     """The slow way: put the columns of each drawn cluster side by side and work alpha out anew."""
     rng = np.random.default_rng(1)
     wide = judgments.pivot(index="worker_id", columns=["doc_id", "unit"], values="value")
-    groups = [part.to_numpy() for _, part in wide.T.groupby(level=cluster)]
-    found = []
+    groups = [group.to_numpy() for _, group in wide.T.groupby(level=cluster)]
+    alphas = []
     for _ in range(resamples):
-        drawn = [groups[place] for place in rng.integers(0, len(groups), len(groups))]
-        found.append(both_alphas(np.concatenate(drawn).T, "nominal")[0])
-    return tuple(np.quantile(found, [0.025, 0.975]))
+        resample = [groups[place] for place in rng.integers(0, len(groups), len(groups))]
+        alphas.append(both_alphas(np.concatenate(resample).T, "nominal")[0])
+    return tuple(np.quantile(alphas, [0.025, 0.975]))
 
 
 @pytest.mark.parametrize(("cluster", "columns"), [("unit", ["doc_id", "unit"]), ("doc_id", ["doc_id"])])
@@ -311,17 +311,17 @@ def test_units_judged_once_are_counted_in_a_note() -> None:
 
 def test_the_last_round_counts_unless_rounds_are_compared() -> None:
     first, second = from_matrix([[1, 2], [2, 1]]).assign(round=1), from_matrix([[1, 2], [1, 2]]).assign(round=2)
-    both = pd.concat([first, second], ignore_index=True)
-    assert value(both) == value(second) == 1
-    assert [result.group for result in agreement(both, by="round")] == ["1", "2"]
-    assert agreement(both, by="round")[0].value == pytest.approx(value(first))
+    rounds = pd.concat([first, second], ignore_index=True)
+    assert value(rounds) == value(second) == 1
+    assert [result.group for result in agreement(rounds, by="round")] == ["1", "2"]
+    assert agreement(rounds, by="round")[0].value == pytest.approx(value(first))
 
 
 def test_patterns_are_the_distinct_rows() -> None:
     counts = np.random.default_rng(0).integers(0, 3, (500, 4)).astype(float)
-    rows, which = patterns(counts)
+    rows, pattern_of = patterns(counts)
     assert len(rows) == len({tuple(row) for row in counts.tolist()})
-    np.testing.assert_array_equal(rows[which], counts)
+    np.testing.assert_array_equal(rows[pattern_of], counts)
 
 
 @pytest.mark.parametrize("coefficient", ["alpha", "ac1", "icc", "cohen", "conger", "icc2"])
@@ -329,10 +329,10 @@ def test_one_cluster_gives_no_interval(coefficient):
     """Every resample of one document is that document: an interval without width would claim certainty."""
     rows = [("d", f"s{i}", "u", f"w{j}", (i * j) % 2) for i in range(4) for j in range(3)]
     frame = pd.DataFrame(rows, columns=["doc_id", "system", "unit", "worker_id", "value"])
-    found = agreement(frame, coefficient=coefficient, ci=20, cluster="doc_id")[0]
-    assert np.isfinite(found.value)
-    assert (np.isnan(found.low), np.isnan(found.high)) == (True, True)
-    assert "one doc_id only" in " ".join(found.notes)
+    result = agreement(frame, coefficient=coefficient, ci=20, cluster="doc_id")[0]
+    assert np.isfinite(result.value)
+    assert (np.isnan(result.low), np.isnan(result.high)) == (True, True)
+    assert "one doc_id only" in " ".join(result.notes)
     assert np.isfinite(agreement(frame, coefficient=coefficient, ci=20, cluster="system")[0].high)
 
 
@@ -342,5 +342,5 @@ def test_one_cluster_gives_no_interval(coefficient):
 def test_whatever_is_undefined_says_why(coefficient, values):
     rows = [("d", "s", "u", f"w{n}", value) for n, value in enumerate(values)]
     frame = pd.DataFrame(rows, columns=["doc_id", "system", "unit", "worker_id", "value"])
-    found = agreement(frame, coefficient=coefficient, level="interval")[0]
-    assert bool(found.notes) == bool(np.isnan(found.value))
+    result = agreement(frame, coefficient=coefficient, level="interval")[0]
+    assert bool(result.notes) == bool(np.isnan(result.value))

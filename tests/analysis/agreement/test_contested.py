@@ -66,30 +66,30 @@ def test_only_the_rows_to_look_at_are_returned() -> None:
             "value": [1, 4, 5, 3, 3, 4],
         }
     )
-    found = contested_ratings(frame)
-    assert found[["unit", "worker_id", "reason"]].to_numpy().tolist() == [["coherence", "x", "alone"]]
+    rows = contested_ratings(frame)
+    assert rows[["unit", "worker_id", "reason"]].to_numpy().tolist() == [["coherence", "x", "alone"]]
     assert len(contested_units(frame.assign(value=[1, 0, 0, 1, 0, 0]))) == 0
 
 
-def who(*values: float) -> list[str]:
+def contested_workers(*values: float) -> list[str]:
     return contested(scores(*values))["worker_id"].tolist()
 
 
 def test_the_one_who_stands_apart_looks_again() -> None:
-    assert who(5, 1, 1) == ["e0"]
-    assert who(5, 1, 2) == ["e0"]
+    assert contested_workers(5, 1, 1) == ["e0"]
+    assert contested_workers(5, 1, 2) == ["e0"]
     assert "from the others (1, 2)" in contested(scores(5, 1, 2))["reason"].iloc[0]
 
 
 def test_without_that_pattern_all_look_again() -> None:
     # 5, 3, 1: the ends differ by 4, but the others are 2 apart whoever is left out
-    assert who(5, 3, 1) == ["e0", "e1", "e2"]
+    assert contested_workers(5, 3, 1) == ["e0", "e1", "e2"]
     # two annotators: nobody knows which of them stands apart
-    assert who(5, 1) == ["e0", "e1"]
+    assert contested_workers(5, 1) == ["e0", "e1"]
 
 
 def test_differences_up_to_two_points_are_not_contested() -> None:
-    assert who(5, 3, 3) == []
+    assert contested_workers(5, 3, 3) == []
     assert list(contested(scores(5, 3, 3)).columns) == ["doc_id", "system", "unit", "worker_id", "value", "reason"]
     assert contested(scores(5, 3, 3), spread=1)["worker_id"].tolist() == ["e0"]
 
@@ -114,7 +114,7 @@ def test_the_widest_spreads_by_hand() -> None:
     rows = widest_spread(judgments)
     assert rows[["doc_id", "count", "mean"]].to_numpy().tolist() == [["b", 2, 3.0], ["a", 3, 2.0]]
     assert rows["std"].tolist() == pytest.approx([8**0.5, 3**0.5])
-    assert widest_spread(judgments, most=1)["doc_id"].tolist() == ["b"]
+    assert widest_spread(judgments, limit=1)["doc_id"].tolist() == ["b"]
     assert widest_spread(judgments.assign(is_check=True)).empty
 
 

@@ -17,10 +17,10 @@ def scores(*values: float, doc: str = "d") -> pd.DataFrame:
 
 def test_the_spread_of_annotators_by_hand() -> None:
     # 1, 1, 4: mean 2, variance (1 + 1 + 4) / 3 = 2, deviation 1.4142; 3, 3, 3: 0
-    (found,) = spread_histograms(pd.concat([scores(1, 1, 4), scores(3, 3, 3, doc="e")]), bins=2)
-    assert found.counts == (1, 1)
-    assert found.edges[-1] == pytest.approx(2**0.5)
-    assert (found.mean, found.n_items) == (pytest.approx(2**0.5 / 2), 2)
+    (histogram,) = spread_histograms(pd.concat([scores(1, 1, 4), scores(3, 3, 3, doc="e")]), bins=2)
+    assert histogram.counts == (1, 1)
+    assert histogram.edges[-1] == pytest.approx(2**0.5)
+    assert (histogram.mean, histogram.n_items) == (pytest.approx(2**0.5 / 2), 2)
     with pytest.raises(AnalysisError, match="two or more annotators"):
         spread_histograms(scores(1))
 
@@ -38,10 +38,10 @@ def mixed(noise: float) -> pd.DataFrame:
 def test_crowd_and_experts_correlate_as_their_means_do() -> None:
     judgments = mixed(1.0)
     means = judgments.groupby(["doc_id", "role"])["value"].mean().unstack()
-    (found,) = crowd_against_experts(judgments)
-    assert found.value == pytest.approx(np.corrcoef(means["crowd"], means["expert"])[0, 1])
-    assert found.low < found.value < found.high
-    assert (found.n_items, found.resamples, found.seed) == (40, 1000, 0)
+    (correlation,) = crowd_against_experts(judgments)
+    assert correlation.value == pytest.approx(np.corrcoef(means["crowd"], means["expert"])[0, 1])
+    assert correlation.low < correlation.value < correlation.high
+    assert (correlation.n_items, correlation.resamples, correlation.seed) == (40, 1000, 0)
 
 
 def test_without_experts_it_says_so() -> None:

@@ -47,8 +47,8 @@ REFUSED = [
     ("sample {scores} --slices -1", "whole number of 0 or more"),
     ("systems {J} --resamples -5", "whole number of 0 or more"),
     ("systems {J} --resamples 0", "whole number above 0"),
-    *((f"systems {{J}} --alpha {given}", "between 0 and 1") for given in ("0", "2", "-1", "nan")),
-    *((f"power {{J}} {given}", "number of 0 or more") for given in ("--fee -3", "--price -1", "--sd-document -1")),
+    *((f"systems {{J}} --alpha {alpha}", "between 0 and 1") for alpha in ("0", "2", "-1", "nan")),
+    *((f"power {{J}} {option}", "number of 0 or more") for option in ("--fee -3", "--price -1", "--sd-document -1")),
     ("power {J} --systems 0", "whole number above 0"),
     ("filter {J} --rule checks --quota -1", "whole number of 0 or more"),
     ("filter {J} --rule checks --price -1", "number of 0 or more"),
@@ -74,10 +74,10 @@ REFUSED = [
 @pytest.mark.parametrize(("command", "sentence"), REFUSED)
 def test_what_cant_be_meant_is_refused(capsys, files: dict[str, str], command: str, sentence: str) -> None:
     code = main([word.format(**files) for word in command.split()])
-    said = capsys.readouterr()
-    assert (code, said.out) == (2, "")
-    assert sentence in said.err
-    assert said.err.count("\n") == 1
+    output = capsys.readouterr()
+    assert (code, output.out) == (2, "")
+    assert sentence in output.err
+    assert output.err.count("\n") == 1
     assert not Path(files["out"]).exists()
 
 
@@ -114,28 +114,28 @@ def test_a_place_that_cant_be_written_is_refused_before_the_work(
     ],
 )
 def test_no_file_is_written_over_what_is_read(capsys, files: dict[str, str], tmp_path: Path, command: str) -> None:
-    mine, link = tmp_path / "mine.csv", tmp_path / "link.csv"
-    mine.write_bytes(Path(DEMO).read_bytes())
-    link.symlink_to(mine)
+    judgments, link = tmp_path / "mine.csv", tmp_path / "link.csv"
+    judgments.write_bytes(Path(DEMO).read_bytes())
+    link.symlink_to(judgments)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    assert main([word.format(**files, mine=mine, link=link) for word in command.split()]) == 2
+    assert main([word.format(**files, mine=judgments, link=link) for word in command.split()]) == 2
     assert "a file to write that is also read" in capsys.readouterr().err
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-@pytest.mark.parametrize("given", ["1,1", "5,1", "1,nan"])
-def test_a_scale_goes_from_low_to_high(capsys, tmp_path: Path, given: str) -> None:
+@pytest.mark.parametrize("scale", ["1,1", "5,1", "1,nan"])
+def test_a_scale_goes_from_low_to_high(capsys, tmp_path: Path, scale: str) -> None:
     rows = [("d", "s", unit, worker, 3) for unit in ("coverage", "quality") for worker in ("a", "b")]
     frame = pd.DataFrame(rows, columns=["doc_id", "system", "unit", "worker_id", "value"])
     frame.to_csv(tmp_path / "j.csv", index=False)
-    command = ["aggregate", str(tmp_path / "j.csv"), "--combine", "coverage,quality", "--quality-range", given]
+    command = ["aggregate", str(tmp_path / "j.csv"), "--combine", "coverage,quality", "--quality-range", scale]
     assert main(command) == 2
     assert "goes from low to high" in capsys.readouterr().err
 
 
 def test_the_version_is_the_same_everywhere() -> None:
-    told = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    assert VERSION == scoring_version == versions()["pyramidion"] == told
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert VERSION == scoring_version == versions()["pyramidion"] == version
 
 
 def test_numbers_in_sentences_are_plain() -> None:

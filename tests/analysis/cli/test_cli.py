@@ -47,9 +47,9 @@ def rows(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict]:
 
 
 def test_the_stable_names_are_there() -> None:
-    known = set(names())
-    assert {"filter", "agreement", "aggregate", "systems", "power", "sample"} <= known
-    assert not any(name.startswith("-") for name in known)
+    commands = set(names())
+    assert {"filter", "agreement", "aggregate", "systems", "power", "sample"} <= commands
+    assert not any(name.startswith("-") for name in commands)
 
 
 def test_agreement_has_the_promised_fields(capsys, judgments: str) -> None:
@@ -61,9 +61,9 @@ def test_agreement_has_the_promised_fields(capsys, judgments: str) -> None:
 
 
 def test_by_adds_the_group(capsys, judgments: str) -> None:
-    found = rows(capsys, "agreement", judgments, "--by", "system")
-    assert [row["group"] for row in found] == ["a", "b"]
-    assert found[1]["value"] == 1
+    groups = rows(capsys, "agreement", judgments, "--by", "system")
+    assert [row["group"] for row in groups] == ["a", "b"]
+    assert groups[1]["value"] == 1
 
 
 def test_checks_stay_out_unless_told(capsys, judgments: str) -> None:
@@ -100,22 +100,22 @@ def test_notes_go_to_the_error_stream_with_json(capsys, judgments: str) -> None:
 
 
 def test_filter_agreement_aggregate_in_a_row(capsys, judgments: str, tmp_path: Path) -> None:
-    kept, dropped, human = (str(tmp_path / name) for name in ("kept.csv", "dropped.parquet", "human.jsonl"))
-    found = rows(
+    kept_path, dropped, human = (str(tmp_path / name) for name in ("kept.csv", "dropped.parquet", "human.jsonl"))
+    decisions = rows(
         capsys,
         "filter",
         judgments,
         "--rule",
         "worker-agreement[minimum=1,threshold=-2]",
         "--out",
-        kept,
+        kept_path,
         "--dropped",
         dropped,
     )
-    assert found == []
-    assert len(read_table(kept, "judgments")) == 8
+    assert decisions == []
+    assert len(read_table(kept_path, "judgments")) == 8
     assert len(read_table(dropped, "judgments")) == 0
-    scores = rows(capsys, "aggregate", kept, "--out", human)
+    scores = rows(capsys, "aggregate", kept_path, "--out", human)
     assert {(row["system"], row["metric"], row["value"]) for row in scores} == {
         ("a", "litepyramid_recall", 0.5),
         ("b", "litepyramid_recall", 0.5),
@@ -127,11 +127,11 @@ def test_filter_agreement_aggregate_in_a_row(capsys, judgments: str, tmp_path: P
 
 
 def test_the_same_command_writes_the_same_bytes(capsys, judgments: str, tmp_path: Path) -> None:
-    written = []
+    contents = []
     for name in ("one.csv.gz", "two.csv.gz"):
         run(capsys, "aggregate", judgments, "--out", str(tmp_path / name))
-        written.append((tmp_path / name).read_bytes())
-    assert written[0] == written[1]
+        contents.append((tmp_path / name).read_bytes())
+    assert contents[0] == contents[1]
 
 
 @pytest.mark.parametrize(
@@ -168,11 +168,11 @@ def test_a_wrong_argument_exits_2_with_one_sentence(
 
 def test_a_reader_that_leaves_early_is_no_error(judgments: str) -> None:
     command = f"{sys.executable} -m analysis aggregate {judgments} | head -1"
-    done = subprocess.run(
+    process = subprocess.run(
         ["sh", "-c", command], capture_output=True, text=True, cwd=Path(__file__).parents[3], check=True
     )
-    assert "doc_id" in done.stdout
-    assert done.stderr == ""
+    assert "doc_id" in process.stdout
+    assert process.stderr == ""
 
 
 def test_ctrl_c_while_the_libraries_load_shows_no_traceback(judgments: str) -> None:
@@ -182,10 +182,10 @@ def test_ctrl_c_while_the_libraries_load_shows_no_traceback(judgments: str) -> N
         assert process.stderr is not None
         assert any("numpy" in line for line in process.stderr)
         process.send_signal(signal.SIGINT)
-        rest = process.stderr.read()
+        remaining = process.stderr.read()
     assert process.returncode == -signal.SIGINT
-    assert "Traceback" not in rest
-    assert "analysis.cli" not in rest  # it ended on the way
+    assert "Traceback" not in remaining
+    assert "analysis.cli" not in remaining  # it ended on the way
 
 
 def test_help_names_every_command(capsys) -> None:

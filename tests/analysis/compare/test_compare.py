@@ -36,16 +36,16 @@ def test_williams_table():
     case = cases()["williams_table"]
     for row, expected in zip(case["inputs"], case["expected"], strict=True):
         for alternative, key in (("greater", "p_greater_signed"), ("two-sided", "two_sided")):
-            found = williams(row["r12"], row["r13"], row["r23"], row["n"], alternative)
-            wanted = [math.nan if expected[k] is None else expected[k] for k in ("t_signed", key)]
-            assert [float(found.t), float(found.p)] == pytest.approx(wanted, abs=1e-10, nan_ok=True)
+            result = williams(row["r12"], row["r13"], row["r23"], row["n"], alternative)
+            t_and_p = [math.nan if expected[k] is None else expected[k] for k in ("t_signed", key)]
+            assert [float(result.t), float(result.p)] == pytest.approx(t_and_p, abs=1e-10, nan_ok=True)
 
 
 def test_williams_has_n_minus_3_degrees_of_freedom():
     # Graham's example; with n − 2 degrees of freedom p would be 0.209243…
-    found = williams(0.65, 0.55, 0.3, 50)
-    assert float(found.t) == pytest.approx(0.8160781865)
-    assert float(found.p) == pytest.approx(0.209286172868)
+    result = williams(0.65, 0.55, 0.3, 50)
+    assert float(result.t) == pytest.approx(0.8160781865)
+    assert float(result.p) == pytest.approx(0.209286172868)
 
 
 def test_williams_from_matrices_agrees_with_nlpstats():
@@ -54,15 +54,15 @@ def test_williams_from_matrices_agrees_with_nlpstats():
     for key, expected in case["expected"].items():
         level, name, alternative = key.split("/")
         options = {"level": LEVEL[level], "coefficient": name, "alternative": alternative}
-        found = compare(scores, human="h", test="williams", **options)
-        assert of(found, "x", "y").p == pytest.approx(expected, abs=case["tol"]), key
+        comparison = compare(scores, human="h", test="williams", **options)
+        assert of(comparison, "x", "y").p == pytest.approx(expected, abs=case["tol"]), key
 
 
 def test_zou_intervals():
     case = cases()["zou2007_ci"]
     for row, expected in zip(case["inputs"], case["expected"], strict=True):
-        found = zou_interval(row["r12"], row["r13"], row["r23"], row["n"])
-        assert [found.low, found.high] == pytest.approx(expected, abs=case["tol"])
+        interval = zou_interval(row["r12"], row["r13"], row["r23"], row["n"])
+        assert [interval.low, interval.high] == pytest.approx(expected, abs=case["tol"])
 
 
 @pytest.mark.parametrize("variant", ["plain", "ties"])
@@ -77,8 +77,8 @@ def test_exact_perm_systems(variant):
         pair = of(greater, "x", "y")
         assert pair.statistic == pytest.approx(expected["observed"], abs=case["tol"])
         assert pair.p == pytest.approx(expected["p_exact_greater"], abs=case["tol"]), key
-        both = compare(scores, alternative="two-sided", **options)
-        assert of(both, "x", "y").p == pytest.approx(expected["p_exact_two_sided"], abs=case["tol"]), key
+        two_sided = compare(scores, alternative="two-sided", **options)
+        assert of(two_sided, "x", "y").p == pytest.approx(expected["p_exact_two_sided"], abs=case["tol"]), key
 
 
 @pytest.mark.parametrize("variant", ["plain", "ties"])
@@ -115,8 +115,8 @@ def test_swaps_of_whole_rows_and_columns_equal_swaps_of_their_cells(test, level,
 def test_corrections_agree_with_statsmodels():
     case = cases()["multiple_testing"]
     names = {"bonferroni": "bonferroni", "holm": "holm", "fdr_bh": "bh", "fdr_by": "by"}
-    for theirs, ours in names.items():
-        assert adjust(case["inputs"]["p"], ours) == pytest.approx(case["expected"][theirs], abs=1e-9)
+    for statsmodels_name, correction in names.items():
+        assert adjust(case["inputs"]["p"], correction) == pytest.approx(case["expected"][statsmodels_name], abs=1e-9)
 
 
 def test_undefined_p_values_dont_count_among_the_comparisons():
@@ -152,14 +152,14 @@ def test_equal_metrics_are_no_better_than_each_other():
 def test_a_clearly_better_metric_wins_and_the_loser_has_p_above_half():
     rng = np.random.default_rng(1)
     h = rng.normal(size=(25, 1)) + rng.normal(size=(25, 30)) * 0.3
-    good, bad = h + rng.normal(size=h.shape) * 0.3, rng.normal(size=h.shape)
-    scores = table(h=h, bad=bad, good=good)
+    better, noise = h + rng.normal(size=h.shape) * 0.3, rng.normal(size=h.shape)
+    scores = table(h=h, bad=noise, good=better)
     for test in ("perm-systems", "williams", "bootstrap"):
-        found = compare(scores, human="h", test=test, resamples=300)
-        assert of(found, "good", "bad").p < 0.01
-        assert of(found, "bad", "good").p > 0.5
-        assert [(s.metric, s.optimal, s.cluster) for s in found.standings] == [("good", True, 1), ("bad", False, 2)]
-        assert found.standings[1].beaten_by == ("good",)
+        result = compare(scores, human="h", test=test, resamples=300)
+        assert of(result, "good", "bad").p < 0.01
+        assert of(result, "bad", "good").p > 0.5
+        assert [(s.metric, s.optimal, s.cluster) for s in result.standings] == [("good", True, 1), ("bad", False, 2)]
+        assert result.standings[1].beaten_by == ("good",)
 
 
 def test_a_negative_metric_is_flipped_as_a_whole():
@@ -188,11 +188,11 @@ def test_a_missing_system_is_left_out_of_that_pair():
     rng = np.random.default_rng(0)
     h, a, b = rng.random((3, 8, 4))
     a[2] = np.nan
-    found = compare(table(h=h, a=a, b=b), human="h", test="williams")
+    comparison = compare(table(h=h, a=a, b=b), human="h", test="williams")
     keep = [0, 1, 3, 4, 5, 6, 7]
-    same = compare(table(h=h[keep], a=a[keep], b=b[keep]), human="h", test="williams")
-    assert of(found, "a", "b").n == 7
-    assert of(found, "a", "b").p == pytest.approx(of(same, "a", "b").p)
+    without_system = compare(table(h=h[keep], a=a[keep], b=b[keep]), human="h", test="williams")
+    assert of(comparison, "a", "b").n == 7
+    assert of(comparison, "a", "b").p == pytest.approx(of(without_system, "a", "b").p)
 
 
 def test_whole_system_scores_can_be_compared():
@@ -219,10 +219,10 @@ def test_processes_share_the_pairs_and_change_nothing():
 
 def test_it_is_said_when_nothing_could_be_significant():
     rng = np.random.default_rng(0)
-    few = compare(table(**{name: rng.random((6, 5)) for name in ("h", "a", "b", "c", "d")}), human="h")
+    comparison = compare(table(**{name: rng.random((6, 5)) for name in ("h", "a", "b", "c", "d")}), human="h")
     # 2⁶ swaps and 12 tests: the least adjusted p is 12/64.
-    assert few.least_p == pytest.approx(12 / 64)
-    assert "only 64 swaps exist" in few.too_coarse()
+    assert comparison.least_p == pytest.approx(12 / 64)
+    assert "only 64 swaps exist" in comparison.too_coarse()
     scores = table(**{name: rng.random((14, 5)) for name in ("h", "a", "b", "c", "d")})
     assert "100 draws" in compare(scores, human="h", resamples=100).too_coarse()
     assert compare(scores, human="h").too_coarse() == ""
@@ -255,9 +255,9 @@ def simulate(runs, rng, biased):
 
 def test_williams_rejects_at_its_level():
     human, a, b = simulate(4000, np.random.default_rng(0), biased=True)
-    found = williams(pearson(a, human), pearson(b, human), pearson(a, b), 25)
+    result = williams(pearson(a, human), pearson(b, human), pearson(a, b), 25)
     # 4,000 runs: the standard error at 5 % is 0.34 points.
-    assert np.mean(found.p < 0.05) <= 0.07
+    assert np.mean(result.p < 0.05) <= 0.07
     two = williams(pearson(a, human), pearson(b, human), pearson(a, b), 25, "two-sided")
     assert np.mean(two.p < 0.05) <= 0.07
 

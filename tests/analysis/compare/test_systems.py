@@ -28,24 +28,24 @@ def study(
 
 
 def test_systems_are_ordered_and_clustered() -> None:
-    found = compare_systems(study({"good": 4, "same": 4, "bad": 2}), resamples=300)
-    assert {s.system: s.cluster for s in found.systems} == {"good": 1, "same": 1, "bad": 2}
-    assert found.systems[-1].system == "bad"
-    assert all(s.low < s.value < s.high for s in found.systems)
-    pair = next(p for p in found.pairs if {p.better, p.worse} == {"good", "bad"})
+    comparison = compare_systems(study({"good": 4, "same": 4, "bad": 2}), resamples=300)
+    assert {s.system: s.cluster for s in comparison.systems} == {"good": 1, "same": 1, "bad": 2}
+    assert comparison.systems[-1].system == "bad"
+    assert all(s.low < s.value < s.high for s in comparison.systems)
+    pair = next(p for p in comparison.pairs if {p.better, p.worse} == {"good", "bad"})
     assert pair.difference == pytest.approx(2, abs=0.3)
     assert pair.p_adjusted < 0.05
-    assert (found.systems[0].n_documents, found.systems[0].n_workers) == (30, 6)
+    assert (comparison.systems[0].n_documents, comparison.systems[0].n_workers) == (30, 6)
 
 
 def test_a_difference_that_is_only_the_workers_taste_is_not_claimed() -> None:
     plain = clustered = 0
     for seed in range(20):
-        found = compare_systems(study({"a": 3, "b": 3}, seed, workers=8, bias=0.7), resamples=200, seed=seed)
-        plain += found.pairs[0].p_plain < 0.05
-        clustered += found.pairs[0].p_adjusted < 0.05
-        if found.pairs[0].p_plain < 0.05 <= found.pairs[0].p_adjusted:
-            assert "would call 1 more pairs different" in found.warnings[0]
+        comparison = compare_systems(study({"a": 3, "b": 3}, seed, workers=8, bias=0.7), resamples=200, seed=seed)
+        plain += comparison.pairs[0].p_plain < 0.05
+        clustered += comparison.pairs[0].p_adjusted < 0.05
+        if comparison.pairs[0].p_plain < 0.05 <= comparison.pairs[0].p_adjusted:
+            assert "would call 1 more pairs different" in comparison.warnings[0]
     # No system is better. The plain test claims one most of the time, the clustered one seldom (nominal: 1 of 20).
     assert plain >= 8
     assert clustered <= 4
@@ -62,18 +62,18 @@ def test_too_few_resamples_are_blamed_instead_of_dependence() -> None:
 
 @pytest.mark.parametrize("resample", ["documents", "workers"])
 def test_the_permutation_test_finds_a_plain_difference(resample: str) -> None:
-    found = compare_systems(study({"a": 4, "b": 3}, workers=8), test="permutation", resample=resample, resamples=500)
-    assert found.pairs[0].better == "a"
-    assert found.pairs[0].p < 0.05
-    same = compare_systems(study({"a": 3, "b": 3}), test="permutation", resample=resample, resamples=500)
-    assert same.pairs[0].p > 0.05
+    result = compare_systems(study({"a": 4, "b": 3}, workers=8), test="permutation", resample=resample, resamples=500)
+    assert result.pairs[0].better == "a"
+    assert result.pairs[0].p < 0.05
+    equal = compare_systems(study({"a": 3, "b": 3}), test="permutation", resample=resample, resamples=500)
+    assert equal.pairs[0].p > 0.05
 
 
 def test_the_permutation_p_is_exact_for_few_documents() -> None:
     # Two documents, both 1 better: of the 4 swaps the two that swap both or none are as far from 0: p = 1/2.
     rows = [("d1", "a", "u", "w", 3), ("d1", "b", "u", "w", 2), ("d2", "a", "u", "w", 5), ("d2", "b", "u", "w", 4)]
-    found = compare_systems(table(rows), test="permutation", resample="documents", resamples=4000)
-    assert found.pairs[0].p == pytest.approx(0.5, abs=0.03)
+    comparison = compare_systems(table(rows), test="permutation", resample="documents", resamples=4000)
+    assert comparison.pairs[0].p == pytest.approx(0.5, abs=0.03)
 
 
 def test_the_same_seed_gives_the_same_answer_whatever_the_order() -> None:

@@ -48,8 +48,8 @@ def test_fisher_intervals_agree_with_nlpstats(variant):
     x, z = matrix(case["inputs"]["X"]), matrix(case["inputs"]["Z"])
     for key, expected in case["expected"].items():
         level, name = key.split("/")
-        found = value(x, z, LEVEL[level], name, interval="fisher")
-        assert [found.low, found.high] == pytest.approx(expected, abs=case["tol"]), key
+        result = value(x, z, LEVEL[level], name, interval="fisher")
+        assert [result.low, result.high] == pytest.approx(expected, abs=case["tol"]), key
 
 
 @pytest.mark.parametrize("variant", ["plain", "ties", "nan"])
@@ -58,8 +58,8 @@ def test_per_document_values_and_the_zero_policy_agree_with_scipy(variant):
     x, z = matrix(case["inputs"]["X"]), matrix(case["inputs"]["Z"])
     zero = cases()[f"nan_policy_zero_{variant}"]["expected"]
     for name, expected in case["expected"].items():
-        wanted = [math.nan if v is None else v for v in expected]
-        assert per_document(x, z, name) == pytest.approx(wanted, abs=1e-9, nan_ok=True)
+        values = [math.nan if v is None else v for v in expected]
+        assert per_document(x, z, name) == pytest.approx(values, abs=1e-9, nan_ok=True)
         assert value(x, z, "summary", name, undefined="zero").value == pytest.approx(zero[name], abs=1e-9)
 
 
@@ -69,8 +69,8 @@ def test_system_level_takes_different_documents_for_metric_and_human():
     metric = table(m=matrix(case["inputs"]["X"])).assign(doc_id=lambda rows: "other-" + rows["doc_id"])
     scores = pd.concat([human, metric])
     for name, expected in case["expected"].items():
-        found = correlate(scores, human="h", coefficient=name)[0]
-        assert found.value == pytest.approx(expected, abs=case["tol"])
+        result = correlate(scores, human="h", coefficient=name)[0]
+        assert result.value == pytest.approx(expected, abs=case["tol"])
 
 
 @pytest.mark.parametrize("variant", ["ties", "noties", "constm"])
@@ -84,9 +84,9 @@ def test_kendall_variants_agree_with_mt_metrics_eval(variant):
         assert float(accuracy(metric, gold, epsilon)) == pytest.approx(expected[f"acc23{key}"])
         tau = float(tau_b(pair_counts(metric, gold, epsilon)))
         assert tau == pytest.approx(expected[f"b{key}"], nan_ok=True)
-    right, pairs = expected["agreement"]
+    n_right, pairs = expected["agreement"]
     counts = pair_counts(metric, gold)
-    assert (counts.concordant + counts.tied_both, counts.total) == (right, pairs)
+    assert (counts.concordant + counts.tied_both, counts.total) == (n_right, pairs)
 
 
 @pytest.mark.parametrize("variant", ["plain", "ties"])
@@ -94,8 +94,8 @@ def test_global_and_item_correlations_agree_with_mt_metrics_eval(variant):
     case = cases()[f"mtme_corr_{variant}"]
     x, z = matrix(case["inputs"]["X"]), matrix(case["inputs"]["Z"])
     for name in ("Pearson", "Spearman", "Kendall"):
-        found = value(x, z, "global", name.lower()).value
-        assert found == pytest.approx(case["expected"][f"{name}/none"], abs=1e-9)
+        correlation = value(x, z, "global", name.lower()).value
+        assert correlation == pytest.approx(case["expected"][f"{name}/none"], abs=1e-9)
         # Their "sys" averages over systems the correlation across documents: ours with the table turned.
         turned = value(x.T, z.T, "summary", name.lower()).value
         assert turned == pytest.approx(case["expected"][f"{name}/sys"], abs=1e-9)
@@ -125,24 +125,24 @@ def test_all_constant_is_undefined_with_a_reason():
     # Means of five and of six copies of 0.3 differ in the last bit; that is no difference.
     x = np.full((4, 6), 0.3)
     x[0, 5] = np.nan
-    found = value(x, np.arange(24).reshape(4, 6), "system", "pearson", ci=50)
-    assert math.isnan(found.value)
-    assert math.isnan(found.low)
-    assert found.n_undefined == 1
-    assert "m are the same for all systems" in found.note
+    result = value(x, np.arange(24).reshape(4, 6), "system", "pearson", ci=50)
+    assert math.isnan(result.value)
+    assert math.isnan(result.low)
+    assert result.n_undefined == 1
+    assert "m are the same for all systems" in result.note
 
 
 def test_documents_without_any_pair_are_not_counted_as_zero():
     x = [[1, 2, 5], [2, 1, 6], [3, 3, 7]]
     z = [[1, 1, np.nan], [2, 2, np.nan], [3, 3, np.nan]]
-    found = value(x, z, "summary", "pearson", undefined="zero")
-    assert (found.value, found.n_used, found.n_undefined) == (pytest.approx((1 + 0.5) / 2), 2, 0)
+    result = value(x, z, "summary", "pearson", undefined="zero")
+    assert (result.value, result.n_used, result.n_undefined) == (pytest.approx((1 + 0.5) / 2), 2, 0)
 
 
 def test_two_systems_give_one_with_a_warning_and_one_system_is_refused():
-    found = value([[1, 2], [3, 4]], [[1, 1], [2, 2]], "system", "pearson")
-    assert found.value == pytest.approx(1.0)
-    assert "fewer than 3 systems" in found.note
+    result = value([[1, 2], [3, 4]], [[1, 1], [2, 2]], "system", "pearson")
+    assert result.value == pytest.approx(1.0)
+    assert "fewer than 3 systems" in result.note
     with pytest.raises(TooFewSystems, match="needs at least 3"):
         value([[1, 2]], [[1, 1]], "system", "pearson")
 
@@ -150,20 +150,20 @@ def test_two_systems_give_one_with_a_warning_and_one_system_is_refused():
 def test_a_metric_that_lacks_systems_is_judged_on_those_it_has():
     x = np.arange(8.0).reshape(4, 2)
     x[3] = np.nan
-    found = value(x, [[1, 1], [2, 2], [3, 3], [0, 0]], "system", "pearson")
-    assert (found.value, found.n_used) == (pytest.approx(1.0), 3)
-    assert "1 of 4 systems left out" in found.note
-    assert "s3" in found.note
+    result = value(x, [[1, 1], [2, 2], [3, 3], [0, 0]], "system", "pearson")
+    assert (result.value, result.n_used) == (pytest.approx(1.0), 3)
+    assert "1 of 4 systems left out" in result.note
+    assert "s3" in result.note
 
 
 def test_whole_system_scores_stand_beside_means():
     scores = table(h=[[1, 1], [2, 2], [3, 3]], m=[[3, 3], [2, 2], [1, 1]])
     bleu = pd.DataFrame({"doc_id": "*", "system": ["s0", "s1", "s2"], "metric": "bleu", "value": [10, 20, 30]})
-    both = pd.concat([scores, bleu])
-    found = {r.metric: r.value for r in correlate(both, human="h")}
-    assert found == {"bleu": pytest.approx(1.0), "m": pytest.approx(-1.0)}
+    all_scores = pd.concat([scores, bleu])
+    values = {r.metric: r.value for r in correlate(all_scores, human="h")}
+    assert values == {"bleu": pytest.approx(1.0), "m": pytest.approx(-1.0)}
     with pytest.raises(ValueError, match="one score per system"):
-        correlate(both, human="h", metrics=["bleu"], level="summary")
+        correlate(all_scores, human="h", metrics=["bleu"], level="summary")
 
 
 def test_medians_for_the_systems_score():
@@ -194,8 +194,8 @@ def test_order_of_rows_changes_nothing():
 
 def test_fisher_interval_by_hand():
     # atanh(.5) = .549306; 1.959964 / sqrt(28 − 3) = .391993; tanh(.157313), tanh(.941299).
-    found = fisher_interval("pearson", 0.5, 28)
-    assert (found.low, found.high) == (pytest.approx(0.156028, abs=1e-6), pytest.approx(0.735818, abs=1e-6))
+    interval = fisher_interval("pearson", 0.5, 28)
+    assert (interval.low, interval.high) == (pytest.approx(0.156028, abs=1e-6), pytest.approx(0.735818, abs=1e-6))
 
 
 def test_system_means_have_intervals_over_documents():
@@ -244,7 +244,7 @@ def two_matrices(draw):
     return tuple(draw(arrays(float, shape, elements=SCORE)) for _ in range(2))
 
 
-def same(a, b):
+def is_close(a, b):
     return a == pytest.approx(b, abs=1e-9, nan_ok=True)
 
 
@@ -252,15 +252,15 @@ def same(a, b):
 @given(two_matrices(), st.sampled_from(["system", "summary", "global"]), st.sampled_from(list(COEFFICIENTS)))
 def test_what_must_not_matter(matrices, level, name):
     x, z = matrices
-    found = value(x, z, level, name).value
-    assert math.isnan(found) or -1 <= found <= 1
+    correlation = value(x, z, level, name).value
+    assert math.isnan(correlation) or -1 <= correlation <= 1
     # A metric's unit, the order of the systems and of the documents, and which side is called human.
-    assert same(value(x * 8 + 4, z, level, name).value, found)
-    assert same(value(x[::-1], z[::-1], level, name).value, found)
-    assert same(value(x[:, ::-1], z[:, ::-1], level, name).value, found)
-    assert same(value(z, x, level, name).value, found)
+    assert is_close(value(x * 8 + 4, z, level, name).value, correlation)
+    assert is_close(value(x[::-1], z[::-1], level, name).value, correlation)
+    assert is_close(value(x[:, ::-1], z[:, ::-1], level, name).value, correlation)
+    assert is_close(value(z, x, level, name).value, correlation)
     if name != "accuracy":
-        assert same(value(-x, z, level, name).value, -found)
+        assert is_close(value(-x, z, level, name).value, -correlation)
 
 
 def test_one_document_can_not_be_resampled():
@@ -268,9 +268,9 @@ def test_one_document_can_not_be_resampled():
     rows = [("d", f"s{n}", metric, value) for n in range(6) for metric, value in (("h", n), ("m", (n * 5) % 7))]
     scores = pd.DataFrame(rows, columns=["doc_id", "system", "metric", "value"])
     for interval in ("bootstrap", "percentile"):
-        one = correlate(scores, human="h", level="summary", ci=50, resample="inputs", interval=interval)[0]
-        assert math.isfinite(one.value)
-        assert (math.isnan(one.low), math.isnan(one.high)) == (True, True)
+        result = correlate(scores, human="h", level="summary", ci=50, resample="inputs", interval=interval)[0]
+        assert math.isfinite(result.value)
+        assert (math.isnan(result.low), math.isnan(result.high)) == (True, True)
     assert math.isfinite(correlate(scores, human="h", level="summary", ci=50)[0].high)
 
 
@@ -284,13 +284,13 @@ def test_a_metric_without_any_value_is_undefined(coefficient, level):
         for m in ("h", "empty")
     ]
     scores = pd.DataFrame(rows, columns=["doc_id", "system", "metric", "value"]).astype({"value": float})
-    found = correlate(scores, human="h", level=level, coefficient=coefficient, ci=10)[0]
-    assert (math.isnan(found.value), math.isnan(found.low), found.n_used) == (True, True, 0)
-    assert "left out for want of scores" in found.note
+    result = correlate(scores, human="h", level=level, coefficient=coefficient, ci=10)[0]
+    assert (math.isnan(result.value), math.isnan(result.low), result.n_used) == (True, True, 0)
+    assert "left out for want of scores" in result.note
 
 
 def test_a_side_that_is_constant_only_where_both_are_given_is_named():
     human = [[0.5], [0.5], [0.5], [0.9]]
-    (found,) = correlate(table(m=[[1], [2], [3], [np.nan]], h=human), human="h")
-    assert math.isnan(found.value)
-    assert "because the scores of h are the same for all systems that have both" in found.note
+    (result,) = correlate(table(m=[[1], [2], [3], [np.nan]], h=human), human="h")
+    assert math.isnan(result.value)
+    assert "because the scores of h are the same for all systems that have both" in result.note

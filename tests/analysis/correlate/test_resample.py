@@ -27,16 +27,16 @@ from tests.analysis._matrices import cases, matrix, table
 def test_samples_and_intervals_of_given_indices(scheme, variant):
     case = cases()[f"bootstrap_{scheme}_{variant}"]
     x, z = matrix(case["inputs"]["X"]), matrix(case["inputs"]["Z"])
-    drawn = case["inputs"]
-    rows = None if drawn["rows"] is None else weights_of(drawn["rows"], x.shape[0])
-    columns = None if drawn["cols"] is None else weights_of(drawn["cols"], x.shape[1])
+    inputs = case["inputs"]
+    rows = None if inputs["rows"] is None else weights_of(inputs["rows"], x.shape[0])
+    columns = None if inputs["cols"] is None else weights_of(inputs["cols"], x.shape[1])
     for key, expected in case["expected"].items():
         level, name = key.split("/")
         samples = (system_samples if level == "system" else summary_samples)(name, x, z, rows, columns)
-        wanted = [np.nan if v is None else v for v in expected["samples"]]
-        assert samples == pytest.approx(wanted, abs=case["tol"], nan_ok=True), key
-        found = percentile_interval(samples)
-        assert [found.low, found.high] == pytest.approx(expected["ci95"], abs=case["tol"]), key
+        expected_samples = [np.nan if v is None else v for v in expected["samples"]]
+        assert samples == pytest.approx(expected_samples, abs=case["tol"], nan_ok=True), key
+        interval = percentile_interval(samples)
+        assert [interval.low, interval.high] == pytest.approx(expected["ci95"], abs=case["tol"]), key
 
 
 @pytest.mark.parametrize("name", sorted(set(COEFFICIENTS) - {"accuracy"}))
@@ -63,8 +63,8 @@ def test_global_samples_with_one_side_redrawn(name, side):
     x[2, 3] = np.nan
     rows = draw_weights(1, 9, 6, 0) if side == "rows" else None
     columns = draw_weights(1, 9, 7, 1) if side == "columns" else None
-    ones = np.ones((9, 7)) if side == "rows" else np.ones((9, 6))
-    full = (rows, ones) if side == "rows" else (ones, columns)
+    unweighted = np.ones((9, 7)) if side == "rows" else np.ones((9, 6))
+    full = (rows, unweighted) if side == "rows" else (unweighted, columns)
     quick = global_samples(name, x, z, rows, columns)
     assert quick == pytest.approx(global_samples(name, x, z, *full), abs=1e-12)
 
@@ -73,8 +73,8 @@ def test_pearson_of_scores_far_from_zero_keeps_its_digits():
     rng = np.random.default_rng(0)
     x, z = rng.random((2, 8, 5))
     rows = draw_weights(0, 50, 8)
-    near = summary_samples("pearson", x, z, rows, None)
-    assert summary_samples("pearson", x + 1e6, z, rows, None) == pytest.approx(near, abs=1e-8)
+    expected = summary_samples("pearson", x, z, rows, None)
+    assert summary_samples("pearson", x + 1e6, z, rows, None) == pytest.approx(expected, abs=1e-8)
 
 
 def test_resamples_of_one_system_only_are_undefined():
@@ -126,18 +126,18 @@ def test_snap_joins_what_differs_by_rounding_only():
 def test_the_seed_decides():
     rng = np.random.default_rng(0)
     scores = table(h=rng.random((8, 6)), m=rng.random((8, 6)))
-    first, again, other = (correlate(scores, human="h", ci=200, seed=seed)[0] for seed in (4, 4, 5))
-    assert (first.low, first.high) == (again.low, again.high)
-    assert (first.low, first.high) != (other.low, other.high)
+    first, repeated, reseeded = (correlate(scores, human="h", ci=200, seed=seed)[0] for seed in (4, 4, 5))
+    assert (first.low, first.high) == (repeated.low, repeated.high)
+    assert (first.low, first.high) != (reseeded.low, reseeded.high)
     assert first.low <= first.value <= first.high
 
 
 def test_an_interval_doesnt_depend_on_the_other_metrics():
     rng = np.random.default_rng(0)
     h, a, b = rng.random((3, 8, 6))
-    alone = correlate(table(h=h, a=a), human="h", ci=100)[0]
+    by_itself = correlate(table(h=h, a=a), human="h", ci=100)[0]
     beside = correlate(table(h=h, a=a, b=b), human="h", ci=100)[0]
-    assert alone == beside
+    assert by_itself == beside
 
 
 @pytest.mark.parametrize("name", ["pearson", "spearman", "kendall"])
@@ -156,8 +156,8 @@ def test_intervals_over_systems_cover(name):
     for _ in range(400):
         x = rng.normal(size=25)
         z = rho * x + np.sqrt(1 - rho**2) * rng.normal(size=25)
-        found = percentile_interval(weighted(name, x, z, weights), n=25)
-        covered += found.low <= truth <= found.high
+        interval = percentile_interval(weighted(name, x, z, weights), n=25)
+        covered += interval.low <= truth <= interval.high
     assert covered / 400 >= 0.92
 
 
@@ -186,6 +186,6 @@ def test_intervals_over_both_cover_new_systems_and_documents():
         z = quality + rng.normal(size=(20, 40)) * 0.8
         x = quality + error * rng.normal(size=(20, 1)) + rng.normal(size=(20, 40)) * 0.8
         rows, columns = draw_weights(run, 300, 20, 0), draw_weights(run, 300, 40, 1)
-        found = percentile_interval(system_samples("pearson", x, z, rows, columns), n=20)
-        covered += found.low <= 0.9 <= found.high
+        interval = percentile_interval(system_samples("pearson", x, z, rows, columns), n=20)
+        covered += interval.low <= 0.9 <= interval.high
     assert covered / 120 >= 0.92

@@ -25,14 +25,14 @@ WILD = [2.0**700, 2.0**-700]  # about 5e210 and 2e-211: their squares are infini
 def study(unit: float) -> pd.DataFrame:
     rng = np.random.default_rng(3)
     human = rng.random((6, 9))
-    near, far = (human + rng.normal(0, spread, human.shape) for spread in (0.2, 0.6))
-    return table(human=human, near=near * unit, far=far * unit)
+    close, far = (human + rng.normal(0, spread, human.shape) for spread in (0.2, 0.6))
+    return table(human=human, near=close * unit, far=far * unit)
 
 
 FINDINGS = {
     **{
         f"correlate-{level}": lambda scores, level=level: [
-            astuple(found) for found in correlate(scores, human="human", level=level, ci=50, resample="both")
+            astuple(result) for result in correlate(scores, human="human", level=level, ci=50, resample="both")
         ]
         for level in ("system", "summary", "global")
     },
@@ -42,10 +42,10 @@ FINDINGS = {
         ]
         for test in ("williams", "perm-both", "bootstrap")
     },
-    "topk": lambda scores: [astuple(found) for found in top_k(scores, human="human")],
-    "pairwise": lambda scores: [astuple(found) for found in pairwise_f1(scores, human="human", resamples=50)],
-    "variants": lambda scores: [astuple(found) for found in compare_variants(scores, human="human")[0]],
-    "metrics": lambda scores: [astuple(found) for found in metrics_by_metric(scores, coefficient="pearson")],
+    "topk": lambda scores: [astuple(result) for result in top_k(scores, human="human")],
+    "pairwise": lambda scores: [astuple(result) for result in pairwise_f1(scores, human="human", resamples=50)],
+    "variants": lambda scores: [astuple(result) for result in compare_variants(scores, human="human")[0]],
+    "metrics": lambda scores: [astuple(result) for result in metrics_by_metric(scores, coefficient="pearson")],
     **{
         f"rank-{test}": lambda scores, test=test: [
             (pair.better, pair.worse, pair.p) for pair in rank_systems(scores, "near", test=test).tests
@@ -59,8 +59,8 @@ FINDINGS = {
 @pytest.mark.parametrize("unit", WILD)
 @pytest.mark.parametrize("name", FINDINGS)
 def test_a_unit_changes_no_digit(name: str, unit: float) -> None:
-    found: Any = FINDINGS[name]
-    assert found(study(unit)) == found(study(1.0))
+    analyse: Any = FINDINGS[name]
+    assert analyse(study(unit)) == analyse(study(1.0))
 
 
 def test_ranks_of_small_scores_are_shown_with_their_digits(capsys, tmp_path) -> None:

@@ -21,24 +21,24 @@ SCORES = table(
 
 
 def test_metrics_by_dimension_marks_the_best_of_each():
-    found = metrics_by_dimension(SCORES, dimensions=["coherence", "fluency"], best=1)
-    by = {(r.metric, r.dimension): r for r in found}
-    assert by["up", "coherence"].value == 1
-    assert by["mixed", "coherence"].value == pytest.approx(4 / 6)
-    assert [key for key, r in by.items() if r.best] == [("up", "coherence"), ("down", "fluency")]
+    correlations = metrics_by_dimension(SCORES, dimensions=["coherence", "fluency"], best=1)
+    by_pair = {(r.metric, r.dimension): r for r in correlations}
+    assert by_pair["up", "coherence"].value == 1
+    assert by_pair["mixed", "coherence"].value == pytest.approx(4 / 6)
+    assert [key for key, r in by_pair.items() if r.best] == [("up", "coherence"), ("down", "fluency")]
 
 
 def test_systems_by_measure_marks_ties_and_lowest():
     scores = table(quality=[[3], [3], [1]], length=[[9], [5], [7]])
-    found = systems_by_measure(scores, best=1, lowest=["length"])
-    assert [(r.system, r.measure) for r in found if r.best] == [("s1", "length"), ("s0", "quality"), ("s1", "quality")]
+    cells = systems_by_measure(scores, best=1, lowest=["length"])
+    assert [(r.system, r.measure) for r in cells if r.best] == [("s1", "length"), ("s0", "quality"), ("s1", "quality")]
 
 
 def test_metrics_by_metric():
-    found = {(r.a, r.b): r.value for r in metrics_by_metric(SCORES, metrics=["up", "down", "mixed"])}
-    assert found["up", "up"] == 1
-    assert found["up", "down"] == -1
-    assert found["mixed", "up"] == found["up", "mixed"] == pytest.approx(4 / 6)
+    correlations = {(r.a, r.b): r.value for r in metrics_by_metric(SCORES, metrics=["up", "down", "mixed"])}
+    assert correlations["up", "up"] == 1
+    assert correlations["up", "down"] == -1
+    assert correlations["mixed", "up"] == correlations["up", "mixed"] == pytest.approx(4 / 6)
 
 
 @pytest.mark.parametrize("name", ["metrics", "systems", "scores", "agreement"])

@@ -23,19 +23,19 @@ def hits(sentences, references=None):
 
 
 def test_the_search_climbs_and_covers_the_range():
-    found = breed(DOCUMENT, hits, Search(words=32, population=40, generations=15, keep=200))
-    values = [one.fitness for one in found]
-    random = [one.fitness for one in found if one.generation == 0]
+    summaries = breed(DOCUMENT, hits, Search(words=32, population=40, generations=15, keep=200))
+    values = [summary.fitness for summary in summaries]
+    random = [summary.fitness for summary in summaries if summary.generation == 0]
     assert values == sorted(values, reverse=True)
     assert max(values) > max(random)
     assert min(values) <= np.mean(random)
-    assert len({one.sentences for one in found}) == len(found)
+    assert len({summary.sentences for summary in summaries}) == len(summaries)
 
 
 def test_summaries_fit_and_no_further_sentence_does():
-    for one in breed(DOCUMENT, hits, Search(words=32, population=10, generations=2)):
-        assert sum(len(DOCUMENT[i].split()) for i in one.sentences) == 32
-        assert list(one.sentences) == sorted(set(one.sentences))
+    for summary in breed(DOCUMENT, hits, Search(words=32, population=10, generations=2)):
+        assert sum(len(DOCUMENT[i].split()) for i in summary.sentences) == 32
+        assert list(summary.sentences) == sorted(set(summary.sentences))
 
 
 def test_the_seed_decides():
@@ -94,7 +94,7 @@ def test_the_command(tmp_path, capsys):
     words += ["--words", "32", "--population", "8", "--generations", "2", "--json"]
     assert main(words) == 0
     assert json.loads(capsys.readouterr().out)[0]["documents"] == 2
-    made = read_table(out, "summaries")
-    assert "lexrank" in set(made["system"])
+    summaries = read_table(out, "summaries")
+    assert "lexrank" in set(summaries["system"])
     assert main([*words[:3], "nowhere:nothing", *words[4:]]) == 2
     assert "MODULE:FUNCTION" in capsys.readouterr().err

@@ -15,24 +15,24 @@ from tests.analysis._matrices import table
 
 def test_equal_systems_are_undecided():
     matrix = np.array([[1.0, 2, 3, 4], [1, 2, 3, 4], [9, 9, 9, 9]])
-    found = verdicts(matrix, draw_weights(0, 500, 4))
+    labels = verdicts(matrix, draw_weights(0, 500, 4))
     # Pairs 01, 02, 12: the first two systems are the same, the third beats both.
-    assert found.tolist() == [0, 2, 2]
+    assert labels.tolist() == [0, 2, 2]
 
 
 def test_weighted_f1_by_hand():
-    truth, found = np.array([1, 1, 2, 0, 0, 0]), np.array([1, 2, 2, 0, 0, 1])
+    truth, predicted = np.array([1, 1, 2, 0, 0, 0]), np.array([1, 2, 2, 0, 0, 1])
     # F1: label 1: 2·1/(2+2) = .5; label 2: 2·1/(1+2) = 2/3; label 0: 2·2/(3+2) = .8.
-    assert weighted_f1(truth, found) == pytest.approx((2 * 0.5 + 1 * 2 / 3 + 3 * 0.8) / 6)
+    assert weighted_f1(truth, predicted) == pytest.approx((2 * 0.5 + 1 * 2 / 3 + 3 * 0.8) / 6)
     assert weighted_f1(truth, truth) == 1
 
 
 def test_a_copy_of_the_human_measure_reaches_the_ceiling():
     h = np.random.default_rng(0).random((8, 40))
-    found = {r.metric: r for r in pairwise_f1(table(h=h, same=h * 3, noise=-h), human="h", resamples=300)}
-    assert found["same"].f1 == pytest.approx(found["h"].f1)
-    assert found["h"].is_ceiling
-    assert found["noise"].f1 < found["same"].f1
+    results = {r.metric: r for r in pairwise_f1(table(h=h, same=h * 3, noise=-h), human="h", resamples=300)}
+    assert results["same"].f1 == pytest.approx(results["h"].f1)
+    assert results["h"].is_ceiling
+    assert results["noise"].f1 < results["same"].f1
 
 
 def test_documents_that_people_didnt_judge_dont_count():

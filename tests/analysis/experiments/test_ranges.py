@@ -17,21 +17,21 @@ A = [1, 2, 3, 4, 5]
 B = [1, 2, 5, 4, 3]
 
 
-def scores(judged=(0, 1, 2)):
+def scores(judged_systems=(0, 1, 2)):
     rows = [("t1", f"s{i}", name, v) for name, side in (("a", A), ("b", B)) for i, v in enumerate(side)]
-    rows += [("t1", f"s{i}", "human", 1.0) for i in judged]
+    rows += [("t1", f"s{i}", "human", 1.0) for i in judged_systems]
     return pd.DataFrame(rows, columns=["doc_id", "system", "metric", "value"])
 
 
 def test_whole_average_and_top_by_hand():
-    found = {r.range: r for r in range_correlations(scores(), human="human", top="union", k=2)}
+    results = {r.range: r for r in range_correlations(scores(), human="human", top="union", k=2)}
     # Whole: of 10 pairs the three among s2, s3, s4 are turned: (7 − 3)/10.
-    assert found["whole"].tau == pytest.approx(0.4)
+    assert results["whole"].tau == pytest.approx(0.4)
     # Average: s0, s1, s2 in order.
-    assert found["average"].tau == pytest.approx(1.0)
+    assert results["average"].tau == pytest.approx(1.0)
     # Top 2 of a: s4, s3; of b: s2, s3. Union s2, s3, s4: all turned.
-    assert found["top"].tau == pytest.approx(-1.0)
-    assert found["top"].summaries == 3
+    assert results["top"].tau == pytest.approx(-1.0)
+    assert results["top"].summaries == 3
 
 
 def test_three_rules_for_the_top():
@@ -48,8 +48,8 @@ def test_three_rules_for_the_top():
 
 def test_mean_over_topics_leaves_undefined_ones_out_and_counts_them():
     second = scores(())[lambda rows: rows["metric"] != "human"].assign(doc_id="t2", value=7.0)
-    whole = next(r for r in range_correlations(pd.concat([scores(()), second])) if r.range == "whole")
-    assert (whole.tau, whole.topics, whole.undefined) == (pytest.approx(0.4), 1, 1)
+    whole_range = next(r for r in range_correlations(pd.concat([scores(()), second])) if r.range == "whole")
+    assert (whole_range.tau, whole_range.topics, whole_range.undefined) == (pytest.approx(0.4), 1, 1)
 
 
 def test_equal_texts_within_a_topic_count_once():
@@ -58,8 +58,8 @@ def test_equal_texts_within_a_topic_count_once():
     )
     _, (topic,) = topics(scores(), ["a", "b"], texts=texts)
     assert topic.systems == ("s0", "s1", "s2")
-    _, (kept,) = topics(scores(), ["a", "b"], texts=texts, baseline="s4")
-    assert kept.systems == ("s0", "s1", "s4")
+    _, (with_baseline,) = topics(scores(), ["a", "b"], texts=texts, baseline="s4")
+    assert with_baseline.systems == ("s0", "s1", "s4")
 
 
 def test_metrics_stand_in_the_order_of_the_table():
@@ -68,20 +68,20 @@ def test_metrics_stand_in_the_order_of_the_table():
 
 
 def test_f_over_n_by_hand():
-    found = {p.system: p for p in consistency(scores(()), metrics=["a", "b"])}
+    points = {p.system: p for p in consistency(scores(()), metrics=["a", "b"])}
     # Better than s1 = (2, 2): s2, s3, s4 for one and for both. Than s2 = (3, 5): s3 and s4 for a, none for both.
-    assert (found["s1"].ratio, found["s1"].better_for_one) == (1.0, 3)
-    assert (found["s2"].ratio, found["s2"].better_for_one) == (0.0, 2)
+    assert (points["s1"].ratio, points["s1"].better_for_one) == (1.0, 3)
+    assert (points["s2"].ratio, points["s2"].better_for_one) == (0.0, 2)
     # s3 = (4, 4): s4 by a, s2 by b; s4 = (5, 3): s2 and s3 by b.
-    assert found["s3"].ratio == found["s4"].ratio == 0.0
-    assert found["s0"].score == 0.0
+    assert points["s3"].ratio == points["s4"].ratio == 0.0
+    assert points["s0"].score == 0.0
 
 
 def test_disagreement_by_hand():
-    found = disagreement(scores(()), metrics=["a", "b"], bins=2, pairs_per_topic=4000, seed=0)
+    bins = disagreement(scores(()), metrics=["a", "b"], bins=2, pairs_per_topic=4000, seed=0)
     # Turned pairs are those among s2, s3, s4; their mean normalised score is .75, all in the upper half. The other
     # pairs there: none of s0 and s1 reach a mean of .5 but s0 or s1 with the best do: below or at the middle.
-    low, high = found
+    low, high = bins
     assert low.share == 0
     assert high.share > 0.5
 

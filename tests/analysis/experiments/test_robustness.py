@@ -34,17 +34,17 @@ def test_options_are_cut_out_of_names():
 
 
 def test_choices_of_as_many_references_are_averaged():
-    found = {p.setting: p for p in by_option(SCORES, human="h", option="references", coefficients=["pearson"])}
+    points = {p.setting: p for p in by_option(SCORES, human="h", option="references", coefficients=["pearson"])}
     single = correlate(SCORES, human="h", metrics=["anc-1[references=0]", "anc-1[references=1]"], level="summary")
-    assert list(found) == ["1", "2"]
-    assert found["1"].value == pytest.approx((single[0].value + single[1].value) / 2)
-    assert (found["1"].variants, found["2"].variants) == (2, 1)
-    assert found["2"].spread == 0
+    assert list(points) == ["1", "2"]
+    assert points["1"].value == pytest.approx((single[0].value + single[1].value) / 2)
+    assert (points["1"].variants, points["2"].variants) == (2, 1)
+    assert points["2"].spread == 0
 
 
 def test_settings_stand_in_the_order_of_their_numbers():
-    found = by_option(SCORES, human="h", option="k", coefficients=["spearman"])
-    assert [p.setting for p in found] == ["1", "5", "10"]
+    points = by_option(SCORES, human="h", option="k", coefficients=["spearman"])
+    assert [p.setting for p in points] == ["1", "5", "10"]
 
 
 def test_an_option_nobody_has():

@@ -19,8 +19,8 @@ from tests.analysis._matrices import cases, matrix
 @pytest.mark.parametrize("variant", ["plain", "ties"])
 def test_pairwise_difference_pearson(variant):
     case = cases()[f"mtme_corr_{variant}"]
-    found = pairwise_difference_pearson(matrix(case["inputs"]["X"]), matrix(case["inputs"]["Z"]))
-    assert found == pytest.approx(case["expected"]["pdp/item"], abs=1e-9)
+    correlation = pairwise_difference_pearson(matrix(case["inputs"]["X"]), matrix(case["inputs"]["Z"]))
+    assert correlation == pytest.approx(case["expected"]["pdp/item"], abs=1e-9)
 
 
 @pytest.mark.parametrize("variant", ["ties", "noties", "constm"])
@@ -39,27 +39,27 @@ def test_soft_pairwise_accuracy():
             if expected is not None:
                 # Theirs has 1,000 permutations: a standard error of up to .016.
                 assert p[i, j] == pytest.approx(expected, abs=0.05)
-    found = soft_pairwise_accuracy(metric, gold, 20_000)
-    assert found == pytest.approx(case["expected"]["one_minus_pce"], abs=case["tol"])
+    accuracy = soft_pairwise_accuracy(metric, gold, 20_000)
+    assert accuracy == pytest.approx(case["expected"]["one_minus_pce"], abs=case["tol"])
 
 
 def test_calibration_finds_the_best_threshold_by_trying_all():
     rng = np.random.default_rng(0)
     human = rng.integers(0, 3, 14).astype(float)
     metric = human + rng.normal(0, 0.4, 14)
-    found = calibrate_ties(metric, human)
+    calibration = calibrate_ties(metric, human)
     gaps = np.abs(metric[:, None] - metric[None, :])[np.triu_indices(14, 1)]
     tried = max(float(accuracy(metric, human, epsilon)) for epsilon in [0.0, *gaps])
-    assert found.accuracy == pytest.approx(tried)
-    assert float(accuracy(metric, human, found.epsilon)) == pytest.approx(found.accuracy)
-    assert found.uncalibrated == pytest.approx(float(accuracy(metric, human)))
-    assert "fitted on the data" in found.note
+    assert calibration.accuracy == pytest.approx(tried)
+    assert float(accuracy(metric, human, calibration.epsilon)) == pytest.approx(calibration.accuracy)
+    assert calibration.uncalibrated == pytest.approx(float(accuracy(metric, human)))
+    assert "fitted on the data" in calibration.note
 
 
 def test_calibration_within_items():
     # Two items; people tie the first pair of each, and the metric separates it by .1 and .2.
     human = np.array([[1.0, 1.0, 2.0], [3.0, 3.0, 1.0]])
     metric = np.array([[0.5, 0.6, 0.9], [0.8, 1.0, 0.1]])
-    found = calibrate_ties(metric, human)
-    assert (found.epsilon, found.accuracy) == (pytest.approx(0.2), 1.0)
-    assert found.uncalibrated == pytest.approx(4 / 6)
+    calibration = calibrate_ties(metric, human)
+    assert (calibration.epsilon, calibration.accuracy) == (pytest.approx(0.2), 1.0)
+    assert calibration.uncalibrated == pytest.approx(4 / 6)

@@ -16,9 +16,9 @@ SCORES = table(h=HUMAN, m=METRIC)
 
 
 def test_the_best_systems_are_those_with_the_highest_human_score():
-    found = {r.k: r.value for r in top_k(SCORES, human="h", coefficient="kendall", smallest=3)}
+    values = {r.k: r.value for r in top_k(SCORES, human="h", coefficient="kendall", smallest=3)}
     # One of 10, of 6 and of 3 pairs is turned: (9 − 1)/10, (5 − 1)/6, (2 − 1)/3.
-    assert found == pytest.approx({5: 0.8, 4: 4 / 6, 3: 1 / 3})
+    assert values == pytest.approx({5: 0.8, 4: 4 / 6, 3: 1 / 3})
 
 
 def test_a_tie_at_the_border_is_told():

@@ -27,8 +27,8 @@ from tests.analysis._matrices import table
 def study():
     rng = np.random.default_rng(0)
     human = rng.normal(size=(16, 1)) + rng.normal(size=(16, 20)) * 0.3
-    good, fair = (human + rng.normal(size=human.shape) * size for size in (0.3, 2.0))
-    scores = table(**{"h": human, "rouge-2-p[stem,stop]": good, "rouge-l-r": fair})
+    close, fair = (human + rng.normal(size=human.shape) * size for size in (0.3, 2.0))
+    scores = table(**{"h": human, "rouge-2-p[stem,stop]": close, "rouge-l-r": fair})
     bleu = pd.DataFrame(
         {"doc_id": "*", "system": [f"s{i}" for i in range(16)], "metric": "bleu", "value": rng.random(16)}
     )
@@ -36,8 +36,8 @@ def study():
 
 
 def test_options_are_read_from_the_name():
-    found = parse_variant("rouge-su4-f[stem,multi=best]", "median")
-    assert (found.family, found.part, found.stem, found.stop, found.score) == ("rouge-su4", "f", True, False, "median")
+    su4 = parse_variant("rouge-su4-f[stem,multi=best]", "median")
+    assert (su4.family, su4.part, su4.stem, su4.stop, su4.score) == ("rouge-su4", "f", True, False, "median")
     assert parse_variant("rouge_2_f_score", "mean").part == "f"
     assert parse_variant("bleu", "whole").part == ""
 
@@ -77,13 +77,13 @@ def test_shares_of_options_among_the_optimal():
 
 
 def test_combinations_of_human_scores_by_hand():
-    joined = combine_human(table(coverage=[[0.2], [0.0]], quality=[[0.8], [0.5]]), "coverage", "quality")
-    found = joined.set_index(["metric", "system"])["value"]
-    assert found["human:mean", "s0"] == pytest.approx(0.5)
-    assert found["human:geometric", "s0"] == pytest.approx(0.4)
-    assert found["human:harmonic", "s0"] == pytest.approx(0.32)
+    scores = combine_human(table(coverage=[[0.2], [0.0]], quality=[[0.8], [0.5]]), "coverage", "quality")
+    values = scores.set_index(["metric", "system"])["value"]
+    assert values["human:mean", "s0"] == pytest.approx(0.5)
+    assert values["human:geometric", "s0"] == pytest.approx(0.4)
+    assert values["human:harmonic", "s0"] == pytest.approx(0.32)
     # Nothing covered: the harmonic mean is 0, not undefined.
-    assert found["human:harmonic", "s1"] == 0
+    assert values["human:harmonic", "s1"] == 0
     assert coverage_score(3, 0.5, 6) == 0.25
     assert [letter_score(letter) for letter in "ABCDE"] == [1, 0.75, 0.5, 0.25, 0]
     with pytest.raises(ValueError, match="A, B, C, D, E"):
@@ -93,12 +93,12 @@ def test_combinations_of_human_scores_by_hand():
 def test_every_combination_lists_the_same_variants():
     rng = np.random.default_rng(1)
     scores = table(**{name: rng.random((9, 5)) for name in ("coverage", "quality", "a", "b")})
-    found = compare_combinations(scores, coverage="coverage", quality="quality", best=1)
-    by = {}
-    for row in found:
-        by.setdefault(row.combination, set()).add(row.variant)
-    assert list(by) == ["mean", "geometric", "harmonic", "coverage", "quality"]
-    assert len({frozenset(names) for names in by.values()}) == 1
+    results = compare_combinations(scores, coverage="coverage", quality="quality", best=1)
+    variants = {}
+    for row in results:
+        variants.setdefault(row.combination, set()).add(row.variant)
+    assert list(variants) == ["mean", "geometric", "harmonic", "coverage", "quality"]
+    assert len({frozenset(names) for names in variants.values()}) == 1
 
 
 def test_193_variants_are_compared():
@@ -119,10 +119,10 @@ def test_193_variants_are_compared():
 def test_paired_t_tests_when_scores_look_normal():
     rng = np.random.default_rng(0)
     matrix = rng.normal(np.array([[0.5], [0.7], [0.6]]), 0.1, (3, 30))
-    found = rank_systems(table(m=matrix), "m")
-    assert found.systems == ("s1", "s2", "s0")
-    assert found.test == "t"
-    pair = next(t for t in found.tests if (t.better, t.worse) == ("s1", "s0"))
+    ranking = rank_systems(table(m=matrix), "m")
+    assert ranking.systems == ("s1", "s2", "s0")
+    assert ranking.test == "t"
+    pair = next(t for t in ranking.tests if (t.better, t.worse) == ("s1", "s0"))
     assert pair.p == pytest.approx(stats.ttest_rel(matrix[1], matrix[0], alternative="greater").pvalue)
 
 
@@ -130,11 +130,11 @@ def test_medians_take_wilcoxon_and_odd_scores_randomisation():
     rng = np.random.default_rng(3)
     matrix = rng.exponential(np.array([[1.0], [3.0]]), (2, 40))
     assert rank_systems(table(m=matrix), "m", score="median").test == "wilcoxon"
-    odd = rank_systems(table(m=matrix), "m")
-    assert odd.test == "randomisation"
-    assert odd.not_normal == ("s0", "s1")
-    assert "not normal" in odd.why
-    assert odd.tests[0].p == pytest.approx(1 / 1001)
+    ranking = rank_systems(table(m=matrix), "m")
+    assert ranking.test == "randomisation"
+    assert ranking.not_normal == ("s0", "s1")
+    assert "not normal" in ranking.why
+    assert ranking.tests[0].p == pytest.approx(1 / 1001)
 
 
 def test_equal_systems_have_p_one():
@@ -153,8 +153,8 @@ def test_rounding_is_no_difference_between_systems():
     assert rank_systems(table(m=[row + 0.1, row]), "m", test="t").tests[0].p == 0.0
     # The scale of the scores doesn't matter: 32 signs of 5 differences, of which only the given ones reach the sum.
     gaps = np.array([0.5, 0.1, 0.2, 0.3, 0.4])
-    large, small = (rank_systems(table(m=[s * (row + gaps), s * row]), "m", test="randomisation") for s in (1, 1e-13))
-    assert small.tests[0].p == large.tests[0].p < 0.1
+    large, tiny = (rank_systems(table(m=[s * (row + gaps), s * row]), "m", test="randomisation") for s in (1, 1e-13))
+    assert tiny.tests[0].p == large.tests[0].p < 0.1
 
 
 def test_the_commands(tmp_path, capsys):

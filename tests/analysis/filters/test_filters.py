@@ -40,12 +40,12 @@ def test_an_even_split_counts_against_nobody() -> None:
 
 
 def test_each_document_and_system_is_judged_by_itself() -> None:
-    both = pd.concat([hit("111", "111", "111", "000"), hit("000", "111", "111", "111", system="t")])
-    result = apply_rules(both, ["majority-dissent"])
+    judgments = pd.concat([hit("111", "111", "111", "000"), hit("000", "111", "111", "111", system="t")])
+    result = apply_rules(judgments, ["majority-dissent"])
     assert [(d.item["system"], d.worker_id) for d in result.decisions] == [("s", "w3"), ("t", "w0")]
     assert len(result.kept) == 18
-    pooled = apply_rules(both, ["majority-dissent[per=doc_id]"], ties="all")
-    assert {d.worker_id for d in pooled.decisions} == {"w0", "w3"}
+    per_document = apply_rules(judgments, ["majority-dissent[per=doc_id]"], ties="all")
+    assert {d.worker_id for d in per_document.decisions} == {"w0", "w3"}
 
 
 @pytest.mark.parametrize(("ties", "expected"), [("first", {"w0"}), ("all", {"w0", "w1"}), ("none", set())])
@@ -57,12 +57,12 @@ def test_ties_among_the_worst_follow_the_named_policy(ties: str, expected: set[s
 def test_a_random_choice_among_ties_repeats_with_its_seed() -> None:
     judgments = pd.concat([hit("01", "10", "11", "11", doc=f"d{i:02}") for i in range(30)])
 
-    def chosen(seed: int) -> list[str]:
+    def dropped_workers(seed: int) -> list[str]:
         return [d.worker_id for d in apply_rules(judgments, ["majority-dissent"], seed, "random").decisions]
 
-    assert chosen(1) == chosen(1) != chosen(2)
-    assert len(chosen(1)) == 30
-    assert set(chosen(1)) == {"w0", "w1"}
+    assert dropped_workers(1) == dropped_workers(1) != dropped_workers(2)
+    assert len(dropped_workers(1)) == 30
+    assert set(dropped_workers(1)) == {"w0", "w1"}
 
 
 ANSWERS = st.lists(st.lists(st.integers(0, 1), min_size=6, max_size=6), min_size=4, max_size=4)
@@ -85,8 +85,8 @@ def test_four_workers_obey_what_the_released_rows_obey(answers: list[list[int]],
         assert outvoted[int(decision.worker_id[1])] == max(outvoted) == decision.evidence["dissent"]
         assert len(result.kept) == 18
     shuffled = judgments.sample(frac=1, random_state=seed)
-    again = apply_rules(shuffled, ["majority-dissent"], seed, "random")
-    assert again.decisions == result.decisions
+    repeated = apply_rules(shuffled, ["majority-dissent"], seed, "random")
+    assert repeated.decisions == result.decisions
 
 
 def crowd(answers: dict[str, list[int]], **columns) -> pd.DataFrame:
@@ -230,22 +230,22 @@ def test_rules_are_read_with_commas_outside_brackets_between_them() -> None:
 
 def test_a_preview_says_what_it_would_cost() -> None:
     judgments = pd.concat([hit("110", "110", "110", "001"), hit("11", "11", "11", "11", doc="e")])
-    seen = preview(judgments, ["majority-dissent"], quota=4, price=0.2)
-    assert seen.agreement_before < seen.agreement_after == 1
-    assert (seen.tasks_below, seen.assignments_missing, seen.cost) == (1, 1, pytest.approx(0.2))
-    assert (seen.workers_dropped, seen.rows_dropped) == (0, 3)
+    effect = preview(judgments, ["majority-dissent"], quota=4, price=0.2)
+    assert effect.agreement_before < effect.agreement_after == 1
+    assert (effect.tasks_below, effect.assignments_missing, effect.cost) == (1, 1, pytest.approx(0.2))
+    assert (effect.workers_dropped, effect.rows_dropped) == (0, 3)
 
 
 def test_a_preview_of_mixed_scales_has_no_pooled_agreement() -> None:
     ratings = table([("d", "s", "fluency", f"w{i}", 4 + i % 2) for i in range(4)])
-    seen = preview(pd.concat([hit("110", "110", "110", "001"), ratings]), ["majority-dissent"])
-    assert np.isnan(seen.agreement_before)
-    assert seen.result.decisions[0].worker_id == "w3"
+    effect = preview(pd.concat([hit("110", "110", "110", "001"), ratings]), ["majority-dissent"])
+    assert np.isnan(effect.agreement_before)
+    assert effect.result.decisions[0].worker_id == "w3"
 
 
 @pytest.mark.parametrize("answers", [20, 40])
 def test_planted_workers_of_a_simulated_crowd_are_found(answers: int) -> None:
-    found = {d.kind: d for d in detection(range(6), answers)}
-    bad = [d for kind, d in found.items() if kind != "careful"]
-    assert sum(d.dropped for d in bad) >= 0.95 * sum(d.workers for d in bad)
-    assert found["careful"].dropped <= 0.02 * found["careful"].workers
+    detected = {d.kind: d for d in detection(range(6), answers)}
+    planted = [d for kind, d in detected.items() if kind != "careful"]
+    assert sum(d.dropped for d in planted) >= 0.95 * sum(d.workers for d in planted)
+    assert detected["careful"].dropped <= 0.02 * detected["careful"].workers

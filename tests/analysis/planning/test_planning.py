@@ -27,8 +27,8 @@ def test_power_is_what_a_simulated_study_shows() -> None:
     rng = np.random.default_rng(0)
     spread = np.sqrt(2 * variances.document + 2 * variances.worker / workers)
     studies = rng.normal(difference, spread, (4000, documents))
-    seen = (stats.ttest_1samp(studies, 0, axis=1).pvalue < 0.05).mean()
-    assert system_power(difference, variances, documents, workers) == pytest.approx(seen, abs=0.025)
+    share_detected = (stats.ttest_1samp(studies, 0, axis=1).pvalue < 0.05).mean()
+    assert system_power(difference, variances, documents, workers) == pytest.approx(share_detected, abs=0.025)
 
 
 def test_more_workers_help_less_than_more_documents() -> None:
@@ -40,16 +40,16 @@ def test_more_workers_help_less_than_more_documents() -> None:
 
 def test_the_smallest_number_of_documents_is_found() -> None:
     variances = Variances(0.0217, 0.0117)
-    needed = documents_needed(0.05, variances, 3)
-    assert system_power(0.05, variances, needed, 3) >= 0.8 > system_power(0.05, variances, needed - 1, 3)
+    documents = documents_needed(0.05, variances, 3)
+    assert system_power(0.05, variances, documents, 3) >= 0.8 > system_power(0.05, variances, documents - 1, 3)
     assert documents_needed(1e-6, variances, 3) is None
 
 
 def test_a_plan_counts_assignments_and_money() -> None:
-    (found,) = plan(0.1, Variances(0.04, 0.02), workers=[3], systems=10, price=0.2, fee=0.2)
-    assert found.judged_summaries == found.documents * 10
-    assert found.assignments == found.judged_summaries * 3
-    assert found.cost == pytest.approx(found.assignments * 0.24)
+    (plan_row,) = plan(0.1, Variances(0.04, 0.02), workers=[3], systems=10, price=0.2, fee=0.2)
+    assert plan_row.judged_summaries == plan_row.documents * 10
+    assert plan_row.assignments == plan_row.judged_summaries * 3
+    assert plan_row.cost == pytest.approx(plan_row.assignments * 0.24)
 
 
 def test_fees_follow_the_crowd() -> None:
@@ -71,19 +71,19 @@ def test_a_pilot_gives_back_the_variances_it_was_made_with() -> None:
         for system in ("a", "b", "c"):
             true = easy + rng.normal(0, 0.3)
             rows += [(f"d{doc}", system, "u", f"w{doc}{system}{k}", true + rng.normal(0, 0.5)) for k in range(3)]
-    found = pilot_variances(table(rows))
+    variances = pilot_variances(table(rows))
     # What documents do to all systems alike (deviation 1) must not count.
-    assert found.document == pytest.approx(0.09, abs=0.02)
-    assert found.worker == pytest.approx(0.25, abs=0.02)
-    assert found.source == "pilot"
+    assert variances.document == pytest.approx(0.09, abs=0.02)
+    assert variances.worker == pytest.approx(0.25, abs=0.02)
+    assert variances.source == "pilot"
 
 
 def test_check_items_tell_careless_from_careful() -> None:
-    found = checks_needed()
-    allowed = int(0.25 * found.checks)
-    assert stats.binom.sf(allowed, found.checks, 0.5) == pytest.approx(found.detected)
-    assert found.detected >= 0.95
-    assert found.false_alarms <= 0.02
+    check_plan = checks_needed()
+    max_failures = int(0.25 * check_plan.checks)
+    assert stats.binom.sf(max_failures, check_plan.checks, 0.5) == pytest.approx(check_plan.detected)
+    assert check_plan.detected >= 0.95
+    assert check_plan.false_alarms <= 0.02
     with pytest.raises(AnalysisError, match="they fail too alike"):
         checks_needed(careless=0.26, careful=0.25)
 
@@ -129,31 +129,31 @@ def many_scores(documents: int = 200) -> pd.DataFrame:
 
 def test_one_document_comes_from_each_cell_and_none_twice() -> None:
     scores = many_scores()
-    found = sample_documents(scores, ["m1", "m2"], seed=3)
-    assert len(found.documents) == 2 * 5 * 4
-    assert len({document.doc_id for document in found.documents}) == 40
-    assert found.short == 0
-    cells = {(document.metric, document.bin, document.slice) for document in found.documents}
+    sample = sample_documents(scores, ["m1", "m2"], seed=3)
+    assert len(sample.documents) == 2 * 5 * 4
+    assert len({document.doc_id for document in sample.documents}) == 40
+    assert sample.short == 0
+    cells = {(document.metric, document.bin, document.slice) for document in sample.documents}
     assert len(cells) == 40
     # 200 documents in 5 bins of 40 by mean: a document of bin b has rank between 40 (b - 1) and 40 b.
     means = scores[scores["metric"] == "m1"].groupby("doc_id")["value"].mean().rank()
-    for document in found.documents:
+    for document in sample.documents:
         if document.metric == "m1":
             assert 40 * (document.bin - 1) < means[document.doc_id] <= 40 * document.bin
 
 
 def test_sampling_repeats_with_its_seed_and_differs_with_another() -> None:
     scores = many_scores()
-    first, again, other = (sample_documents(scores, seed=seed).documents for seed in (1, 1, 2))
-    assert first == again != other
+    first, repeated, reseeded = (sample_documents(scores, seed=seed).documents for seed in (1, 1, 2))
+    assert first == repeated != reseeded
     shuffled = scores.sample(frac=1, random_state=0)
     assert [d.doc_id for d in sample_documents(shuffled, seed=1).documents] == [d.doc_id for d in first]
 
 
 def test_a_full_cell_is_counted_not_filled_twice() -> None:
-    found = sample_documents(many_scores(20), ["m1", "m2"])
-    assert len(found.documents) == 20
-    assert found.short == 20
+    sample = sample_documents(many_scores(20), ["m1", "m2"])
+    assert len(sample.documents) == 20
+    assert sample.short == 20
     with pytest.raises(AnalysisError, match="19 documents can't fill 5 bins of 4 slices"):
         sample_documents(many_scores(19))
     with pytest.raises(AnalysisError, match="no metric 'rouge'; they have m1, m2"):

@@ -57,8 +57,8 @@ def test_a_system_keeps_its_look_whatever_the_order():
 
 
 def test_labels_never_cover_each_other():
-    same = pd.Series([1.0, 1.0, 1.0, 1.0])
-    sides = plot.place_labels(same, same, pd.Series(["a long name"] * 4), 300, 300)["side"]
+    one_spot = pd.Series([1.0, 1.0, 1.0, 1.0])
+    sides = plot.place_labels(one_spot, one_spot, pd.Series(["a long name"] * 4), 300, 300)["side"]
     # Four points on one spot near the left edge: right of it and above it there is room for one label each.
     assert sides.count("right") == 1
     assert sides.count("none") >= 2
@@ -78,8 +78,8 @@ def test_numbers_as_papers_print_them():
 
 def test_a_pdf_is_the_same_every_time_and_its_places_are_right():
     chart = plot.system_scatter(SCORES, "h", "m", ci=10)
-    pdf, *others = (plot.to_pdf(chart) for _ in range(4))
-    assert all(other == pdf for other in others)
+    pdf, *copies = (plot.to_pdf(chart) for _ in range(4))
+    assert all(copy == pdf for copy in copies)
     start = int(pdf.rsplit(b"startxref\n", 1)[1].split()[0])
     assert pdf[start:].startswith(b"xref\n0 ")
     places = [int(line[:10]) for line in pdf[start:].splitlines() if line.endswith(b" n ")]
@@ -99,8 +99,8 @@ def test_a_narrow_matrix_is_as_wide_as_its_title():
     frame = pd.DataFrame([(a, b, 0.5) for a in "ab" for b in "ab"], columns=["row", "column", "value"])
     title, wide = "Agreement between metrics", "a subtitle that is longer than its title is"
     for subtitle, width in [("short", 8.6 * len(title)), (wide, 7 * len(wide))]:
-        drawn = plot.to_svg(value_matrix(frame, "row", "column", "value", title, subtitle))
-        widths = re.match(r'<svg[^>]* width="(\d+)" height="\d+" viewBox="0 0 (\d+) \d+"', drawn).groups()
+        svg = plot.to_svg(value_matrix(frame, "row", "column", "value", title, subtitle))
+        widths = re.match(r'<svg[^>]* width="(\d+)" height="\d+" viewBox="0 0 (\d+) \d+"', svg).groups()
         assert widths == (str(math.ceil(width) + 8),) * 2
 
 

@@ -162,24 +162,24 @@ def test_latex_escapes_and_marks_undefined():
 
 
 def test_the_folder_holds_charts_tables_methods_and_provenance(report, folder):
-    written = {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
+    paths = {str(path.relative_to(folder)) for path in folder.rglob("*.*")}
     for figure in report.figures:
-        assert {f"figures/{figure.name}.svg", f"figures/{figure.name}.pdf"} <= written
-        assert {f"tables/{figure.name}.csv", f"tables/{figure.name}.tex"} <= written
+        assert {f"figures/{figure.name}.svg", f"figures/{figure.name}.pdf"} <= paths
+        assert {f"tables/{figure.name}.csv", f"tables/{figure.name}.tex"} <= paths
         assert f"--human {'h'}" in figure.command
-    assert {"index.html", "methods.txt", "warnings.txt", "commands.txt", "provenance.json"} <= written
-    back = pd.read_csv(folder / "tables" / "system-correlation.csv")
-    assert back["metric"].tolist()[0] == "good"
+    assert {"index.html", "methods.txt", "warnings.txt", "commands.txt", "provenance.json"} <= paths
+    table = pd.read_csv(folder / "tables" / "system-correlation.csv")
+    assert table["metric"].tolist()[0] == "good"
 
 
 def test_a_report_that_is_stopped_while_it_is_drawn_leaves_the_older_one(report, tmp_path, monkeypatch):
     write_report(report, tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    drawn = []
+    charts = []
 
     def stopping(chart):
-        drawn.append(chart)
-        if len(drawn) == 3:
+        charts.append(chart)
+        if len(charts) == 3:
             raise KeyboardInterrupt
         return b"new"
 

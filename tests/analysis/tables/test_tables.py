@@ -104,9 +104,9 @@ def test_whole_numbers_in_jsonl_become_strings_and_floats_are_refused(tmp_path: 
     row = {"doc_id": 7, "system": "a", "unit": "u", "worker_id": "w", "value": 1}
     path = write(tmp_path / "j.jsonl", json.dumps(row))
     assert read_table(path, "judgments")["doc_id"].tolist() == ["7"]
-    with pytest.raises(TableError) as caught:
+    with pytest.raises(TableError) as error:
         read_table(write(path, json.dumps(row | {"doc_id": 7.0})), "judgments")
-    assert "row 1, column doc_id: found 7.0" in str(caught.value)
+    assert "row 1, column doc_id: found 7.0" in str(error.value)
 
 
 def test_a_float_id_column_in_parquet_is_refused(tmp_path: Path) -> None:
@@ -147,10 +147,10 @@ def test_all_problems_are_named_at_once() -> None:
             "value": ["x", "inf"],
         }
     )
-    with pytest.raises(TableError) as caught:
+    with pytest.raises(TableError) as error:
         check_table(frame, "judgments", "crowd.csv")
-    found = [(p.file, p.row, p.column, p.found) for p in caught.value.problems]
-    assert found == [
+    problems = [(p.file, p.row, p.column, p.found) for p in error.value.problems]
+    assert problems == [
         ("crowd.csv", 1, "value", "'x'"),
         ("crowd.csv", 2, "doc_id", "nothing"),
         ("crowd.csv", 2, "value", "'inf'"),
@@ -159,9 +159,9 @@ def test_all_problems_are_named_at_once() -> None:
 
 def test_twenty_problems_are_listed_and_the_rest_counted(tmp_path: Path) -> None:
     path = write(tmp_path / "j.csv", HEAD + "".join(f"1,s,u,w{i},bad\n" for i in range(50)))
-    with pytest.raises(TableError) as caught:
+    with pytest.raises(TableError) as error:
         read_table(path, "judgments")
-    lines = str(caught.value).splitlines()
+    lines = str(error.value).splitlines()
     assert len(lines) == 21
     assert lines[0] == "j.csv, row 1, column value: found 'bad', expected a finite number."
     assert lines[-1] == "… and 30 more."
@@ -175,15 +175,15 @@ def test_an_empty_value_is_undefined_in_scores_and_wrong_in_judgments(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("kind", "rows", "both"),
+    ("kind", "rows", "repeated_row"),
     [
         ("judgments", "1,a,u,w,1\n1,a,u,x,1\n1,a,u,w,0\n", "row 3"),
         ("scores", "1,a,m,1\n2,a,m,1\n1,a,m,1\n", "row 3"),
     ],
 )
-def test_duplicate_rows_are_named_with_both_rows(tmp_path: Path, kind: str, rows: str, both: str) -> None:
+def test_duplicate_rows_are_named_with_both_rows(tmp_path: Path, kind: str, rows: str, repeated_row: str) -> None:
     head = HEAD if kind == "judgments" else "doc_id,system,metric,value\n"
-    with pytest.raises(TableError, match=rf"{both}.*again, already in row 1"):
+    with pytest.raises(TableError, match=rf"{repeated_row}.*again, already in row 1"):
         read_table(write(tmp_path / "t.csv", head + rows), kind)
 
 
@@ -240,10 +240,10 @@ IDS = [case[0] for case in BAD_FILES]
 def test_a_bad_file_is_answered_with_a_sentence(
     tmp_path: Path, read: Read, name: str, content: str | bytes, sentence: str
 ) -> None:
-    with pytest.raises(TableError) as caught:
+    with pytest.raises(TableError) as error:
         read(write(tmp_path / name, content), "judgments")
-    assert sentence in str(caught.value)
-    assert name in str(caught.value)
+    assert sentence in str(error.value)
+    assert name in str(error.value)
 
 
 def test_half_a_surrogate_pair_is_refused(tmp_path: Path, read: Read) -> None:
@@ -261,9 +261,9 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path, read: Read) -> No
 
 
 def test_a_truncated_and_a_damaged_gzip_are_told_apart(tmp_path: Path, read: Read) -> None:
-    whole = gzip.compress((HEAD + "1,a,u,w,1\n" * 1000).encode())
+    compressed = gzip.compress((HEAD + "1,a,u,w,1\n" * 1000).encode())
     path = tmp_path / "j.csv.gz"
-    path.write_bytes(whole[:-20])
+    path.write_bytes(compressed[:-20])
     with pytest.raises(TableError, match="a gzip that breaks off"):
         read(path, "judgments")
     path.write_bytes(b"not gzip at all")
@@ -442,13 +442,13 @@ def test_any_strings_and_numbers_survive_every_form(tmp_path_factory, rows: list
 def test_duplicates_are_found_exactly_when_there_are_some(rows: list[tuple[str, int]], pieces: int) -> None:
     frame = pd.DataFrame({"doc_id": [row[0] for row in rows], "system": [f"s{row[1]}" for row in rows]})
     chunks = [frame.iloc[start::pieces] for start in range(pieces)]
-    joined = pd.concat(chunks, ignore_index=True).assign(summary="x")
+    table = pd.concat(chunks, ignore_index=True).assign(summary="x")
     repeated = len(set(rows)) < len(rows)
     if repeated:
         with pytest.raises(TableError, match="again, already in row"):
-            check_table(joined, "summaries")
+            check_table(table, "summaries")
     else:
-        assert len(check_table(joined, "summaries")) == len(rows)
+        assert len(check_table(table, "summaries")) == len(rows)
 
 
 @pytest.mark.parametrize("group", [1, 2, 100])
@@ -486,9 +486,9 @@ def test_one_repeated_row_in_a_long_orderly_table_is_found(tmp_path: Path, copie
 
 def test_a_block_that_comes_twice_is_found_and_blocks_out_of_order_are_not(tmp_path: Path) -> None:
     frame = in_blocks()
-    again = pd.concat([frame, frame[60:90]], ignore_index=True)
+    repeated = pd.concat([frame, frame[60:90]], ignore_index=True)
     with pytest.raises(TableError, match=r"row 1201, .* already in row 61"):
-        check_table(again, "judgments")
+        check_table(repeated, "judgments")
     backwards = frame.iloc[::-1].reset_index(drop=True)
     assert len(check_table(backwards, "judgments")) == 1200
 
@@ -499,11 +499,11 @@ WORDS = st.lists(st.sampled_from(["", "a", "é", "a" * 7, "a" * 8, "a" * 9, "b" 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=4))
 def test_a_string_has_one_number_whatever_stands_around_it(chunks: list[list[str]]) -> None:
-    found: dict[str, set[int]] = {}
+    numbers_by_word: dict[str, set[int]] = {}
     for words in chunks:
         for start in range(len(words)):
-            part = pa.array(words, type=pa.large_string())[start:]
-            for word, number in zip(words[start:], _string_numbers(part).tolist(), strict=True):
-                found.setdefault(word, set()).add(number)
-    assert all(len(numbers) == 1 for numbers in found.values())
-    assert len(set.union(*found.values())) == len(found)
+            array = pa.array(words, type=pa.large_string())[start:]
+            for word, number in zip(words[start:], _string_numbers(array).tolist(), strict=True):
+                numbers_by_word.setdefault(word, set()).add(number)
+    assert all(len(numbers) == 1 for numbers in numbers_by_word.values())
+    assert len(set.union(*numbers_by_word.values())) == len(numbers_by_word)

@@ -7,7 +7,7 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 
 from annotation.accounts.api_tokens import issue_token
-from annotation.accounts.audit_log import write_down
+from annotation.accounts.audit_log import log_event
 from annotation.judging.leases import lease_task
 from annotation.models import Assignment, AuditEvent, Batch, Judgment, Role, Worker
 from annotation.protocols import of as protocol_of
@@ -64,7 +64,7 @@ def test_a_script_gets_the_sentence_as_json(batch, client):
 
 
 def test_the_record_is_written_whatever_the_facts_hold(batch):
-    write_down(RequestFactory().get("/"), "test", None, batch.study, {"a\x00": "b\x00\ud800c"})
+    log_event(RequestFactory().get("/"), "test", None, batch.study, {"a\x00": "b\x00\ud800c"})
     assert AuditEvent.objects.get().facts == {"a": "bc"}
 
 

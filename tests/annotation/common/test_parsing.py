@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.common.parsing import whole
+from annotation.common.parsing import parse_int
 from annotation.models import Batch, Entry, Job, Role, Study
 from tests.factories import make_batch, make_member, make_study
 
@@ -25,8 +25,8 @@ def admin(study) -> Client:
 
 
 def test_whole_numbers():
-    assert [whole(text) for text in ("12", "", "-1", "²", "٣", "1.5", "9" * 19)] == [12, 0, 0, 0, 0, 0, 0]
-    assert whole("x", -1) == -1
+    assert [parse_int(text) for text in ("12", "", "-1", "²", "٣", "1.5", "9" * 19)] == [12, 0, 0, 0, 0, 0, 0]
+    assert parse_int("x", -1) == -1
 
 
 @pytest.mark.parametrize("quota", ["99999999999", "40000", "9" * 5000], ids=len)

@@ -15,7 +15,7 @@ from django.utils import translation
 from analysis.correlate import correlate
 from analysis.filters import RULES, apply_rules
 from analysis.report import Report, build_report
-from analysis.sentence import Grouped, Sentence, joined
+from analysis.sentence import Grouped, Sentence, join_sentences
 from annotation.common.translation import from_column, to_column, translated, with_sentences
 from annotation.jobs.page_cache import plain
 from annotation.management.commands.makemessages import library_texts, templates
@@ -96,7 +96,7 @@ def test_a_new_text_would_be_missed():
         "A worker whose name begins with X is dropped."
     ]
     new = Sentence("%(n)s more words", {"n": 3})
-    assert unknown([new, joined([Sentence("left out"), new])]) == ["%(n)s more words"] * 2
+    assert unknown([new, join_sentences([Sentence("left out"), new])]) == ["%(n)s more words"] * 2
 
 
 def texts_of(report: Report) -> list[str]:

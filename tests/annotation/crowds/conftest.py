@@ -18,8 +18,8 @@ class Desk:
     market: LiveMarket
     requester: str
 
-    def ask(self, what: str, **values: Any) -> Any:
-        return self.market.ask(what, **values)
+    def ask(self, question: str, **values: Any) -> Any:
+        return self.market.ask(question, **values)
 
     @property
     def books(self) -> dict[str, Any]:
@@ -36,15 +36,15 @@ def live_market() -> Iterator[LiveMarket]:
 @pytest.fixture
 def desk(live_market: LiveMarket, settings: Any) -> Desk:
     """The site is pointed at the live market, with a fresh requester who has $1,000."""
-    made = live_market.ask("requester", cents=1_000_00)
-    point_at(settings, live_market.url, made)
-    return Desk(live_market, made["id"])
+    requester = live_market.ask("requester", cents=1_000_00)
+    point_at(settings, live_market.url, requester)
+    return Desk(live_market, requester["id"])
 
 
-def point_at(settings: Any, url: str, made: dict[str, str]) -> None:
+def point_at(settings: Any, url: str, requester: dict[str, str]) -> None:
     settings.MTURK_ENDPOINT_URL = url
     settings.MTURK_ALLOWED_ENDPOINTS = [url]
-    settings.MTURK_ACCESS_KEY_ID, settings.MTURK_SECRET_ACCESS_KEY = made["key"], made["secret"]
+    settings.MTURK_ACCESS_KEY_ID, settings.MTURK_SECRET_ACCESS_KEY = requester["key"], requester["secret"]
     settings.SITE_URL = "http://127.0.0.1:8000"
     settings.MTURK_TIMEOUT_SECONDS = 20
 

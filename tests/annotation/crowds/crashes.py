@@ -36,8 +36,8 @@ def killed_at(point: str, work: Callable[[], Any]) -> None:
 
 def _end_of(pid: int, patience: float = 120) -> int:
     """The exit status; a child that hangs is ended, and the test fails."""
-    until = time.monotonic() + patience
-    while time.monotonic() < until:
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
             return status
@@ -46,23 +46,23 @@ def _end_of(pid: int, patience: float = 120) -> int:
     return os.waitpid(pid, 0)[1]
 
 
-def filled(task: Task, value: str = "1") -> dict[str, str]:
+def form_answers(task: Task, value: str = "1") -> dict[str, str]:
     """A form of this task with the same answer everywhere."""
     return {item.field: value for item in protocol_of(task.batch).items(form_twin(task))}
 
 
 def money_of(batch: Batch) -> tuple[int, int]:
     """What the ledger says is promised and paid."""
-    counted = batch.entries.exclude(state=Entry.State.FAILED)
-    sums = counted.aggregate(promised=Sum("promised_cents"), paid=Sum("paid_cents"))
+    entries = batch.entries.exclude(state=Entry.State.FAILED)
+    sums = entries.aggregate(promised=Sum("promised_cents"), paid=Sum("paid_cents"))
     return sums["promised"] or 0, sums["paid"] or 0
 
 
-def check_books(batch: Batch, books: dict[str, Any], where: str = "") -> None:
+def check_books(batch: Batch, books: dict[str, Any], point: str = "") -> None:
     """Nothing is open, nothing stands twice, and every cent is where the market has it. One batch per requester."""
-    assert not batch.entries.filter(state__in=["planned", "doubtful"]).exists(), f"{where}: lines are still open"
+    assert not batch.entries.filter(state__in=["planned", "doubtful"]).exists(), f"{point}: lines are still open"
     tokens = [token for token, *_rest in books["hits"]]
-    assert sorted(tokens) == sorted(batch.postings.values_list("token", flat=True)), f"{where}: HITs doubled or missed"
-    assert money_of(batch) == (books["held"], books["paid"] + books["fees"]), f"{where}: the books differ"
+    assert sorted(tokens) == sorted(batch.postings.values_list("token", flat=True)), f"{point}: HITs doubled or missed"
+    assert money_of(batch) == (books["held"], books["paid"] + books["fees"]), f"{point}: the books differ"
     batch.study.refresh_from_db()
-    assert batch.study.committed_cents == sum(money_of(batch)), where
+    assert batch.study.committed_cents == sum(money_of(batch)), point

@@ -30,11 +30,11 @@ class FaultyProxy:
         self.server.server_close()
 
     def fault_for(self, operation: str) -> str:
-        for one in self.planned:
-            if one[0] == operation:
-                self.planned.remove(one)
-                self.met.append(one)
-                return one[1]
+        for fault in self.planned:
+            if fault[0] == operation:
+                self.planned.remove(fault)
+                self.met.append(fault)
+                return fault[1]
         return ""
 
     def pass_on(self, request: BaseHTTPRequestHandler, body: bytes) -> tuple[int, bytes]:

@@ -32,9 +32,9 @@ class LiveMarket:
         self.process = subprocess.Popen(command, cwd=ROOT, env=env, text=True, **pipes)
         self.url = json.loads(self.process.stdout.readline())["url"]
 
-    def ask(self, what: str, **values: Any) -> Any:
+    def ask(self, question: str, **values: Any) -> Any:
         """What `answer_<what>` below returns, in the market's process."""
-        self.process.stdin.write(json.dumps({"what": what, **values}) + "\n")
+        self.process.stdin.write(json.dumps({"what": question, **values}) + "\n")
         self.process.stdin.flush()
         reply = json.loads(self.process.stdout.readline())
         assert "error" not in reply, reply["error"]
@@ -53,11 +53,11 @@ def answer_requester(cents: int = 100_000_00) -> dict[str, str]:
     from annotation.marketplace.books import books
     from annotation.marketplace.people import access_keys
 
-    made = people.make_requester(f"Lab {os.urandom(4).hex()}")
+    lab = people.make_requester(f"Lab {os.urandom(4).hex()}")
     if cents:
-        books.top_up(made, cents, "play money")
-    key = access_keys.issue_key(made)
-    return {"id": made.requester_id, "key": key.key_id, "secret": key.secret}
+        books.top_up(lab, cents, "play money")
+    key = access_keys.issue_key(lab)
+    return {"id": lab.requester_id, "key": key.key_id, "secret": key.secret}
 
 
 def answer_key(requester: str) -> dict[str, str]:
@@ -65,8 +65,8 @@ def answer_key(requester: str) -> dict[str, str]:
     from annotation.marketplace.models import Requester
     from annotation.marketplace.people import access_keys
 
-    made = access_keys.issue_key(Requester.objects.get(requester_id=requester))
-    return {"key": made.key_id, "secret": made.secret}
+    access_key = access_keys.issue_key(Requester.objects.get(requester_id=requester))
+    return {"key": access_key.key_id, "secret": access_key.secret}
 
 
 def answer_revoke(requester: str, key: str) -> None:
@@ -81,9 +81,9 @@ def answer_workers(count: int) -> list[str]:
     from annotation.marketplace import people
     from annotation.marketplace.models import Worker
 
-    made = [people.make_worker(country="US") for _ in range(count)]
-    Worker.objects.filter(pk__in=[one.pk for one in made]).update(approved_count=20_000)
-    return [one.worker_id for one in made]
+    workers = [people.make_worker(country="US") for _ in range(count)]
+    Worker.objects.filter(pk__in=[worker.pk for worker in workers]).update(approved_count=20_000)
+    return [worker.worker_id for worker in workers]
 
 
 def answer_account(name: str, password: str) -> str:
@@ -102,9 +102,9 @@ def answer_accept(hit_id: str, worker_id: str) -> str:
 
 def answer_submit(assignment_id: str, answers: dict[str, str]) -> None:
     from annotation.marketplace.hits import work
-    from annotation.marketplace.hits.answers import Given, build_answers
+    from annotation.marketplace.questions.answers import Answer, build_answers
 
-    work.submit_assignment(assignment_id, build_answers([Given(name, text=text) for name, text in answers.items()]))
+    work.submit_assignment(assignment_id, build_answers([Answer(name, text=text) for name, text in answers.items()]))
 
 
 def answer_work(hit_id: str, worker_id: str, answers: dict[str, str]) -> str:
@@ -129,22 +129,22 @@ def answer_books(requester: str) -> dict[str, Any]:
     """The requester's money, HITs, assignments and bonuses as the market has them."""
     from annotation.marketplace.models import HIT, Assignment, BonusPayment, Requester
 
-    own = Requester.objects.get(requester_id=requester)
+    lab = Requester.objects.get(requester_id=requester)
     return {
-        "available": own.available_cents,
-        "held": own.held_cents,
-        "paid": own.paid_cents,
-        "fees": own.fees_cents,
+        "available": lab.available_cents,
+        "held": lab.held_cents,
+        "paid": lab.paid_cents,
+        "fees": lab.fees_cents,
         "hits": [
-            [one.annotation.rpartition(":")[2], one.hit_id, one.max_assignments, one.status]
-            for one in HIT.objects.filter(requester=own).order_by("pk")
+            [hit.annotation.rpartition(":")[2], hit.hit_id, hit.max_assignments, hit.status]
+            for hit in HIT.objects.filter(requester=lab).order_by("pk")
         ],
         "assignments": dict(
-            Assignment.objects.filter(hit__requester=own).order_by("pk").values_list("assignment_id", "state")
+            Assignment.objects.filter(hit__requester=lab).order_by("pk").values_list("assignment_id", "state")
         ),
         "bonuses": [
-            [one.assignment.assignment_id, one.cents, one.reason]
-            for one in BonusPayment.objects.filter(requester=own).select_related("assignment").order_by("pk")
+            [bonus.assignment.assignment_id, bonus.cents, bonus.reason]
+            for bonus in BonusPayment.objects.filter(requester=lab).select_related("assignment").order_by("pk")
         ],
     }
 
@@ -153,8 +153,8 @@ def answer_qualified(requester: str) -> list[list[str]]:
     """(qualification, worker) of this requester's own types."""
     from annotation.marketplace.models import Qualification
 
-    found = Qualification.objects.filter(qualification_type__requester__requester_id=requester, status="Granted")
-    return [list(row) for row in found.values_list("qualification_type__name", "worker__worker_id")]
+    granted = Qualification.objects.filter(qualification_type__requester__requester_id=requester, status="Granted")
+    return [list(row) for row in granted.values_list("qualification_type__name", "worker__worker_id")]
 
 
 def answer_requirements(hit_id: str) -> list[dict[str, Any]]:
@@ -190,9 +190,9 @@ def serve() -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(json.dumps({"url": f"http://127.0.0.1:{server.server_address[1]}"}), flush=True)
     for line in sys.stdin:
-        given = json.loads(line)
+        command = json.loads(line)
         try:
-            value = globals()[f"answer_{given.pop('what')}"](**given)
+            value = globals()[f"answer_{command.pop('what')}"](**command)
             print(json.dumps({"value": value}), flush=True)
         except Exception as error:
             print(json.dumps({"error": f"{type(error).__name__}: {error}"}), flush=True)

@@ -12,7 +12,7 @@ from annotation.common import clock
 from annotation.common.errors import Refused
 from annotation.crowds.collect import collect
 from annotation.crowds.console.jobs import top_up_job
-from annotation.crowds.console.monitor import batch_money, monitor, pace
+from annotation.crowds.console.monitor import money_of, monitor, pace
 from annotation.crowds.console.monitor_page import axis_end
 from annotation.crowds.console.worker_actions import plan_action, start_action
 from annotation.crowds.console.workers import worker_table
@@ -62,7 +62,7 @@ def at(name: str, batch: Batch) -> str:
 
 def published(batch: Batch, workers: int = 2, state: str = Submission.State.SUBMITTED) -> list[Submission]:
     """As after a publish and a collect, without a market: every task posted, and worked on by so many."""
-    turns = []
+    submissions = []
     for task in batch.tasks.order_by("pk"):
         posting = Posting.objects.create(
             batch=batch, task=task, token=f"t{task.pk}", market_id=f"HIT{task.pk}", state="open",
@@ -77,27 +77,27 @@ def published(batch: Batch, workers: int = 2, state: str = Submission.State.SUBM
                 study=batch.study, crowd="mturk", external_id=f"A{number}",
                 defaults={"pseudonym": batch.study.pseudonym("mturk", f"A{number}")},
             )  # fmt: skip
-            turns.append(
+            submissions.append(
                 Submission.objects.create(
                     posting=posting, worker=worker, market_id=f"as{posting.pk}-{number}", state=state
                 )
             )
     Batch.objects.filter(pk=batch.pk).update(state=Batch.State.OPEN)
     batch.refresh_from_db()
-    return turns
+    return submissions
 
 
-def answered(turn: Submission, value: str) -> Assignment:
-    """The answers of a turn: these values, over and over."""
-    held = Assignment.objects.create(
-        task=turn.posting.task, worker=turn.worker, submission=turn, lease_until="2030-01-01T00:00Z"
+def submit_answers(submission: Submission, value: str) -> Assignment:
+    """The answers of a submission: these values, over and over."""
+    assignment = Assignment.objects.create(
+        task=submission.posting.task, worker=submission.worker, submission=submission, lease_until="2030-01-01T00:00Z"
     )
-    held.refresh_from_db()
-    items = protocol_of(turn.posting.batch).items(held)
+    assignment.refresh_from_db()
+    items = protocol_of(submission.posting.batch).items(assignment)
     answers = {item.field: value[place % len(value)] for place, item in enumerate(items)}
     load = {"load": "test", "active": 30, "items": {name: {"seconds": 5} for name in answers}}
-    submit_judgments(turn.worker, held.key, answers, "k", signals=load)
-    return held
+    submit_judgments(submission.worker, assignment.key, answers, "k", signals=load)
+    return assignment
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -111,7 +111,7 @@ def test_annotators_get_403_and_strangers_404(client, page):
 
 def test_analysts_watch_without_money_or_worker_ids(admin):
     batch = make_crowd_batch()
-    answered(published(batch)[0], "1")
+    submit_answers(published(batch)[0], "1")
     page = markup(admin(batch, Role.ANALYST).get(at("monitor", batch)).content.decode())
     assert "1 <small>of 4</small>" in page
     assert "Promised" not in page
@@ -124,23 +124,23 @@ def test_analysts_watch_without_money_or_worker_ids(admin):
 @pytest.mark.parametrize("state", [Job.State.DONE, Job.State.FAILED])
 def test_analysts_see_that_crowd_work_ran_and_not_what_it_says_of_money_and_people(admin, state):
     batch = make_crowd_batch()
-    told = "1 paid, 1 refused. 8.64 USD went to A0."
+    message = "1 paid, 1 refused. 8.64 USD went to A0."
     job = Job.objects.create(
-        study=batch.study, kind="bonus", options={"batch": batch.pk}, state=state, message=told, done=2, total=2,
+        study=batch.study, kind="bonus", options={"batch": batch.pk}, state=state, message=message, done=2, total=2,
         ended_at="2026-01-01T12:00Z",
     )  # fmt: skip
     poll = reverse("job", args=[batch.study.slug, job.pk])
     client = admin(batch, Role.ANALYST)
     for address in (at("monitor", batch), poll):
         page = client.get(address).content.decode()
-        assert told not in page
+        assert message not in page
         assert "8.64" not in page
         assert ("The last run is done." if state == Job.State.DONE else "The last run stopped.") in page
     job.refresh_from_db()
-    assert job.message == told
+    assert job.message == message
     client = admin(batch)
     for address in (at("monitor", batch), poll):
-        assert told in client.get(address).content.decode()
+        assert message in client.get(address).content.decode()
     Job.objects.filter(pk=job.pk).update(state=Job.State.RUNNING, done=1)
     assert "1 of 2 done." in admin(batch, Role.ANALYST).get(poll).content.decode()
 
@@ -148,7 +148,7 @@ def test_analysts_see_that_crowd_work_ran_and_not_what_it_says_of_money_and_peop
 @pytest.mark.parametrize("page", ["launch", "monitor", "crowd-workers", "crowd-links"])
 def test_an_imported_batch_opens_too_and_offers_no_action_on_its_workers(admin, page):
     batch = make_crowd_batch()
-    answered(published(batch)[0], "1")
+    submit_answers(published(batch)[0], "1")
     Batch.objects.filter(pk=batch.pk).update(crowd=Worker.IMPORTED)
     answer = admin(batch).get(at(page, batch))
     assert answer.status_code == 200
@@ -170,9 +170,9 @@ def test_the_agreement_axis_ends_at_what_its_label_says():
     assert {lowest: f"{axis_end(lowest):.1f}" for lowest in ends} == ends
 
 
-def form(**more: str) -> dict[str, str]:
+def form(**changes: str) -> dict[str, str]:
     values = {"crowd": "mturk", "title": "Judge", "description": "Read and mark.", "reward": "0.10", "minutes": "1"}
-    return {**values, "duration": "90", "lifetime": "24", "approve": "3", **more}
+    return {**values, "duration": "90", "lifetime": "24", "approve": "3", **changes}
 
 
 def test_the_price_fills_in_as_one_types_and_the_button_names_it(admin, desk):
@@ -183,19 +183,19 @@ def test_the_price_fills_in_as_one_types_and_the_button_names_it(admin, desk):
     assert "Publish for $0.48" in fragment
     assert "$6.00" in fragment  # an hour of minutes at 10 cents
     assert "<html" not in fragment
-    wrong = client.post(at("launch", batch), form(reward="ten"), headers={"HX-Request": "true"}).content.decode()
-    assert "“ten” is not an amount" in wrong
-    assert "Publish" not in wrong
+    refusal = client.post(at("launch", batch), form(reward="ten"), headers={"HX-Request": "true"}).content.decode()
+    assert "“ten” is not an amount" in refusal
+    assert "Publish" not in refusal
     assert not Posting.objects.exists()
 
 
 def shown_again(page: str) -> dict[str, list[str]]:
     """What a browser would send for the launch form of this page."""
     launch = lxml.html.fromstring(page).get_element_by_id("launch")
-    sent: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     for name, value in launch.form_values():
-        sent.setdefault(name, []).append(value)
-    return sent
+        fields.setdefault(name, []).append(value)
+    return fields
 
 
 REFUSED = [
@@ -210,19 +210,19 @@ def test_a_refused_launch_form_comes_back_as_it_was_typed(admin, desk, typed, se
     study = make_study(documents=2, units=2)
     batch, earlier = make_batch(study, quota=2, state=Batch.State.DRAFT), make_crowd_batch()
     Batch.objects.filter(pk=earlier.pk).update(study=study)
-    answered(published(earlier)[0], "1")
-    sent = form(
+    submit_answers(published(earlier)[0], "1")
+    fields = form(
         approval="95", approved="100", countries="us GB", masters="on", keywords="summary, facts", minutes="1,5",
         tasks_per_participant="1", question="html", custom="[]", groups_allow="a", groups_block="b, c",
         exclude=str(earlier.pk), preset="realsumm", **{"reward:abs": "0.25"}, **typed,
     )  # fmt: skip
-    answer = admin(batch).post(at("launch", batch), {**sent, "action": action})
+    answer = admin(batch).post(at("launch", batch), {**fields, "action": action})
     assert answer.status_code == 422
     page = answer.content.decode()
-    again = shown_again(page)
-    again.pop("csrfmiddlewaretoken")
-    total = again.pop("total", None)
-    assert again == {name: [value] for name, value in sent.items() if name != "total"}
+    resent = shown_again(page)
+    resent.pop("csrfmiddlewaretoken")
+    total = resent.pop("total", None)
+    assert resent == {name: [value] for name, value in fields.items() if name != "total"}
     [alert] = lxml.html.fromstring(page).xpath("//*[@role='alert']")
     assert sentence in alert.text_content()
     # A price asked for on load would put itself in the sentence's place.
@@ -251,10 +251,10 @@ WRONG = [
 
 @pytest.mark.parametrize(("name", "typed", "sentence"), WRONG, ids=[f"{name}-{text[:9]}" for name, text, _ in WRONG])
 def test_the_form_refuses_in_its_own_words_and_units(name, typed, sentence):
-    sent = QueryDict(mutable=True)
-    sent.update({**form(), name: typed})
+    post_data = QueryDict(mutable=True)
+    post_data.update({**form(), name: typed})
     with pytest.raises(BadTerms) as refusal:
-        read_terms(sent)
+        read_terms(post_data)
     assert sentence in str(refusal.value)
     assert "_" not in str(refusal.value)  # no name of a term
 
@@ -265,17 +265,17 @@ def test_the_form_refuses_in_its_own_words_and_units(name, typed, sentence):
 ])  # fmt: skip
 def test_the_bounds_that_the_form_names_are_possible(name, lowest, highest):
     for text in (lowest, highest):
-        sent = QueryDict(mutable=True)
-        sent.update({**form(), name: text})
-        read_terms(sent)
+        post_data = QueryDict(mutable=True)
+        post_data.update({**form(), name: text})
+        read_terms(post_data)
 
 
 def test_publish_needs_the_price_that_was_seen(admin, desk, django_capture_on_commit_callbacks):
     batch = make_crowd_batch(documents=1, quota=2)
     client = admin(batch)
-    seen = client.post(at("launch", batch), form(action="publish", total="999"))
-    assert seen.status_code == 422
-    assert "The price has changed" in seen.content.decode()
+    refusal = client.post(at("launch", batch), form(action="publish", total="999"))
+    assert refusal.status_code == 422
+    assert "The price has changed" in refusal.content.decode()
     assert desk.books["held"] == 0
     with django_capture_on_commit_callbacks(execute=True):
         assert client.post(at("launch", batch), form(action="publish", total="24")).status_code == 302
@@ -284,8 +284,8 @@ def test_publish_needs_the_price_that_was_seen(admin, desk, django_capture_on_co
         client.get(at("monitor", batch)).content.decode()
     )
     # The terms are what people work by: they can't be changed now.
-    again = client.post(at("launch", batch), form(action="save", reward="0.50"))
-    assert "is on the market by the terms it has" in again.content.decode()
+    changed_terms = client.post(at("launch", batch), form(action="save", reward="0.50"))
+    assert "is on the market by the terms it has" in changed_terms.content.decode()
 
 
 def test_an_unreachable_market_is_a_sentence_and_no_button(admin, settings):
@@ -301,34 +301,35 @@ def test_an_unreachable_market_is_a_sentence_and_no_button(admin, settings):
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_survives_the_form(name):
-    shown = form_of({**PRESETS[name]["terms"], "preset": name})
-    sent = QueryDict(mutable=True)
-    sent.update({key: str(value) for key, value in shown.items() if isinstance(value, str | int | float) and value})
-    sent.update({f"reward:{group}": cents for group, cents in shown["rewards"].items()})
-    read = read_terms(sent)
-    meant = Terms.parse({**PRESETS[name]["terms"], "preset": name})
-    assert read.reward_cents == meant.reward_cents
-    assert read.reward_by_group == meant.reward_by_group
+    fields = form_of({**PRESETS[name]["terms"], "preset": name})
+    post_data = QueryDict(mutable=True)
+    texts = {key: str(value) for key, value in fields.items() if isinstance(value, str | int | float) and value}
+    post_data.update(texts)
+    post_data.update({f"reward:{group}": cents for group, cents in fields["rewards"].items()})
+    read = read_terms(post_data)
+    terms = Terms.parse({**PRESETS[name]["terms"], "preset": name})
+    assert read.reward_cents == terms.reward_cents
+    assert read.reward_by_group == terms.reward_by_group
     assert (read.duration_seconds, read.lifetime_seconds, read.auto_approve_seconds) == (
-        meant.duration_seconds, meant.lifetime_seconds, meant.auto_approve_seconds,
+        terms.duration_seconds, terms.lifetime_seconds, terms.auto_approve_seconds,
     )  # fmt: skip
-    assert len(read.requirements) == len(meant.requirements)
+    assert len(read.requirements) == len(terms.requirements)
 
 
 def test_monitor_counts_answers_money_and_pace():
     batch = make_crowd_batch(documents=2, quota=2)
-    turns = published(batch)
-    for turn in turns[:3]:
-        answered(turn, "1")
+    submissions = published(batch)
+    for submission in submissions[:3]:
+        submit_answers(submission, "1")
     state = monitor(batch)
     assert (state.done, state.places, state.percent) == (3, 4, 75)
     assert state.tasks == [(1, 1), (2, 1)]
-    assert (state.per_hour, state.left) == (None, None)  # three answers, just now
+    assert (state.per_hour, state.time_left) == (None, None)  # three answers, just now
     assert (state.money.promised, state.money.paid) == (48, 0)
     assert state.unjudged == 4
     # 30 active seconds at 10 cents: 12 dollars an hour
     assert (state.active_seconds, state.hourly_cents) == (30, 1200)
-    assert batch_money(batch).committed == 48
+    assert money_of(batch.entries.all()).committed == 48
 
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -347,17 +348,18 @@ NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 def test_the_pace_counts_from_the_first_answer_and_waits_until_there_is_one(minutes_ago, per_hour):
     now = NOON + timedelta(minutes=45)
     with clock.fixed(now):
-        found = pace([now - timedelta(minutes=one) for one in minutes_ago])
-    assert found == (None if per_hour is None else pytest.approx(per_hour))
+        answers_per_hour = pace([now - timedelta(minutes=minutes) for minutes in minutes_ago])
+    assert answers_per_hour == (None if per_hour is None else pytest.approx(per_hour))
 
 
 def test_the_monitor_says_when_it_is_too_early_for_a_pace(admin):
     batch = make_crowd_batch(documents=4, quota=2)
-    held = [answered(turn, "1") for turn in published(batch)[:6]]
+    assignments = [submit_answers(submission, "1") for submission in published(batch)[:6]]
     client = admin(batch)
     page = markup(client.get(at("monitor", batch)).content.decode())
     assert page.count("– <small>too early to tell</small>") == 2
-    Assignment.objects.filter(pk__in=[one.pk for one in held]).update(submitted_at=clock.now() - timedelta(hours=1))
+    keys = [assignment.pk for assignment in assignments]
+    Assignment.objects.filter(pk__in=keys).update(submitted_at=clock.now() - timedelta(hours=1))
     page = markup(client.get(at("monitor", batch)).content.decode())
     assert "too early" not in page
     assert "<dd>6</dd>" in page
@@ -366,12 +368,12 @@ def test_the_monitor_says_when_it_is_too_early_for_a_pace(admin):
 
 def test_the_worker_table_shows_who_disagrees_and_only_admins_get_ids(admin, django_assert_max_num_queries):
     batch = make_crowd_batch(documents=3, quota=3)
-    for turn in published(batch, workers=3):
-        answered(turn, "01" if turn.worker.external_id == "A2" else "10")
+    for submission in published(batch, workers=3):
+        submit_answers(submission, "01" if submission.worker.external_id == "A2" else "10")
     rows = {row.worker.external_id: row for row in worker_table(batch)}
     assert rows["A2"].agreement < rows["A0"].agreement
     assert rows["A0"].tasks == 3
-    assert rows["A0"].waiting == 3
+    assert rows["A0"].unjudged == 3
     client = admin(batch)
     with django_assert_max_num_queries(40):
         page = client.get(at("crowd-workers", batch)).content.decode()
@@ -384,9 +386,9 @@ def test_ones_own_people_stand_there_by_their_names(admin):
     member = make_member(batch.study, name="jana")
     by_link = Worker.objects.create(study=batch.study, external_id="person:Jörg", pseudonym="w-linked")
     for worker in (Worker.for_user(batch.study, member), by_link):
-        mine = lease_task(batch, worker)
-        answers = {item.field: "1" for item in protocol_of(batch).items(mine)}
-        submit_judgments(worker, mine.key, answers, mine.key)
+        assignment = lease_task(batch, worker)
+        answers = {item.field: "1" for item in protocol_of(batch).items(assignment)}
+        submit_judgments(worker, assignment.key, answers, assignment.key)
     page = admin(batch).get(at("crowd-workers", batch)).content.decode()
     assert ">jana<" in page
     assert ">Jörg<" in page
@@ -395,30 +397,31 @@ def test_ones_own_people_stand_there_by_their_names(admin):
 
 def test_an_action_is_shown_with_its_price_first_and_nobody_else_is_touched(admin, desk):
     batch = make_crowd_batch(documents=1, quota=2)
-    turns = published(batch)
+    submissions = published(batch)
     client = admin(batch)
-    chosen = {"worker": [turns[0].worker_id], "action": "approve"}
-    page = client.post(at("crowd-workers", batch), chosen).content.decode()
+    approval = {"worker": [submissions[0].worker_id], "action": "approve"}
+    page = client.post(at("crowd-workers", batch), approval).content.decode()
     assert "1 answer of 1 worker." in page
     assert "Pay $0.12" in page
     assert not Entry.objects.filter(kind="approve").exists()
-    client.post(at("crowd-workers-do", batch), chosen)
+    client.post(at("crowd-workers-do", batch), approval)
     job = Job.objects.get(kind="approve")
-    assert job.options["submissions"] == [turns[0].pk]
-    bonus = {"worker": [one.worker_id for one in turns], "action": "bonus", "amount": "0.05", "reason": "Thank you"}
+    assert job.options["submissions"] == [submissions[0].pk]
+    workers = [submission.worker_id for submission in submissions]
+    bonus = {"worker": workers, "action": "bonus", "amount": "0.05", "reason": "Thank you"}
     page = client.post(at("crowd-workers-do", batch), bonus).content.decode()
     assert "Pay $0.12" in page  # twice 5 cents and a cent of fee
     assert not Job.objects.filter(kind="bonus").exists()
-    refused = client.post(at("crowd-workers-do", batch), {"worker": [turns[0].worker_id], "action": "reject"})
-    assert refused.status_code == 409
-    assert "A reason of at least 1 characters is needed" in refused.content.decode()
+    refusal = client.post(at("crowd-workers-do", batch), {"worker": [submissions[0].worker_id], "action": "reject"})
+    assert refusal.status_code == 409
+    assert "A reason of at least 1 characters is needed" in refusal.content.decode()
     nobody = client.post(at("crowd-workers", batch), {"action": "block"})
     assert "Tick at least one worker" in nobody.content.decode()
 
 
 def test_a_plan_counts_answers_and_workers_each_in_its_own_number():
     batch = make_crowd_batch(documents=2, quota=2)
-    workers = list({turn.worker_id: turn.worker for turn in published(batch)}.values())
+    workers = list({submission.worker_id: submission.worker for submission in published(batch)}.values())
     assert plan_action(batch, "reject", workers[:1]).sentence.startswith("2 answers of 1 worker. ")
     assert plan_action(batch, "reject", workers).sentence.startswith("4 answers of 2 workers. ")
 
@@ -431,53 +434,53 @@ def test_verdicts_bonuses_blocks_and_messages_reach_the_market(desk, django_capt
         desk.ask("work", hit_id=batch.postings.get().market_id, worker_id=name, answers={"x": "1"})
     collect(batch)
     boss = make_member(batch.study, Role.ADMIN)
-    one, two = (Worker.objects.get(external_id=name) for name in names)
+    first, second = (Worker.objects.get(external_id=name) for name in names)
 
-    def do(verb: str, *workers: Worker, **given: str) -> str:
+    def do(action: str, *workers: Worker, **fields: str) -> str:
         with django_capture_on_commit_callbacks(execute=True):
-            job = start_action(batch, verb, workers, given, boss)
+            job = start_action(batch, action, workers, fields, boss)
         job.refresh_from_db()
         assert job.state == Job.State.DONE, job.message
         return job.message
 
-    assert do("reject", two, reason="Nothing was answered.").startswith("1 rejected")
-    assert do("approve", one).startswith("1 approved")
-    assert do("bonus", one, amount="0.05", reason="Thank you").startswith("1 paid")
+    assert do("reject", second, reason="Nothing was answered.").startswith("1 rejected")
+    assert do("approve", first).startswith("1 approved")
+    assert do("bonus", first, amount="0.05", reason="Thank you").startswith("1 paid")
     assert (desk.books["paid"], desk.books["fees"], desk.books["held"]) == (15, 3, 0)
-    assert do("undo", two).startswith("1 approved")
+    assert do("undo", second).startswith("1 approved")
     assert (desk.books["paid"], desk.books["held"]) == (25, 0)
-    assert do("message", one, two, subject="Thanks", reason="More to come.").startswith("The message went to 2")
-    do("block", two, reason="Careless")
-    two.refresh_from_db()
-    assert two.blocked_at is not None
-    do("unblock", two)
-    two.refresh_from_db()
-    assert two.blocked_at is None
+    assert do("message", first, second, subject="Thanks", reason="More to come.").startswith("The message went to 2")
+    do("block", second, reason="Careless")
+    second.refresh_from_db()
+    assert second.blocked_at is not None
+    do("unblock", second)
+    second.refresh_from_db()
+    assert second.blocked_at is None
     batch.study.refresh_from_db()
     assert batch.study.committed_cents == desk.books["paid"] + desk.books["fees"]
     with pytest.raises(Refused, match="None of them has work that waits"):
-        start_action(batch, "approve", [one], {}, boss)
+        start_action(batch, "approve", [first], {}, boss)
 
 
 def test_approve_all_pays_what_the_page_showed_and_nothing_that_came_since(admin):
     batch = make_crowd_batch(documents=2, quota=2)
-    turns = published(batch)
+    submissions = published(batch)
     client = admin(batch)
     page = client.get(at("monitor", batch)).content.decode()
     assert "Approve all 4 for $0.48" in page
-    turns[0].state = Submission.State.REJECTED  # by somebody else, meanwhile
-    turns[0].save()
-    sent = {"action": "approve-all", "upto": turns[-1].pk, "total": "48"}
-    refused = client.post(at("batch-act", batch), sent)
-    assert refused.status_code == 409
-    assert "Nothing was paid" in refused.content.decode()
-    late = Submission.objects.create(
-        posting=turns[0].posting, worker=turns[0].worker, market_id="late", state=Submission.State.SUBMITTED
+    submissions[0].state = Submission.State.REJECTED  # by somebody else, meanwhile
+    submissions[0].save()
+    fields = {"action": "approve-all", "upto": submissions[-1].pk, "total": "48"}
+    refusal = client.post(at("batch-act", batch), fields)
+    assert refusal.status_code == 409
+    assert "Nothing was paid" in refusal.content.decode()
+    late_submission = Submission.objects.create(
+        posting=submissions[0].posting, worker=submissions[0].worker, market_id="late", state=Submission.State.SUBMITTED
     )
-    client.post(at("batch-act", batch), {**sent, "total": "36"})
-    asked = Job.objects.get(kind="approve").options["submissions"]
-    assert asked == [turn.pk for turn in turns[1:]]
-    assert late.pk not in asked
+    client.post(at("batch-act", batch), {**fields, "total": "36"})
+    submission_ids = Job.objects.get(kind="approve").options["submissions"]
+    assert submission_ids == [submission.pk for submission in submissions[1:]]
+    assert late_submission.pk not in submission_ids
 
 
 def test_answers_lost_to_the_filter_are_priced_and_asked_for_once(desk):
@@ -490,19 +493,19 @@ def test_answers_lost_to_the_filter_are_priced_and_asked_for_once(desk):
                 study=batch.study, crowd="mturk", external_id=f"A{number}",
                 defaults={"pseudonym": batch.study.pseudonym("mturk", f"A{number}")},
             )  # fmt: skip
-            turn = Submission.objects.create(
+            submission = Submission.objects.create(
                 posting=posting, worker=worker, market_id=f"{posting.pk}-{number}", state="approved"
             )
-            answered(turn, "0" if number == 2 else "1")
+            submit_answers(submission, "0" if number == 2 else "1")
     assert top_up_of(batch).tasks == []
     FilterDecision.objects.create(study=batch.study, rules=["majority-dissent"])
-    lost = top_up_of(batch)
-    assert (lost.places, lost.cents) == (3, 36)  # the one who said no everywhere, at 10 + 2 cents a task
+    top_up = top_up_of(batch)
+    assert (top_up.places, top_up.cents) == (3, 36)  # the one who said no everywhere, at 10 + 2 cents a task
     with pytest.raises(Refused, match=r"it would cost 0\.36 USD\."):
         ask_for_more(batch, None, expected_cents=35)
     job = Job.objects.create(study=batch.study, kind="top-up", options={"batch": batch.pk, "cents": 36})
-    done = top_up_job(job, lambda *_progress: None)
-    assert done == "3 more answers to 3 tasks are asked for; 0.36 USD were promised."
+    message = top_up_job(job, lambda *_progress: None)
+    assert message == "3 more answers to 3 tasks are asked for; 0.36 USD were promised."
     batch.refresh_from_db()
     assert top_up_of(batch).tasks == []  # what is asked for already is not asked for again
     assert desk.books["held"] == 12 * 12
@@ -510,9 +513,9 @@ def test_answers_lost_to_the_filter_are_priced_and_asked_for_once(desk):
 
 def test_the_ledger_page_shows_lines_takes_a_persons_word_and_keeps_the_budget(admin):
     batch = make_crowd_batch(documents=1, quota=2)
-    turns = published(batch)
+    submission = published(batch)[0]
     Entry.objects.create(
-        study=batch.study, batch=batch, posting=turns[0].posting, submission=turns[0], kind="bonus", token="b",
+        study=batch.study, batch=batch, posting=submission.posting, submission=submission, kind="bonus", token="b",
         state="doubtful", reward_cents=50, fee_cents=10, paid_cents=60, reason="Thanks", note="The market fell silent.",
     )  # fmt: skip
     client, address = admin(batch), reverse("ledger", args=[batch.study.slug])
@@ -571,18 +574,17 @@ def test_a_link_that_can_be_none_is_not_withdrawn(admin, link):
 def test_result_files_come_in_through_the_page(admin):
     from django.core.files.uploadedfile import SimpleUploadedFile
 
-    from tests.annotation.transfer.test_mturk_csv import answered as filled
-    from tests.annotation.transfer.test_mturk_csv import exported, result_file
+    from tests.annotation.transfer.test_mturk_csv import exported, fill_in, result_file
 
     batch = make_batch(make_study(units=2), quota=1)
     client = admin(batch)
     assert b"Input.statement_1" in client.get(at("batch-csv", batch)).content
-    results = result_file([filled(row, "pn") for row in exported(batch)])
+    results = result_file([fill_in(row, "pn") for row in exported(batch)])
     client.post(at("batch-csv", batch), {"results": SimpleUploadedFile("r.csv", results)})
     assert Assignment.objects.counted().filter(task__batch=batch).count() == 1
-    bad = client.post(at("batch-csv", batch), {"results": SimpleUploadedFile("r.csv", b"nonsense")})
-    assert bad.status_code == 409
-    assert "Nothing was imported" in bad.content.decode()
+    refusal = client.post(at("batch-csv", batch), {"results": SimpleUploadedFile("r.csv", b"nonsense")})
+    assert refusal.status_code == 409
+    assert "Nothing was imported" in refusal.content.decode()
 
 
 def test_every_empty_page_says_what_to_do_first(admin):
@@ -608,10 +610,10 @@ def test_refused_names_come_back_and_links_can_be_copied_whole(admin, settings):
     assert "required>Ada\nGr&lt;ace</textarea>" in page
     assert 'value="9999"' in page
     assert not Submission.objects.exists()
-    said = client.post(at("crowd-links", batch), {"names": "Ada", "days": "7"}, follow=True).content.decode()
-    assert "1 link is ready." in said
+    page = client.post(at("crowd-links", batch), {"names": "Ada", "days": "7"}, follow=True).content.decode()
+    assert "1 link is ready." in page
     (link,) = links_of(batch)
-    assert f'value="{link.url}"' in said
+    assert f'value="{link.url}"' in page
 
 
 def test_a_batch_of_personal_links_is_not_said_to_stand_on_a_market(admin, settings):
@@ -629,5 +631,5 @@ def test_every_wrong_field_about_the_people_is_named_at_once():
     form = QueryDict("title=T&description=D&reward=0.20&approval=abc&approved=x&countries=Germany&custom=%7B")
     with pytest.raises(BadTerms) as refusal:
         read_terms(form)
-    for said in ("Approved work: “abc”", "Approved HITs: “x”", "“GERMANY” is not a country", "must be a list in JSON"):
-        assert said in str(refusal.value)
+    for words in ("Approved work: “abc”", "Approved HITs: “x”", "“GERMANY” is not a country", "must be a list in JSON"):
+        assert words in str(refusal.value)

@@ -43,9 +43,9 @@ def test_names_come_as_lines_or_as_csv_each_once():
 
 def test_a_person_has_one_link_however_often_one_is_asked_for(batch):
     first = make_links(batch, ["Ada", "Grace"])
-    again = make_links(batch, ["Grace", "Ada", "Edsger"])
-    assert [link.name for link in again] == ["Ada", "Edsger", "Grace"]
-    assert {link.url for link in first} < {link.url for link in again}
+    second = make_links(batch, ["Grace", "Ada", "Edsger"])
+    assert [link.name for link in second] == ["Ada", "Edsger", "Grace"]
+    assert {link.url for link in first} < {link.url for link in second}
     assert (Submission.objects.count(), Worker.objects.count(), Posting.objects.count()) == (3, 3, 1)
     assert first[0].pseudonym != "Ada"
 
@@ -60,14 +60,14 @@ def test_work_through_a_link_counts_at_once_and_outlives_the_link(batch, django_
     assert "no last step" in sentence(visitor.get(f"/w/t/{task.split('/')[3]}/finish/"))
     assert Assignment.objects.counted().count() == 1
     withdraw_link(batch, link.id)
-    gone = visitor.get(path(link))
-    assert (gone.status_code, "This link was withdrawn" in sentence(gone)) == (410, True)
+    withdrawn_page = visitor.get(path(link))
+    assert (withdrawn_page.status_code, "This link was withdrawn" in sentence(withdrawn_page)) == (410, True)
     assert visitor.get(task).status_code == 410
     assert Assignment.objects.counted().count() == 1
     [renewed] = make_links(batch, ["Ada"])
     assert "1 task" in sentence(visitor.get(path(renewed)))
     with django_assert_max_num_queries(1):
-        assert [(one.state, one.done) for one in links_of(batch)] == [("open", 1), ("withdrawn", 1)]
+        assert [(link.state, link.done) for link in links_of(batch)] == [("open", 1), ("withdrawn", 1)]
     with pytest.raises(Refused, match="withdrawn before"):
         withdraw_link(batch, link.id)
     assert not visitor.cookies
@@ -76,9 +76,9 @@ def test_work_through_a_link_counts_at_once_and_outlives_the_link(batch, django_
 def test_a_link_ends_and_a_new_one_can_be_had(batch):
     [link] = make_links(batch, ["Ada"], days=2)
     with clock.fixed(timezone.now() + timedelta(days=2, minutes=1)):
-        late = Client().get(path(link))
-        assert (late.status_code, "The time of this address is over" in sentence(late)) == (410, True)
-        assert [one.state for one in links_of(batch)] == ["expired"]
+        expired_page = Client().get(path(link))
+        assert (expired_page.status_code, "The time of this address is over" in sentence(expired_page)) == (410, True)
+        assert [link.state for link in links_of(batch)] == ["expired"]
         [renewed] = make_links(batch, ["Ada"], days=2)
         assert Client().get(path(renewed)).status_code == 200
     with pytest.raises(BadAnswers, match="from 1 to 365 days"):

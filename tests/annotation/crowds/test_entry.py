@@ -40,20 +40,20 @@ def constants(node: ast.AST) -> Iterator[str]:
 
 
 def is_of_a_market(path: Path) -> bool:
-    return any(part.removesuffix(".py").partition("_")[0] in MARKETS for part in path.parts)
+    return any(folder.removesuffix(".py").partition("_")[0] in MARKETS for folder in path.parts)
 
 
 def test_no_market_is_known_by_name_outside_its_own_files():
     paths = [path for path in HOUSE.rglob("*.py") if not is_of_a_market(path.relative_to(HOUSE))]
     assert len(paths) > 100
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in paths}
-    named = {
+    files = {
         f"{path.relative_to(HOUSE)}:{node.lineno}"
         for path, tree in trees.items()
         for node in ast.walk(tree)
         if set(constants(node)) & set(MARKETS)
     }
-    assert named == set()
+    assert files == set()
     deciding = re.compile(rf"{{%[^%]*== *[\"']({'|'.join(MARKETS)})[\"']")
     assert [path for path in HOUSE.rglob("*.html") if deciding.search(path.read_text(encoding="utf-8"))] == []
 
@@ -95,10 +95,11 @@ def test_a_worker_comes_in_looks_works_and_leaves_by_the_rules_of_a_market_of_on
     assert not Worker.objects.exists()
     task = browser.get(address, {"person": "Ada"}, follow=True)
     assert task.status_code == 200
-    turn = Submission.objects.get()
-    assert (turn.worker.external_id, turn.worker.crowd, turn.market_id) == ("Ada", "lab", f"{posting.pk}-Ada")
-    Submission.objects.update(saved_at=turn.started_at, receipt="AAAA-BBBB")
-    turn.assignments.update(state="submitted", submitted_at=turn.started_at)
+    submission = Submission.objects.get()
+    worker = submission.worker
+    assert (worker.external_id, worker.crowd, submission.market_id) == ("Ada", "lab", f"{posting.pk}-Ada")
+    Submission.objects.update(saved_at=submission.started_at, receipt="AAAA-BBBB")
+    submission.assignments.update(state="submitted", submitted_at=submission.started_at)
     end = browser.get(reverse("crowd-finish", args=[task.request["PATH_INFO"].split("/")[3]]))
     assert f'action="{ORIGIN}/take-back"' in end.content.decode()
 
@@ -115,7 +116,7 @@ def test_a_market_without_an_entry_lets_nobody_in(posting, monkeypatch):
 def test_the_addresses_of_the_markets_are_what_they_were(posting, settings):
     settings.SITE_URL = "https://site.example"
     assert MTurk().address(posting) == "https://site.example" + reverse("crowd-mturk", args=[posting.token])
-    who = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+    parameters = "PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
     start = "https://site.example" + reverse("crowd-prolific", args=[posting.token])
-    assert Prolific().address(posting) == f"{start}?{who}"
+    assert Prolific().address(posting) == f"{start}?{parameters}"
     assert posting_at(posting.token, "lab") == posting

@@ -9,7 +9,7 @@ from annotation.crowds.pay.approve import approve, bonus, reject, undo_rejection
 from annotation.crowds.settle import settle
 from annotation.models import Batch, Judgment, Posting, Submission
 from tests.annotation.crowds.conftest import make_crowd_batch
-from tests.annotation.crowds.crashes import check_books, filled, killed_at
+from tests.annotation.crowds.crashes import check_books, form_answers, killed_at
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres, pytest.mark.sqlite]
 
@@ -62,7 +62,7 @@ def worked_batch(desk, tasks: int, quota: int = 1) -> tuple[Batch, list[Submissi
     workers = desk.ask("workers", count=quota)
     for posting in batch.postings.select_related("task__batch__study"):
         for worker in workers:
-            desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers=filled(posting.task))
+            desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers=form_answers(posting.task))
     collect(batch)
     return batch, list(Submission.objects.filter(posting__batch=batch).order_by("pk"))
 
@@ -89,13 +89,13 @@ def test_collect(desk) -> None:
     batch = make_crowd_batch(documents=len(stops), quota=2, question="html")
     publish(batch)
     workers = desk.ask("workers", count=2)
-    for done, (point, posting) in enumerate(zip(stops, batch.postings.order_by("pk"), strict=True), start=1):
+    for n_collected, (point, posting) in enumerate(zip(stops, batch.postings.order_by("pk"), strict=True), start=1):
         for worker in workers:
-            desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers=filled(posting.task))
+            desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers=form_answers(posting.task))
         killed_at(point, lambda: collect(batch))
         assert settle(batch.study).differences == []
-        assert Submission.objects.filter(posting__batch=batch, state="submitted").count() == 2 * done, point
-        assert Judgment.objects.filter(assignment__task__batch=batch).count() == 4 * done, point
+        assert Submission.objects.filter(posting__batch=batch, state="submitted").count() == 2 * n_collected, point
+        assert Judgment.objects.filter(assignment__task__batch=batch).count() == 4 * n_collected, point
         assert collect(batch).new == 0
     check_books(batch, desk.books)
 
@@ -108,7 +108,7 @@ def test_approve(desk) -> None:
         killed_at(point, lambda pair=pair: approve(pair, None))
         settle(batch.study)
         approved = [key for key, state in desk.books["assignments"].items() if state == "Approved"]
-        assert sorted(approved) == sorted(one.market_id for one in submissions[: 2 * number + 2]), point
+        assert sorted(approved) == sorted(submission.market_id for submission in submissions[: 2 * number + 2]), point
         check_books(batch, desk.books, point)
         assert approve(pair, None).done == 0  # approved before, and refused with a sentence
     check_books(batch, desk.books)
@@ -118,30 +118,30 @@ def test_bonus(desk) -> None:
     stops = points("bonus")
     batch, submissions = worked_batch(desk, len(stops))
     for number, point in enumerate(stops):
-        one = submissions[number]
-        killed_at(point, lambda one=one: bonus(one, 25, "Well argued.", None))
+        submission = submissions[number]
+        killed_at(point, lambda submission=submission: bonus(submission, 25, "Well argued.", None))
         settle(batch.study)
         settle(batch.study)
-        paid = desk.books["bonuses"]
-        assert sorted(paid) == sorted([s.market_id, 25, "Well argued."] for s in submissions[: number + 1]), point
+        bonuses = desk.books["bonuses"]
+        assert sorted(bonuses) == sorted([s.market_id, 25, "Well argued."] for s in submissions[: number + 1]), point
         check_books(batch, desk.books, point)
 
 
 def test_reject_and_its_undoing(desk) -> None:
     stops = points("reject")
     batch, submissions = worked_batch(desk, len(stops) + 1)
-    for one, point in zip(submissions, stops, strict=False):
-        killed_at(point, lambda one=one: reject([one], "Not read.", None))
+    for submission, point in zip(submissions, stops, strict=False):
+        killed_at(point, lambda submission=submission: reject([submission], "Not read.", None))
         settle(batch.study)
-        one.refresh_from_db()
-        assert one.state == ("submitted" if point == "reject:begin" else "rejected"), point
+        submission.refresh_from_db()
+        assert submission.state == ("submitted" if point == "reject:begin" else "rejected"), point
         check_books(batch, desk.books, point)
-        reject([one], "Not read.", None)
-    for one, point in zip(submissions[:2], ["undo:written", "approve:answered"], strict=True):
-        killed_at(point, lambda one=one: undo_rejection(one, None))
+        reject([submission], "Not read.", None)
+    for submission, point in zip(submissions[:2], ["undo:written", "approve:answered"], strict=True):
+        killed_at(point, lambda submission=submission: undo_rejection(submission, None))
         settle(batch.study)
-        one.refresh_from_db()
-        assert one.state == "approved", point
+        submission.refresh_from_db()
+        assert submission.state == "approved", point
         check_books(batch, desk.books, point)
 
 
@@ -151,7 +151,7 @@ def test_top_up(desk) -> None:
     for places, point in enumerate(points("extend"), start=2):
         killed_at(point, lambda: top_up(batch, tasks, 1, None))
         settle(batch.study)
-        assert [one[2] for one in desk.books["hits"]] == [places, places], point
+        assert [hit[2] for hit in desk.books["hits"]] == [places, places], point
         check_books(batch, desk.books, point)
 
 
@@ -174,13 +174,13 @@ def test_a_day_later_the_tokens_are_forgotten_and_nothing_is_doubled(desk) -> No
     assert len(desk.books["hits"]) == 2
     [worker] = desk.ask("workers", count=1)
     posting = batch.postings.first()
-    desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers=filled(posting.task))
+    desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers=form_answers(posting.task))
     collect(batch)
-    one = Submission.objects.get(posting=posting)
-    killed_at("bonus:answered", lambda: bonus(one, 25, "Thanks.", None))
+    submission = Submission.objects.get(posting=posting)
+    killed_at("bonus:answered", lambda: bonus(submission, 25, "Thanks.", None))
     desk.ask("forget_tokens")
     settle(batch.study)
-    assert desk.books["bonuses"] == [[one.market_id, 25, "Thanks."]]
+    assert desk.books["bonuses"] == [[submission.market_id, 25, "Thanks."]]
     check_books(batch, desk.books)
 
 

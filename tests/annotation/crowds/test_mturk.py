@@ -10,7 +10,7 @@ from annotation.crowds.launch.close import pause, resume, top_up
 from annotation.crowds.launch.publish import publish
 from annotation.crowds.markets.mturk import MTurk
 from annotation.crowds.pay.approve import approve
-from annotation.crowds.seats.places import hold_place, open_turn, worker_of
+from annotation.crowds.seats.places import hold_place, open_submission, worker_of
 from annotation.crowds.terms import Terms, set_terms
 from annotation.crowds.worker.entry import posting_at
 from annotation.jobs import start_job
@@ -20,21 +20,21 @@ from annotation.models import Assignment, Batch, ExtractedUnit, Job, Judgment, P
 from annotation.protocols import of as protocol_of
 from annotation.studies.batches import create_batch
 from tests.annotation.crowds.conftest import TERMS, make_crowd_batch
-from tests.annotation.crowds.crashes import check_books, filled
+from tests.annotation.crowds.crashes import check_books, form_answers
 from tests.factories import make_study
 
 pytestmark = [pytest.mark.django_db]
 
 
 def work(desk, posting: Posting, worker: str, answers: dict[str, str] | None = None) -> str:
-    answers = filled(posting.task) if answers is None else answers
+    answers = form_answers(posting.task) if answers is None else answers
     return desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers=answers)
 
 
 def test_abstractive_summaries_pay_more(desk) -> None:
     study = make_study(documents=1, units=1)
-    other = System.objects.create(study=study, name="lead", group="ext")
-    Summary.objects.create(document=study.documents.get(), system=other, text="The first sentences.")
+    lead = System.objects.create(study=study, name="lead", group="ext")
+    Summary.objects.create(document=study.documents.get(), system=lead, text="The first sentences.")
     batch = create_batch(study, "pilot", "litepyramid", 1, crowd="mturk")
     set_terms(batch, Terms.parse({**TERMS, "reward_by_group": {"abs": 20, "ext": 15}}))
     publish(batch)
@@ -86,10 +86,10 @@ def test_a_form_carries_the_whole_task_and_its_answers_become_judgments(desk, pr
     assert "http" not in html.replace("http-equiv", "")  # nothing is loaded from anywhere
     [worker] = desk.ask("workers", count=1)
     work(desk, posting, worker, answers)
-    found = collect(batch)
-    assert (found.confirmed, found.unmatched) == (1, 0)
-    stored = ExtractedUnit if protocol == "scu" else Judgment
-    assert stored.objects.filter(assignment__submission__posting=posting).count() == len(
+    collected = collect(batch)
+    assert (collected.confirmed, collected.unmatched) == (1, 0)
+    model = ExtractedUnit if protocol == "scu" else Judgment
+    assert model.objects.filter(assignment__submission__posting=posting).count() == len(
         items or answers["units"].split("\n")
     )
 
@@ -100,30 +100,30 @@ def test_a_second_hit_of_the_same_task_gives_no_second_vote(desk) -> None:
     [worker] = desk.ask("workers", count=1)
     for posting in batch.postings.select_related("task__batch__study"):
         work(desk, posting, worker)
-    found = collect(batch)
-    assert (found.submissions, found.confirmed, found.unmatched) == (2, 1, 1)
+    collected = collect(batch)
+    assert (collected.submissions, collected.confirmed, collected.unmatched) == (2, 1, 1)
     assert Assignment.objects.filter(task__batch=batch).count() == 1
 
 
-def test_who_comes_under_a_workers_id_with_a_made_up_turn_takes_nothing_from_them(desk) -> None:
+def test_who_comes_under_a_workers_id_with_a_made_up_submission_takes_nothing_from_them(desk) -> None:
     batch = make_crowd_batch(documents=1, quota=1)
     publish(batch)
     posting = batch.postings.get()
     [worker] = desk.ask("workers", count=1)
     real = desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers={})
-    mine = enter_and_hold(posting, real, worker)
-    answers = {item.field: "1" for item in protocol_of(batch).items(mine)}
-    submit_judgments(mine.worker, mine.key, answers, "k")
+    assignment = enter_and_hold(posting, real, worker)
+    answers = {item.field: "1" for item in protocol_of(batch).items(assignment)}
+    submit_judgments(assignment.worker, assignment.key, answers, "k")
     enter_and_hold(posting, "MADE-UP", worker)
-    found = collect(batch)
-    assert (found.submissions, found.confirmed, found.unmatched) == (1, 1, 0)
-    mine.refresh_from_db()
-    assert (mine.submission.market_id, mine.state) == (real, "submitted")
+    collected = collect(batch)
+    assert (collected.submissions, collected.confirmed, collected.unmatched) == (1, 1, 0)
+    assignment.refresh_from_db()
+    assert (assignment.submission.market_id, assignment.state) == (real, "submitted")
 
 
 def enter_and_hold(posting, market_id: str, worker_id: str) -> Assignment:
     posting = posting_at(posting.token, "mturk")
-    return hold_place(open_turn(posting, market_id, worker_of(posting, worker_id)), posting.task)
+    return hold_place(open_submission(posting, market_id, worker_of(posting, worker_id)), posting.task)
 
 
 def test_a_pause_keeps_the_promises_and_a_resume_opens_again(desk) -> None:
@@ -140,9 +140,9 @@ def test_a_top_up_extends_the_hit_or_puts_up_another_one(desk) -> None:
     batch = make_crowd_batch(documents=1, quota=8)
     publish(batch)
     assert top_up(batch, None, 1, None).cents == 12
-    assert [one[2] for one in desk.books["hits"]] == [9]
+    assert [hit[2] for hit in desk.books["hits"]] == [9]
     top_up(batch, None, 2, None)  # nine can't become eleven: that is refused by the API, and dearer
-    assert [one[2] for one in desk.books["hits"]] == [9, 2]
+    assert [hit[2] for hit in desk.books["hits"]] == [9, 2]
     assert batch.tasks.get().quota == 11
     check_books(batch, desk.books)
 
@@ -151,16 +151,16 @@ def test_blocks_and_messages_reach_the_market(desk) -> None:
     batch = make_crowd_batch(documents=2, quota=2, question="html")
     publish(batch)
     worker, stranger = desk.ask("workers", count=2)
-    first, other = batch.postings.order_by("pk")
+    first, second = batch.postings.order_by("pk")
     work(desk, first, worker)
     collect(batch)
     approve([Submission.objects.get()], None)  # the market passes messages on to people whose work one has judged
-    known = Submission.objects.get().worker
+    row = Submission.objects.get().worker
     batch.study.workers.create(crowd="mturk", external_id=stranger, pseudonym="w-x")
-    MTurk().block(known, "Every answer was the same.")
+    MTurk().block(row, "Every answer was the same.")
     with pytest.raises(AssertionError, match="Blocked"):
-        desk.ask("accept", hit_id=other.market_id, worker_id=worker)
-    MTurk().unblock(known)
+        desk.ask("accept", hit_id=second.market_id, worker_id=worker)
+    MTurk().unblock(row)
     missed = MTurk().message(list(batch.study.workers.order_by("pk")), "Thank you", "The study is over.")
     assert list(missed) == [stranger]
 
@@ -188,19 +188,19 @@ def test_the_same_as_background_jobs(desk, django_capture_on_commit_callbacks) -
     batch = make_crowd_batch(documents=2, quota=1, question="html")
     [worker] = desk.ask("workers", count=1)
 
-    def done(kind: str, **options) -> str:
+    def message_of(kind: str, **options) -> str:
         with django_capture_on_commit_callbacks(execute=True):
             job = start_job(batch.study, kind, {"batch": batch.pk, **options}, None)
         job.refresh_from_db()
         assert job.state == Job.State.DONE, job.message
         return job.message
 
-    assert "2 postings were put up" in done("publish")
+    assert "2 postings were put up" in message_of("publish")
     for posting in batch.postings.select_related("task__batch__study"):
         work(desk, posting, worker)
-    assert "2 submissions" in done("collect")
+    assert "2 submissions" in message_of("collect")
     keys = list(Submission.objects.filter(posting__batch=batch).values_list("pk", flat=True))
-    assert "2 approved" in done("approve", submissions=keys)
-    assert "0 open lines" in done("settle")
-    assert "2 postings were taken down" in done("close")
+    assert "2 approved" in message_of("approve", submissions=keys)
+    assert "0 open lines" in message_of("settle")
+    assert "2 postings were taken down" in message_of("close")
     assert desk.books["paid"] == 20

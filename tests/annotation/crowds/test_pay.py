@@ -7,23 +7,17 @@ from annotation.crowds.launch.close import close, expire
 from annotation.crowds.launch.publish import publish
 from annotation.crowds.pay.approve import approve, bonus, reject, undo_rejection
 from annotation.crowds.settle import settle
-from annotation.judging.html_form import form_twin
 from annotation.models import Batch, Judgment, Submission
-from annotation.protocols import of as protocol_of
 from tests.annotation.crowds.conftest import make_crowd_batch
+from tests.annotation.crowds.crashes import form_answers
 
 pytestmark = [pytest.mark.django_db]
-
-
-def filled(task, value: str = "1") -> dict[str, str]:
-    """A form of this task with the same answer everywhere."""
-    return {item.field: value for item in protocol_of(task.batch).items(form_twin(task))}
 
 
 def work_all(desk, batch: Batch, workers: list[str]) -> None:
     for posting in batch.postings.select_related("task__batch__study"):
         for worker in workers:
-            desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers=filled(posting.task))
+            desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers=form_answers(posting.task))
 
 
 def committed(batch: Batch) -> int:
@@ -36,8 +30,8 @@ def test_a_batch_from_launch_to_close_balances_with_the_market(desk) -> None:
     publish(batch)
     anna, ben = desk.ask("workers", count=2)
     work_all(desk, batch, [anna, ben])
-    found = collect(batch)
-    assert (found.submissions, found.new, found.confirmed, found.unmatched) == (4, 4, 4, 0)
+    collected = collect(batch)
+    assert (collected.submissions, collected.new, collected.confirmed, collected.unmatched) == (4, 4, 4, 0)
     assert Judgment.objects.filter(assignment__task__batch=batch).count() == 4 * 2  # each with two units
     first, second, third, fourth = Submission.objects.filter(posting__batch=batch).order_by("pk")
     assert approve([first, second], None).done == 2

@@ -22,16 +22,21 @@ def test_twelve_market_workers_at_three_places():
     )
 
     def take_part(number: int) -> None:
-        turn = places.open_turn(posting, f"A{number}", places.worker_of(posting, f"W{number}"))
+        submission = places.open_submission(posting, f"A{number}", places.worker_of(posting, f"W{number}"))
         try:
-            mine = places.hold_place(turn, posting.task)
+            assignment = places.hold_place(submission, posting.task)
         except NoTaskLeft:
             return  # three were confirmed before this one came
-        save_draft(mine.worker, mine.key, [])
-        submit_judgments(mine.worker, mine.key, {item.field: "1" for item in of(batch).items(mine)}, f"key {number}")
+        save_draft(assignment.worker, assignment.key, [])
+        submit_judgments(
+            assignment.worker,
+            assignment.key,
+            {item.field: "1" for item in of(batch).items(assignment)},
+            f"key {number}",
+        )
         if number < QUOTA:  # what the market has room for
-            Submission.objects.filter(pk=turn.pk).update(state="submitted")
-            places.confirm(turn)
+            Submission.objects.filter(pk=submission.pk).update(state="submitted")
+            places.confirm(submission)
 
     assert _all_at_once(take_part, range(WORKERS)) == []
     assert Task.objects.get().live <= QUOTA

@@ -69,7 +69,7 @@ def killed_at(point: str, work) -> None:
     assert os.WTERMSIG(status) == signal.SIGKILL
 
 
-def later():
+def two_minutes_on():
     """Two minutes on: no call can still be under way."""
     return clock.fixed(clock.now() + timedelta(minutes=2))
 
@@ -90,12 +90,12 @@ def handed_in(server, batch: Batch) -> Submission:
 def test_publish(server, point):
     batch = make_sittings()
     killed_at(point, lambda: publish(batch))
-    with later():
+    with two_minutes_on():
         settle(batch.study)
         batch.refresh_from_db()
         publish(batch)
         settle(batch.study)
-    assert [one["status"] for one in server.contract.studies.values()] == ["ACTIVE"]
+    assert [study["status"] for study in server.contract.studies.values()] == ["ACTIVE"]
     assert server.contract.balance == 100_00 - 2 * 100
     assert money_of(batch) == (2 * PLACE, 0)
     assert Posting.objects.get().state == "open"
@@ -103,17 +103,17 @@ def test_publish(server, point):
 
 
 @pytest.mark.parametrize(
-    "how", [{"status": 0}, {"status": 0, "after": True}, {"status": 500}, {"status": 429, "times": 9}]
+    "failure", [{"status": 0}, {"status": 0, "after": True}, {"status": 500}, {"status": 429, "times": 9}]
 )
-def test_a_market_that_fails_while_publishing_is_asked_again_without_doubling_anything(server, how):
+def test_a_market_that_fails_while_publishing_is_asked_again_without_doubling_anything(server, failure):
     batch = make_sittings()
-    server.fail("POST", "/studies/", **how)
+    server.fail("POST", "/studies/", **failure)
     with pytest.raises(MarketUnreachable):
         publish(batch)
     server.contract.failures.clear()
-    with later():
+    with two_minutes_on():
         settle(batch.study)
-    assert [one["status"] for one in server.contract.studies.values()] == ["ACTIVE"]
+    assert [study["status"] for study in server.contract.studies.values()] == ["ACTIVE"]
     assert money_of(batch) == (2 * PLACE, 0)
 
 
@@ -123,66 +123,66 @@ def test_a_market_that_fails_while_publishing_is_asked_again_without_doubling_an
 def test_approve(server, point):
     batch = make_sittings()
     publish(batch)
-    mine = handed_in(server, batch)
-    killed_at(point, lambda: approve([mine], None))
-    with later():
+    submission = handed_in(server, batch)
+    killed_at(point, lambda: approve([submission], None))
+    with two_minutes_on():
         settle(batch.study)
         settle(batch.study)
-    mine.refresh_from_db()
-    assert (mine.state, server.contract.submissions[mine.market_id]["status"]) == ("approved", "APPROVED")
+    submission.refresh_from_db()
+    assert (submission.state, server.contract.submissions[submission.market_id]["status"]) == ("approved", "APPROVED")
     assert money_of(batch) == (PLACE, PLACE)
 
 
 @pytest.mark.postgres
 @pytest.mark.sqlite
 @pytest.mark.parametrize(
-    ("point", "paid"), [("bonus:written", 1), ("bonus:called", 0), ("bonus:answered", 1), ("bonus:kept", 1)]
+    ("point", "n_paid"), [("bonus:written", 1), ("bonus:called", 0), ("bonus:answered", 1), ("bonus:kept", 1)]
 )
-def test_bonus(server, point, paid):
+def test_bonus(server, point, n_paid):
     """Not called yet: it is paid. Called, and nobody knows: it waits for a person, and counts as spent until then."""
     batch = make_sittings()
     publish(batch)
-    mine = handed_in(server, batch)
-    killed_at(point, lambda: bonus(mine, 200, "Careful work", None))
+    submission = handed_in(server, batch)
+    killed_at(point, lambda: bonus(submission, 200, "Careful work", None))
     for _ in range(2):
-        with later():
+        with two_minutes_on():
             report = settle(batch.study)
-    assert len(server.contract.submissions[mine.market_id]["bonus_payments"]) == paid
+    assert len(server.contract.submissions[submission.market_id]["bonus_payments"]) == n_paid
     line = Entry.objects.get(kind="bonus")
     doubtful = point in ("bonus:called", "bonus:answered")
     assert line.state == ("doubtful" if doubtful else "settled")
-    assert [one.pk for one in report.doubtful] == ([line.pk] if doubtful else [])
+    assert [entry.pk for entry in report.doubtful] == ([line.pk] if doubtful else [])
     assert money_of(batch) == (2 * PLACE, 200 + 86)
     if doubtful:
         with pytest.raises(Refused, match="Nobody knows whether this bonus was paid"):
-            bonus(mine, 200, "Careful work", None)
-        decide(line, bool(paid), None, "looked on the market")
-        assert money_of(batch) == (2 * PLACE, 286 if paid else 0)
+            bonus(submission, 200, "Careful work", None)
+        decide(line, bool(n_paid), None, "looked on the market")
+        assert money_of(batch) == (2 * PLACE, 286 if n_paid else 0)
 
 
 def test_a_bonus_whose_answer_was_lost_waits_for_a_person(server):
     batch = make_sittings()
     publish(batch)
-    mine = handed_in(server, batch)
+    submission = handed_in(server, batch)
     server.fail("POST", "/bulk-bonus-payments/\\w+/pay/", after=True)
-    outcome = bonus(mine, 200, "Careful work", None)
+    outcome = bonus(submission, 200, "Careful work", None)
     assert outcome.done == 0
     assert Entry.objects.get(kind="bonus").state == "doubtful"
-    with later():
+    with two_minutes_on():
         settle(batch.study)
-    assert server.contract.submissions[mine.market_id]["bonus_payments"] == [200]
+    assert server.contract.submissions[submission.market_id]["bonus_payments"] == [200]
 
 
 def test_a_rejection_goes_through_with_a_long_reason_and_not_with_a_short_one(server):
     batch = make_sittings()
     publish(batch)
-    mine = handed_in(server, batch)
-    short = reject([mine], "Too fast.", None)
-    assert short.done == 0
-    assert "at least 100 characters" in str(short.refused[0][1])
-    assert reject([mine], LONG, None).done == 1
-    mine.refresh_from_db()
-    assert (mine.state, server.contract.submissions[mine.market_id]["status"]) == ("rejected", "REJECTED")
+    submission = handed_in(server, batch)
+    outcome = reject([submission], "Too fast.", None)
+    assert outcome.done == 0
+    assert "at least 100 characters" in str(outcome.refused[0][1])
+    assert reject([submission], LONG, None).done == 1
+    submission.refresh_from_db()
+    assert (submission.state, server.contract.submissions[submission.market_id]["status"]) == ("rejected", "REJECTED")
 
 
 def test_collecting_goes_on_after_a_fault_and_over_all_pages(server):

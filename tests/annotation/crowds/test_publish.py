@@ -11,9 +11,9 @@ pytestmark = [pytest.mark.django_db]
 
 def test_every_task_stands_once_and_its_price_is_promised(desk) -> None:
     batch = make_crowd_batch(documents=3, quota=2)
-    done = publish(batch)
+    published = publish(batch)
     # 3 tasks × 2 places × (10 + 2 cents)
-    assert (done.postings, done.already, done.cents) == (3, 0, 72)
+    assert (published.postings, published.already, published.cents) == (3, 0, 72)
     books = desk.books
     assert [places for _token, _hit, places, _status in books["hits"]] == [2, 2, 2]
     assert books["held"] == 72
@@ -26,6 +26,6 @@ def test_every_task_stands_once_and_its_price_is_promised(desk) -> None:
 def test_publishing_again_changes_nothing(desk) -> None:
     batch = make_crowd_batch()
     publish(batch)
-    again = publish(batch)
-    assert (again.postings, again.already, again.cents) == (0, 2, 0)
+    published = publish(batch)
+    assert (published.postings, published.already, published.cents) == (0, 2, 0)
     assert len(desk.books["hits"]) == 2

@@ -18,7 +18,7 @@ from tests.factories import make_worker
 pytestmark = [pytest.mark.django_db]
 
 
-def asked(batch: Batch):
+def quote_of(batch: Batch):
     return quote(batch, terms_of(batch))
 
 
@@ -32,46 +32,46 @@ def untouched(batch: Batch, desk) -> None:
 
 
 def test_reward_fee_and_total(desk) -> None:
-    found = asked(make_crowd_batch(documents=3, quota=4, reward_cents=15))
+    price = quote_of(make_crowd_batch(documents=3, quota=4, reward_cents=15))
     # 12 places × 15 cents; 20 % of 15 is 3 cents for each
-    assert (found.postings, found.places) == (3, 12)
-    assert (found.reward_cents, found.fee_cents, found.total_cents) == (180, 36, 216)
-    assert found.balance_cents == 1_000_00
-    assert found.problems == []
+    assert (price.postings, price.places) == (3, 12)
+    assert (price.reward_cents, price.fee_cents, price.total_cents) == (180, 36, 216)
+    assert price.balance_cents == 1_000_00
+    assert price.problems == []
 
 
 @pytest.mark.parametrize(
-    ("places", "parts"), [(9, [9]), (10, [9, 1]), (18, [9, 9]), (20, [9, 9, 2])], ids=lambda value: str(value)
+    ("places", "sizes"), [(9, [9]), (10, [9, 1]), (18, [9, 9]), (20, [9, 9, 2])], ids=lambda value: str(value)
 )
-def test_ten_places_are_cheaper_as_nine_and_one(desk, places, parts) -> None:
+def test_ten_places_are_cheaper_as_nine_and_one(desk, places, sizes) -> None:
     batch = make_crowd_batch(documents=1, quota=places, reward_cents=50)
-    assert asked(batch).fee_cents == places * 10  # 20 %, never 40 %
+    assert quote_of(batch).fee_cents == places * 10  # 20 %, never 40 %
     publish(batch)
-    assert sorted(batch.postings.values_list("places", flat=True), reverse=True) == parts
+    assert sorted(batch.postings.values_list("places", flat=True), reverse=True) == sizes
 
 
 def test_a_fee_of_one_cent_either_way_is_not_split(desk) -> None:
-    assert asked(make_crowd_batch(documents=1, quota=12, reward_cents=2)).postings == 1
+    assert quote_of(make_crowd_batch(documents=1, quota=12, reward_cents=2)).postings == 1
 
 
 def test_masters_cost_five_percent_more(desk) -> None:
     masters = [{"QualificationTypeId": "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", "Comparator": "Exists"}]
-    assert asked(make_crowd_batch(documents=1, quota=1, reward_cents=100, requirements=masters)).fee_cents == 25
+    assert quote_of(make_crowd_batch(documents=1, quota=1, reward_cents=100, requirements=masters)).fee_cents == 25
 
 
 def test_the_wage_follows_the_pilots_active_time(desk) -> None:
     batch = make_crowd_batch(documents=1, quota=3, reward_cents=10, minutes=1)
-    assert asked(batch).hourly_cents == 600  # the estimate: 10 cents a minute
+    assert quote_of(batch).hourly_cents == 600  # the estimate: 10 cents a minute
     task, study = Task.objects.get(batch=batch), batch.study
     for seconds in (60, 120, 900):
         signals = {"loads": {"abcd": {"active": seconds}}}
         Assignment.objects.create(task=task, worker=make_worker(study), state="submitted", signals=signals)
     study.minimum_wage_cents = 725
     study.save()
-    found = asked(batch)
-    assert found.hourly_cents == 300  # the median of 120 s
-    assert "3 answers" in found.wage_source
-    assert "below the study's minimum wage of 7.25" in found.warnings[0]
+    price = quote_of(batch)
+    assert price.hourly_cents == 300  # the median of 120 s
+    assert "3 answers" in price.wage_source
+    assert "below the study's minimum wage of 7.25" in price.warnings[0]
 
 
 def test_a_launch_over_the_budget_is_refused(desk) -> None:
@@ -85,7 +85,7 @@ def test_a_launch_over_the_budget_is_refused(desk) -> None:
 def test_the_database_refuses_it_too(desk, monkeypatch) -> None:
     batch = make_crowd_batch(documents=2, quota=1)
     set_budget(batch.study, 23)
-    monkeypatch.setattr("annotation.crowds.launch.publish.refuse_problems", lambda found: None)
+    monkeypatch.setattr("annotation.crowds.launch.publish.refuse_problems", lambda offer: None)
     with pytest.raises(OverBudget, match="Nothing was spent"):
         publish(batch)
     untouched(batch, desk)
@@ -101,7 +101,7 @@ def test_a_balance_that_is_too_low_is_refused(desk) -> None:
 
 def test_when_the_balance_runs_out_in_mid_batch_the_rest_is_not_promised(desk, monkeypatch) -> None:
     batch = make_crowd_batch(documents=3, quota=1, reward_cents=400_00)
-    monkeypatch.setattr("annotation.crowds.launch.publish.refuse_problems", lambda found: None)
+    monkeypatch.setattr("annotation.crowds.launch.publish.refuse_problems", lambda offer: None)
     with pytest.raises(MarketRefused, match="2 postings stand, 1 are not up"):
         publish(batch)
     batch.study.refresh_from_db()
@@ -142,7 +142,7 @@ def test_an_endpoint_that_is_not_allowed_is_not_called(desk, settings, url) -> N
 
 def test_a_wrong_key_is_said_to_be_one(desk, settings) -> None:
     settings.MTURK_SECRET_ACCESS_KEY = "x" * 40
-    [problem] = asked(make_crowd_batch()).problems
+    [problem] = quote_of(make_crowd_batch()).problems
     assert "does not accept the access key" in problem
 
 
@@ -152,19 +152,19 @@ def test_paying_what_is_not_submitted_is_refused(desk) -> None:
     posting = batch.postings.get()
     [worker] = desk.ask("workers", count=1)
     market_id = desk.ask("accept", hit_id=posting.market_id, worker_id=worker)
-    turn = Submission.objects.create(
+    submission = Submission.objects.create(
         posting=posting,
         market_id=market_id,
         worker=batch.study.workers.create(crowd="mturk", external_id=worker, pseudonym="w-1"),
     )
-    [(_one, sentence)] = approve([turn], None).refused
+    [(_one, sentence)] = approve([submission], None).refused
     assert "not submitted yet" in sentence
     with pytest.raises(Refused, match="once the work is submitted"):
-        bonus(turn, 100, "Thanks.", None)
-    Submission.objects.filter(pk=turn.pk).update(state="submitted")  # were we wrong about it, the market says no
-    [(_one, sentence)] = approve([turn], None).refused
+        bonus(submission, 100, "Thanks.", None)
+    Submission.objects.filter(pk=submission.pk).update(state="submitted")  # were we wrong about it, the market says no
+    [(_one, sentence)] = approve([submission], None).refused
     assert "The market says" in sentence
-    [(_one, sentence)] = bonus(turn, 100, "Thanks.", None).refused
+    [(_one, sentence)] = bonus(submission, 100, "Thanks.", None).refused
     assert "The market says" in sentence
     assert (desk.books["paid"], desk.books["bonuses"]) == (0, [])
     batch.study.refresh_from_db()
@@ -194,11 +194,11 @@ def test_the_same_bonus_is_paid_once(desk) -> None:
     [worker] = desk.ask("workers", count=1)
     desk.ask("work", hit_id=batch.postings.get().market_id, worker_id=worker, answers={"x": "1"})
     collect(batch)
-    one = Submission.objects.get()
-    assert bonus(one, 25, "Thanks.", None).done == 1
+    submission = Submission.objects.get()
+    assert bonus(submission, 25, "Thanks.", None).done == 1
     with pytest.raises(Refused, match="paid before"):
-        bonus(one, 25, "Thanks.", None)
-    assert bonus(one, 25, "For the second remark.", None).done == 1
+        bonus(submission, 25, "Thanks.", None)
+    assert bonus(submission, 25, "For the second remark.", None).done == 1
     assert len(desk.books["bonuses"]) == 2
 
 

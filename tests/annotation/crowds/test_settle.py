@@ -15,7 +15,7 @@ from annotation.crowds.settle import decide, settle
 from annotation.crowds.terms import Terms, set_terms
 from annotation.models import Batch, Entry, Submission
 from tests.annotation.crowds.conftest import TERMS, make_crowd_batch
-from tests.annotation.crowds.crashes import check_books, filled
+from tests.annotation.crowds.crashes import check_books, form_answers
 from tests.annotation.crowds.faulty_proxy import FAULTS, FaultyProxy
 from tests.contract.prolific_server import PROJECT, TOKEN, WORKSPACE, ProlificServer
 from tests.factories import make_batch, make_study
@@ -53,24 +53,25 @@ def test_without_retries_settle_finishes_what_the_market_left_unclear(proxy, des
     check_books(batch, desk.books)
     posting = batch.postings.get()
     [worker] = desk.ask("workers", count=1)
-    desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers=filled(posting.task))
+    desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers=form_answers(posting.task))
     proxy.fail("ListAssignmentsForHIT", fault)
     with pytest.raises(MarketUnreachable):
         collect(batch)
     collect(batch)
-    one = Submission.objects.get(posting=posting)
+    submission = Submission.objects.get(posting=posting)
     proxy.fail("SendBonus", fault)
-    paid = bonus(one, 30, "Thanks.", None)
+    bonus_outcome = bonus(submission, 30, "Thanks.", None)
     proxy.fail("ApproveAssignment", fault)
-    approved = approve([one], None)
+    approval_outcome = approve([submission], None)
     # Half of an answer that says nothing but "done" is enough: nothing is left unclear then.
     unclear = 0 if fault == "half" else 2
-    assert [("settle" in sentence) for _one, sentence in paid.refused + approved.refused] == [True] * unclear
+    refusals = bonus_outcome.refused + approval_outcome.refused
+    assert [("settle" in sentence) for _submission, sentence in refusals] == [True] * unclear
     report = settle(batch.study)
     assert (report.finished, report.failed, report.differences) == (unclear, 0, [])
     check_books(batch, desk.books)
-    assert desk.books["bonuses"] == [[one.market_id, 30, "Thanks."]]
-    assert desk.books["assignments"] == {one.market_id: "Approved"}
+    assert desk.books["bonuses"] == [[submission.market_id, 30, "Thanks."]]
+    assert desk.books["assignments"] == {submission.market_id: "Approved"}
     assert len(proxy.met) == 4, "a fault was not met, so it was not tested"
 
 
@@ -100,14 +101,14 @@ def test_what_only_the_market_knows_is_told(desk) -> None:
     publish(batch)
     posting = batch.postings.get()
     [worker] = desk.ask("workers", count=1)
-    desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers=filled(posting.task))
+    desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers=form_answers(posting.task))
     collect(batch)
-    one = Submission.objects.get(posting=posting)
-    bonus(one, 30, "Thanks.", None)
+    submission = Submission.objects.get(posting=posting)
+    bonus(submission, 30, "Thanks.", None)
     Entry.objects.filter(kind="bonus").delete()
     [difference] = settle(batch.study).differences
     assert "bonus of 0.30 USD for" in difference
-    assert one.market_id in difference
+    assert submission.market_id in difference
 
 
 def test_what_the_market_approves_by_itself_is_booked_once(desk) -> None:
@@ -115,7 +116,7 @@ def test_what_the_market_approves_by_itself_is_booked_once(desk) -> None:
     publish(batch)
     posting = batch.postings.get()
     [worker] = desk.ask("workers", count=1)
-    desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers=filled(posting.task))
+    desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers=form_answers(posting.task))
     for _ in range(2):
         settle(batch.study)
         check_books(batch, desk.books)
@@ -157,7 +158,7 @@ def handed_in(server, batch: Batch) -> Submission:
     return Submission.objects.get(market_id=session)
 
 
-def later():
+def five_minutes_on():
     """When nothing can be under way any more."""
     return clock.fixed(timezone.now() + timedelta(minutes=5))
 
@@ -172,46 +173,47 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize("how", BROKEN, ids=lambda how: "-".join(map(str, how.values())))
-def test_prolific_publishes_one_study_whatever_goes_wrong(prolific, how) -> None:
+@pytest.mark.parametrize("failure", BROKEN, ids=lambda failure: "-".join(map(str, failure.values())))
+def test_prolific_publishes_one_study_whatever_goes_wrong(prolific, failure) -> None:
     for path in ("/studies/", r"/studies/\w+/transition/"):
         prolific.contract.failures.clear()
         batch = prolific_batch()
-        prolific.fail("POST", path, **how)
+        prolific.fail("POST", path, **failure)
         with pytest.raises(MarketUnreachable):
             publish(batch)
         prolific.contract.failures.clear()
-        with later():
+        with five_minutes_on():
             settle(batch.study)
-        mine = [one for one in prolific.contract.studies.values() if one["internal_name"] == batch.postings.get().token]
-        assert [one["status"] for one in mine] == ["ACTIVE"], (path, how)
+        token, studies = batch.postings.get().token, prolific.contract.studies.values()
+        statuses = [study["status"] for study in studies if study["internal_name"] == token]
+        assert statuses == ["ACTIVE"], (path, failure)
         assert not batch.entries.exclude(state="settled").exists()
 
 
-@pytest.mark.parametrize("how", BROKEN[1:], ids=lambda how: "-".join(map(str, how.values())))
-def test_prolifics_bonus_waits_for_a_person_when_nobody_can_tell(prolific, how) -> None:
+@pytest.mark.parametrize("failure", BROKEN[1:], ids=lambda failure: "-".join(map(str, failure.values())))
+def test_prolifics_bonus_waits_for_a_person_when_nobody_can_tell(prolific, failure) -> None:
     batch = prolific_batch()
     publish(batch)
-    one = handed_in(prolific, batch)
-    prolific.fail("POST", r"/submissions/\w+/transition/", **how)
-    approve([one], None)
-    prolific.fail("POST", r"/bulk-bonus-payments/\w+/pay/", **how)
-    outcome = bonus(one, 50, "Thanks.", None)
+    submission = handed_in(prolific, batch)
+    prolific.fail("POST", r"/submissions/\w+/transition/", **failure)
+    approve([submission], None)
+    prolific.fail("POST", r"/bulk-bonus-payments/\w+/pay/", **failure)
+    outcome = bonus(submission, 50, "Thanks.", None)
     assert outcome.done == 0
-    with later():
+    with five_minutes_on():
         report = settle(batch.study)
     assert [entry.kind for entry in report.doubtful] == ["bonus"]
-    paid = prolific.contract.submissions[one.market_id]["bonus_payments"]
-    assert len(paid) <= 1, "it was paid twice"
-    assert prolific.contract.submissions[one.market_id]["status"] == "APPROVED"
+    payments = prolific.contract.submissions[submission.market_id]["bonus_payments"]
+    assert len(payments) <= 1, "it was paid twice"
+    assert prolific.contract.submissions[submission.market_id]["status"] == "APPROVED"
     with pytest.raises(Refused, match="Nobody knows"):
-        bonus(one, 50, "Thanks.", None)
-    decide(report.doubtful[0], bool(paid), None, "looked on the submission's page")
-    with later():
+        bonus(submission, 50, "Thanks.", None)
+    decide(report.doubtful[0], bool(payments), None, "looked on the submission's page")
+    with five_minutes_on():
         assert settle(batch.study).doubtful == []
-    if not paid:  # said to be unpaid, it can be asked for again
-        assert bonus(one, 50, "Thanks.", None).done == 1
-    assert prolific.contract.submissions[one.market_id]["bonus_payments"] == [50]
+    if not payments:  # said to be unpaid, it can be asked for again
+        assert bonus(submission, 50, "Thanks.", None).done == 1
+    assert prolific.contract.submissions[submission.market_id]["bonus_payments"] == [50]
 
 
 class Killed(BaseException):
@@ -221,7 +223,7 @@ class Killed(BaseException):
 def test_a_kill_during_prolifics_bonus_pays_at_most_once(prolific, monkeypatch) -> None:
     batch = prolific_batch()
     publish(batch)
-    one = handed_in(prolific, batch)
+    submission = handed_in(prolific, batch)
     for number, place in enumerate(["bonus:written", "bonus:called", "bonus:answered"]):
 
         def stop(name: str, place: str = place) -> None:
@@ -230,10 +232,10 @@ def test_a_kill_during_prolifics_bonus_pays_at_most_once(prolific, monkeypatch) 
 
         monkeypatch.setattr("annotation.crowds.pay.bonus.point", stop)
         with pytest.raises(Killed):
-            bonus(one, 50 + number, "Thanks.", None)
+            bonus(submission, 50 + number, "Thanks.", None)
     monkeypatch.setattr("annotation.crowds.pay.bonus.point", lambda name: None)
-    with later():
+    with five_minutes_on():
         report = settle(batch.study)
     # Written and not called: paid now. Called: nobody knows, though the last of the two was paid.
-    assert sorted(prolific.contract.submissions[one.market_id]["bonus_payments"]) == [50, 52]
+    assert sorted(prolific.contract.submissions[submission.market_id]["bonus_payments"]) == [50, 52]
     assert sorted(entry.reward_cents for entry in report.doubtful) == [51, 52]

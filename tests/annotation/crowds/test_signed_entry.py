@@ -28,8 +28,8 @@ class Browser:
         self.worker_id = desk.ask("account", name=name, password=PASSWORD)
         form = self.get("/sign-in/")
         token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', form)[1]
-        given = {"csrfmiddlewaretoken": token, "username": name, "password": PASSWORD}
-        self.opener.open(f"{desk.market.url}/sign-in/", urlencode(given).encode()).read()
+        fields = {"csrfmiddlewaretoken": token, "username": name, "password": PASSWORD}
+        self.opener.open(f"{desk.market.url}/sign-in/", urlencode(fields).encode()).read()
 
     def get(self, path: str) -> str:
         return self.opener.open(self.desk.market.url + path).read().decode()
@@ -50,7 +50,7 @@ def wanda(site):
     return Browser(site, f"wanda{Worker.objects.count()}-{site.requester}")
 
 
-def posted(documents: int = 1):
+def make_postings(documents: int = 1):
     batch = make_crowd_batch(documents=documents, quota=1)
     publish(batch)
     return list(batch.postings.order_by("pk"))
@@ -58,16 +58,16 @@ def posted(documents: int = 1):
 
 def accepted(worker: Browser, posting) -> str:
     """The frame's address once the HIT is taken."""
-    taken = worker.desk.ask("accept", hit_id=posting.market_id, worker_id=worker.worker_id)
-    return worker.frame(f"/work/{taken}/")
+    assignment_id = worker.desk.ask("accept", hit_id=posting.market_id, worker_id=worker.worker_id)
+    return worker.frame(f"/work/{assignment_id}/")
 
 
 def visit(address: str):
-    found = urlsplit(address)
-    return Client().get(f"{found.path}?{found.query}")
+    url = urlsplit(address)
+    return Client().get(f"{url.path}?{url.query}")
 
 
-def changed(address: str, **values: str) -> str:
+def address_with(address: str, **values: str) -> str:
     """The address with other values; None takes one out."""
     pairs = [(name, values.pop(name, value)) for name, value in parse_qsl(urlsplit(address).query)]
     return f"{address.partition('?')[0]}?{urlencode([pair for pair in pairs if pair[1] is not None])}"
@@ -76,16 +76,16 @@ def changed(address: str, **values: str) -> str:
 def turned_away(address: str) -> None:
     answer = visit(address)
     assert answer.status_code == 403
-    shown = " ".join(re.sub(r"<[^>]+>", " ", answer.content.decode()).split())
-    assert "Nothing shows that the market itself sent you" in shown
-    assert "Open the task again from your work on the market's own pages" in unescape(shown)
+    text = " ".join(re.sub(r"<[^>]+>", " ", answer.content.decode()).split())
+    assert "Nothing shows that the market itself sent you" in text
+    assert "Open the task again from your work on the market's own pages" in unescape(text)
     assert not Worker.objects.exists()
     assert not Submission.objects.exists()
     assert not Assignment.objects.exists()
 
 
 def test_the_worker_whom_the_market_sends_comes_in_and_a_preview_tells_nobody(wanda):
-    [posting] = posted()
+    [posting] = make_postings()
     preview = wanda.frame(f"/hits/{posting.market_id}/")
     assert not {"signature", "workerId"} & set(parse_qs(urlsplit(preview).query))
     assert "This is a preview" in visit(preview).content.decode()
@@ -98,9 +98,9 @@ def test_the_worker_whom_the_market_sends_comes_in_and_a_preview_tells_nobody(wa
 
 
 def test_who_knows_a_workers_id_and_saw_the_preview_does_not_come_in(wanda):
-    [posting] = posted()
+    [posting] = make_postings()
     preview = wanda.frame(f"/hits/{posting.market_id}/")
-    made_up = changed(preview, assignmentId="MADE-UP") + f"&workerId={wanda.worker_id}"
+    made_up = address_with(preview, assignmentId="MADE-UP") + f"&workerId={wanda.worker_id}"
     turned_away(made_up)
     turned_away(f"{made_up}&signature=")
     turned_away(f"{made_up}&signature={'0' * 64}")
@@ -108,43 +108,43 @@ def test_who_knows_a_workers_id_and_saw_the_preview_does_not_come_in(wanda):
 
 
 def test_no_part_of_a_signed_address_can_be_another(wanda):
-    here, there = posted(documents=2)
-    address = accepted(wanda, here)
+    first, second = make_postings(documents=2)
+    address = accepted(wanda, first)
     for change in ("assignmentId", "workerId"):
-        turned_away(changed(address, **{change: "OTHER"}))
-    turned_away(changed(address, hitId=None))
-    turned_away(changed(address, signature=None))
-    # The same turn at another task of the study: its HIT is another, and that is signed.
-    elsewhere = address.replace(here.token, there.token)
+        turned_away(address_with(address, **{change: "OTHER"}))
+    turned_away(address_with(address, hitId=None))
+    turned_away(address_with(address, signature=None))
+    # The same submission at another task of the study: its HIT is another, and that is signed.
+    elsewhere = address.replace(first.token, second.token)
     assert visit(elsewhere).status_code == 404
-    turned_away(changed(elsewhere, hitId=there.market_id))
+    turned_away(address_with(elsewhere, hitId=second.market_id))
 
 
 def test_a_key_can_be_changed_for_another_while_people_work(wanda, settings):
-    [posting] = posted()
+    [posting] = make_postings()
     address = accepted(wanda, posting)
     page = f"/work/{parse_qs(urlsplit(address).query)['assignmentId'][0]}/"
     old = settings.MTURK_ACCESS_KEY_ID
     new = wanda.desk.ask("key", requester=wanda.desk.requester)
-    both = wanda.frame(page)
-    assert len(parse_qs(urlsplit(both).query)["signature"]) == 2
-    assert visit(both).status_code == 302  # the site still has the old key
+    doubly_signed = wanda.frame(page)
+    assert len(parse_qs(urlsplit(doubly_signed).query)["signature"]) == 2
+    assert visit(doubly_signed).status_code == 302  # the site still has the old key
     settings.MTURK_ACCESS_KEY_ID, settings.MTURK_SECRET_ACCESS_KEY = new["key"], new["secret"]
-    assert visit(both).status_code == 302  # and now the new one
+    assert visit(doubly_signed).status_code == 302  # and now the new one
     wanda.desk.ask("revoke", requester=wanda.desk.requester, key=old)
     assert visit(wanda.frame(page)).status_code == 302
     assert visit(address).status_code == 403  # signed by the old key alone: the page, opened again, has a new address
 
 
 def test_a_revoked_key_signs_nothing(wanda, settings):
-    [posting] = posted()
+    [posting] = make_postings()
     wanda.desk.ask("key", requester=wanda.desk.requester)
     wanda.desk.ask("revoke", requester=wanda.desk.requester, key=settings.MTURK_ACCESS_KEY_ID)
     turned_away(accepted(wanda, posting))
 
 
 def test_without_a_key_nobody_is_let_in_and_the_page_names_no_setting(wanda, settings, caplog):
-    [posting] = posted()
+    [posting] = make_postings()
     address = accepted(wanda, posting)
     settings.MTURK_ACCESS_KEY_ID = settings.MTURK_SECRET_ACCESS_KEY = ""
     settings.MTURK_DEMO_KEY_FILE = None
@@ -156,8 +156,8 @@ def test_without_a_key_nobody_is_let_in_and_the_page_names_no_setting(wanda, set
 
 def test_a_market_that_does_not_sign_works_as_before(wanda, settings):
     settings.MTURK_SIGNED_ENTRY = False
-    [posting] = posted()
-    assert visit(changed(accepted(wanda, posting), signature=None)).status_code == 302
+    [posting] = make_postings()
+    assert visit(address_with(accepted(wanda, posting), signature=None)).status_code == 302
 
 
 def test_what_is_signed_is_what_the_documentation_says(settings):

@@ -14,10 +14,10 @@ from tests.factories import make_batch, make_study
 DAY = 24 * 3600
 
 
-def asked(terms: Terms) -> dict[str, tuple[str, object]]:
+def requirements_of(terms: Terms) -> dict[str, tuple[str, object]]:
     return {
-        one["QualificationTypeId"]: (one["Comparator"], one.get("IntegerValues") or one.get("LocaleValues"))
-        for one in terms.requirements
+        rule["QualificationTypeId"]: (rule["Comparator"], rule.get("IntegerValues") or rule.get("LocaleValues"))
+        for rule in terms.requirements
     }
 
 
@@ -26,18 +26,18 @@ def test_realsumm_pays_by_group_and_asks_for_careful_workers() -> None:
     terms = Terms.parse({"preset": "realsumm"})
     assert (terms.reward_for("abs"), terms.reward_for("ext")) == (20, 15)
     assert (terms.duration_seconds, terms.lifetime_seconds, terms.auto_approve_seconds) == (5400, DAY, 3 * DAY)
-    assert asked(terms)[PERCENT_APPROVED] == ("GreaterThanOrEqualTo", [99])
-    assert asked(terms)[NUMBER_APPROVED] == ("GreaterThan", [5000])
-    assert {"Country": "US"} in asked(terms)[LOCALE][1]
+    assert requirements_of(terms)[PERCENT_APPROVED] == ("GreaterThanOrEqualTo", [99])
+    assert requirements_of(terms)[NUMBER_APPROVED] == ("GreaterThan", [5000])
+    assert {"Country": "US"} in requirements_of(terms)[LOCALE][1]
 
 
 def test_summeval_pays_twelve_dollars_an_hour() -> None:
     # Fabbri et al. 2021: 10,000 approved, 97 %, United States, United Kingdom, Australia, 12 USD per hour.
     terms = Terms.parse({"preset": "summeval"})
     assert terms.reward_cents * 60 / terms.minutes == 1200
-    assert asked(terms)[NUMBER_APPROVED] == ("GreaterThanOrEqualTo", [10_000])
-    assert asked(terms)[PERCENT_APPROVED] == ("GreaterThanOrEqualTo", [97])
-    assert asked(terms)[LOCALE] == ("In", [{"Country": "US"}, {"Country": "GB"}, {"Country": "AU"}])
+    assert requirements_of(terms)[NUMBER_APPROVED] == ("GreaterThanOrEqualTo", [10_000])
+    assert requirements_of(terms)[PERCENT_APPROVED] == ("GreaterThanOrEqualTo", [97])
+    assert requirements_of(terms)[LOCALE] == ("In", [{"Country": "US"}, {"Country": "GB"}, {"Country": "AU"}])
 
 
 def test_litepyramids_two_phases() -> None:
@@ -46,7 +46,7 @@ def test_litepyramids_two_phases() -> None:
     assert (first.reward_cents, second.reward_cents) == (50, 45)
     assert first.auto_approve_seconds == second.auto_approve_seconds == 2 * DAY
     assert (PRESETS["litepyramid-1"]["quota"], PRESETS["litepyramid-2"]["quota"]) == (2, 5)
-    assert {one["protocol"] for one in PRESETS.values()} == set(PROTOCOLS)
+    assert {preset["protocol"] for preset in PRESETS.values()} == set(PROTOCOLS)
 
 
 def test_what_is_said_goes_before_the_preset() -> None:

@@ -49,8 +49,8 @@ def make_posting(crowd: str = "mturk", protocol: str = "litepyramid", tasks: int
 
 
 def mturk_url(posting: Posting, **changes: str) -> str:
-    given = {"hitId": "MARKETID", "assignmentId": "A1", "workerId": "W1", "turkSubmitTo": MARKET, **changes}
-    return f"{reverse('crowd-mturk', args=[posting.token])}?{urlencode(given)}"
+    query = {"hitId": "MARKETID", "assignmentId": "A1", "workerId": "W1", "turkSubmitTo": MARKET, **changes}
+    return f"{reverse('crowd-mturk', args=[posting.token])}?{urlencode(query)}"
 
 
 def enter(browser: Client, url: str) -> str:
@@ -70,7 +70,7 @@ def sentence(response) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", response.content.decode()).split())
 
 
-def refused(browser: Client, url: str, status: int, words: str) -> None:
+def check_refused(browser: Client, url: str, status: int, words: str) -> None:
     before = list(Assignment.objects.values_list("state", "draft"))
     response = browser.get(url, follow=True)
     assert response.status_code == status
@@ -97,19 +97,19 @@ def test_a_worker_accepts_works_and_hands_in_without_any_cookie(browser):
     assert task.startswith("/w/t/")
     config = json.loads(re.search(r'id="work-config"[^>]*>(.*?)</script>', browser.get(task).content.decode())[1])
     draft = {"changes": [{"field": "x", "content": {"value": "1"}, "at": 1}], "seen": 0}
-    kept = browser.put(config["urls"]["draft"], json.dumps(draft), content_type="application/json")
-    assert kept.json()["held"] is True
+    answer = browser.put(config["urls"]["draft"], json.dumps(draft), content_type="application/json")
+    assert answer.json()["held"] is True
     end = browser.post(task, fields(browser, task), follow=True)
     assert "Your answers are saved" in sentence(end)
-    turn = Submission.objects.get()
-    assert re.fullmatch(r"[2-9A-Z]{4}-[2-9A-Z]{4}", turn.receipt)
-    assert turn.receipt in sentence(end)
-    assert (turn.state, turn.market_id, turn.worker.external_id) == ("started", "A1", "W1")
+    submission = Submission.objects.get()
+    assert re.fullmatch(r"[2-9A-Z]{4}-[2-9A-Z]{4}", submission.receipt)
+    assert submission.receipt in sentence(end)
+    assert (submission.state, submission.market_id, submission.worker.external_id) == ("started", "A1", "W1")
     assert f'action="{MARKET}/mturk/externalSubmit"' in end.content.decode()
-    assert Judgment.objects.filter(assignment__submission=turn).count() == 2
+    assert Judgment.objects.filter(assignment__submission=submission).count() == 2
     assert not browser.cookies
-    again = browser.get(mturk_url(posting), follow=True)  # the market shows the frame anew
-    assert turn.receipt in sentence(again)
+    reopened = browser.get(mturk_url(posting), follow=True)  # the market shows the frame anew
+    assert submission.receipt in sentence(reopened)
 
 
 def test_only_the_market_may_frame_these_pages_and_nobody_any_other(browser):
@@ -128,12 +128,12 @@ def test_only_the_market_may_frame_these_pages_and_nobody_any_other(browser):
 
 def test_an_origin_that_is_no_market_of_ours_is_refused(browser):
     posting = make_posting()
-    refused(browser, mturk_url(posting, turkSubmitTo="https://evil.example"), 403, "no market of this site")
-    refused(browser, mturk_url(posting, turkSubmitTo=f"{MARKET}.evil.example"), 403, "no market of this site")
-    refused(browser, mturk_url(posting, hitId="OTHER"), 404, "another posting")
-    refused(browser, mturk_url(posting, workerId=""), 409, "did not say who you are")
-    refused(browser, reverse("crowd-mturk", args=["unknown"]), 404, "no such task")
-    refused(browser, reverse("crowd-prolific", args=[posting.token]), 404, "no such task")
+    check_refused(browser, mturk_url(posting, turkSubmitTo="https://evil.example"), 403, "no market of this site")
+    check_refused(browser, mturk_url(posting, turkSubmitTo=f"{MARKET}.evil.example"), 403, "no market of this site")
+    check_refused(browser, mturk_url(posting, hitId="OTHER"), 404, "another posting")
+    check_refused(browser, mturk_url(posting, workerId=""), 409, "did not say who you are")
+    check_refused(browser, reverse("crowd-mturk", args=["unknown"]), 404, "no such task")
+    check_refused(browser, reverse("crowd-prolific", args=[posting.token]), 404, "no such task")
     assert not Worker.objects.exists()
 
 
@@ -150,13 +150,13 @@ def test_without_a_list_the_endpoint_is_the_only_market_and_without_that_there_i
 def test_an_expired_or_forged_token_is_refused(browser):
     task = enter(browser, mturk_url(make_posting(duration_seconds=600)))
     with clock.fixed(timezone.now() + timedelta(minutes=75)):  # ten minutes, an hour of slack, and five
-        refused(browser, task, 410, "The time of this address is over")
-        kept = browser.put(f"{task}draft/", "{}", content_type="application/json")
-        assert (kept.status_code, kept.json()["error"]) == (410, "TokenExpired")
+        check_refused(browser, task, 410, "The time of this address is over")
+        answer = browser.put(f"{task}draft/", "{}", content_type="application/json")
+        assert (answer.status_code, answer.json()["error"]) == (410, "TokenExpired")
     token = task.split("/")[3]
-    refused(browser, task.replace(token, token[:-2] + "xx"), 404, "was not made here")
-    other = signing.Signer(salt="elsewhere").sign_object([1, 1, 1, 1, 1, 10**12, ""])
-    refused(browser, task.replace(token, other), 404, "was not made here")
+    check_refused(browser, task.replace(token, token[:-2] + "xx"), 404, "was not made here")
+    forged = signing.Signer(salt="elsewhere").sign_object([1, 1, 1, 1, 1, 10**12, ""])
+    check_refused(browser, task.replace(token, forged), 404, "was not made here")
 
 
 def test_another_workers_token_is_refused(browser):
@@ -170,17 +170,17 @@ def test_another_workers_token_is_refused(browser):
     annas = enter(browser, mturk_url(posting))
     bobs = enter(browser, mturk_url(second, hitId="HIT2", assignmentId="A2", workerId="W2"))
     crossed = f"/w/t/{bobs.split('/')[3]}/{annas.split('/')[4]}/"
-    refused(browser, crossed, 403, "belongs to another worker")
-    sent = browser.post(f"{crossed}submit/", "{}", content_type="application/json")
-    assert (sent.status_code, sent.json()["error"]) == (403, "AnotherWorkersToken")
+    check_refused(browser, crossed, 403, "belongs to another worker")
+    answer = browser.post(f"{crossed}submit/", "{}", content_type="application/json")
+    assert (answer.status_code, answer.json()["error"]) == (403, "AnotherWorkersToken")
     # The market gave Anna's assignment to Carl: her address is not hers any more.
     enter(browser, mturk_url(posting, workerId="W3"))
-    refused(browser, annas, 403, "belongs to another worker")
+    check_refused(browser, annas, 403, "belongs to another worker")
 
 
 def test_a_token_for_another_study_is_refused(browser):
-    here, there = (enter(browser, mturk_url(make_posting())) for _ in range(2))
-    refused(browser, f"/w/t/{there.split('/')[3]}/{here.split('/')[4]}/", 403, "belongs to another study")
+    first, second = (enter(browser, mturk_url(make_posting())) for _ in range(2))
+    check_refused(browser, f"/w/t/{second.split('/')[3]}/{first.split('/')[4]}/", 403, "belongs to another study")
 
 
 def test_a_closed_batch_lets_nobody_work_but_keeps_what_comes_late(browser):
@@ -188,9 +188,9 @@ def test_a_closed_batch_lets_nobody_work_but_keeps_what_comes_late(browser):
     task = enter(browser, mturk_url(posting))
     form = fields(browser, task)
     Batch.objects.update(state=Batch.State.CLOSED)
-    refused(browser, task, 409, "This batch is closed")
-    refused(browser, mturk_url(posting), 409, "This batch is closed")
-    refused(browser, mturk_url(posting, assignmentId="A9", workerId="W9"), 409, "This batch is closed")
+    check_refused(browser, task, 409, "This batch is closed")
+    check_refused(browser, mturk_url(posting), 409, "This batch is closed")
+    check_refused(browser, mturk_url(posting, assignmentId="A9", workerId="W9"), 409, "This batch is closed")
     assert "Your answers are saved" in sentence(browser.post(task, form, follow=True))
     assert Assignment.objects.get().state == "surplus"
 
@@ -228,8 +228,8 @@ def test_who_fails_the_test_is_sent_back_to_prolific_with_the_code_for_it(browse
 
 
 def prolific_url(posting: Posting, **changes: str) -> str:
-    given = {"PROLIFIC_PID": "P1", "STUDY_ID": "MARKETID", "SESSION_ID": "S1", **changes}
-    return f"{reverse('crowd-prolific', args=[posting.token])}?{urlencode(given)}"
+    query = {"PROLIFIC_PID": "P1", "STUDY_ID": "MARKETID", "SESSION_ID": "S1", **changes}
+    return f"{reverse('crowd-prolific', args=[posting.token])}?{urlencode(query)}"
 
 
 def test_a_sitting_on_prolific_has_its_tasks_and_ends_with_the_code(browser):
@@ -273,7 +273,7 @@ def test_who_is_in_the_middle_of_a_sitting_may_finish_it_while_the_batch_is_paus
     task = enter(browser, prolific_url(posting))
     Batch.objects.update(state=Batch.State.PAUSED)
     assert "Task 2 of 2" in sentence(browser.post(task, fields(browser, task), follow=True))
-    refused(browser, prolific_url(posting, PROLIFIC_PID="P2", SESSION_ID="S2"), 409, "This batch is paused")
+    check_refused(browser, prolific_url(posting, PROLIFIC_PID="P2", SESSION_ID="S2"), 409, "This batch is paused")
 
 
 def test_what_was_handed_in_can_not_be_revised_by_a_market_worker(browser):
@@ -282,8 +282,8 @@ def test_what_was_handed_in_can_not_be_revised_by_a_market_worker(browser):
     browser.post(task, form)
     answers = {name.removeprefix("answer:"): {"value": "0"} for name in form if name.startswith("answer:")}
     letter = {"mode": "revise", "submit_key": "another", "answers": answers}
-    late = browser.post(f"{task}submit/", json.dumps(letter), content_type="application/json")
-    assert (late.status_code, late.json()["error"]) == (409, "AlreadySubmitted")
+    answer = browser.post(f"{task}submit/", json.dumps(letter), content_type="application/json")
+    assert (answer.status_code, answer.json()["error"]) == (409, "AlreadySubmitted")
     assert set(Judgment.objects.values_list("value", flat=True)) == {1}
 
 
@@ -293,7 +293,7 @@ def test_the_instructions_of_a_preview_are_open_to_everybody(browser):
     page = browser.get(reverse("crowd-about", args=[posting.token]))
     assert "Read twice." in sentence(page)
     assert "Take a task" not in sentence(page)
-    refused(browser, reverse("crowd-about", args=["unknown"]), 404, "no such task")
+    check_refused(browser, reverse("crowd-about", args=["unknown"]), 404, "no such task")
 
 
 def test_who_stops_early_keeps_what_is_done_and_can_come_back(browser):
@@ -301,8 +301,8 @@ def test_who_stops_early_keeps_what_is_done_and_can_come_back(browser):
     task = enter(browser, prolific_url(posting))
     browser.post(task, fields(browser, task))
     second = enter(browser, prolific_url(posting))
-    left = browser.post(f"/w/t/{second.split('/')[3]}/leave/", follow=True)
-    assert "1 of 2 tasks are done" in sentence(left)
+    answer = browser.post(f"/w/t/{second.split('/')[3]}/leave/", follow=True)
+    assert "1 of 2 tasks are done" in sentence(answer)
     assert sorted(Assignment.objects.values_list("state", flat=True)) == ["expired", "submitted"]
     assert enter(browser, prolific_url(posting)).split("/")[4] == second.split("/")[4]
 
@@ -321,7 +321,7 @@ def test_a_preview_for_admins_is_for_admins(client):
 
 def test_a_token_says_when_it_ends():
     posting = make_posting(duration_seconds=600)
-    turn = places.open_turn(posting, "A1", places.worker_of(posting, "W1"))
-    token = tokens.make_token(turn, origin=MARKET)
+    submission = places.open_submission(posting, "A1", places.worker_of(posting, "W1"))
+    token = tokens.make_token(submission, origin=MARKET)
     assert tokens.read_token(token).origin == MARKET
-    assert tokens.make_token(turn, until=timezone.now()) != token
+    assert tokens.make_token(submission, until=timezone.now()) != token

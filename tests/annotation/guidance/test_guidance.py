@@ -15,7 +15,7 @@ from annotation.guidance import (
     NotQualified,
     NoTriesLeft,
     TutorialMissing,
-    finish,
+    finish_practice,
     give_consent,
     give_defaults,
     may_work,
@@ -153,7 +153,7 @@ def test_a_required_tutorial_comes_first_and_its_answers_count_for_nothing():
     batch, worker, plan = make_batch(study), make_worker(study), make_plan(study, tutorial="required")
     with pytest.raises(TutorialMissing, match="tutorial"):
         may_work(batch, worker)
-    run = finish(plan, worker, "tutorial", answers(plan, "tutorial", wrong=5))
+    run = finish_practice(plan, worker, "tutorial", answers(plan, "tutorial", wrong=5))
     assert (run.right, run.of, run.passed) == (0, 5, True)
     may_work(batch, worker)
 
@@ -164,7 +164,7 @@ def test_the_pass_mark_decides(wrong, passed):
     """0.8 of 5 items are 4 right ones."""
     study = make_study()
     batch, worker, plan = make_batch(study), make_worker(study), make_plan(study, test_required=True, pass_mark=0.8)
-    assert finish(plan, worker, "test", answers(plan, "test", wrong)).passed is passed
+    assert finish_practice(plan, worker, "test", answers(plan, "test", wrong)).passed is passed
     if passed:
         may_work(batch, worker)
     else:
@@ -177,9 +177,9 @@ def test_after_the_last_try_it_is_over_and_every_try_is_kept():
     study = make_study()
     batch, worker, plan = make_batch(study), make_worker(study), make_plan(study, test_required=True, tries=2)
     for _ in range(2):
-        finish(plan, worker, "test", answers(plan, "test", wrong=5))
+        finish_practice(plan, worker, "test", answers(plan, "test", wrong=5))
     with pytest.raises(NoTriesLeft, match="all tries"):
-        finish(plan, worker, "test", answers(plan, "test"))
+        finish_practice(plan, worker, "test", answers(plan, "test"))
     with pytest.raises(NoTriesLeft):
         may_work(batch, worker)
     assert list(PracticeRun.objects.values_list("number", "right")) == [(1, 0), (2, 0)]
@@ -193,7 +193,7 @@ def test_two_tabs_cannot_squeeze_in_a_try_too_many():
 
     def hand_in(_):
         try:
-            return finish(plan, worker, "test", given).number
+            return finish_practice(plan, worker, "test", given).number
         except NoTriesLeft:
             return "none left"
         finally:
@@ -208,9 +208,9 @@ def test_a_passed_test_is_not_taken_again_and_a_missing_answer_uses_no_try():
     study = make_study()
     worker, plan = make_worker(study), make_plan(study, test_required=True)
     with pytest.raises(BadAnswers, match="Choose an answer"):
-        finish(plan, worker, "test", {})
-    run = finish(plan, worker, "test", answers(plan, "test"))
-    assert finish(plan, worker, "test", answers(plan, "test", wrong=5)) == run
+        finish_practice(plan, worker, "test", {})
+    run = finish_practice(plan, worker, "test", answers(plan, "test"))
+    assert finish_practice(plan, worker, "test", answers(plan, "test", wrong=5)) == run
 
 
 @pytest.mark.django_db
@@ -222,7 +222,7 @@ def test_an_answer_within_the_tolerance_is_right():
         plan=plan, kind="test", order=1, summary=summary, question="coherence", expected=4, tolerance=1
     )
     key = str(plan.items.get().pk)
-    rights = [finish(plan, make_worker(study), "test", {key: value}).right for value in (2, 3, 4, 5)]
+    rights = [finish_practice(plan, make_worker(study), "test", {key: value}).right for value in (2, 3, 4, 5)]
     assert rights == [0, 1, 1, 1]
 
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotation.common import clock
 from annotation.common.errors import BadAnswers, NotYours
-from annotation.judging.drafts import Change, fresh_answers, save_draft
+from annotation.judging.drafts import Change, drafted_since_submit, save_draft
 from annotation.judging.leases import expire_leases, lease_task, release_task
 from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment
@@ -73,7 +73,7 @@ def test_a_page_learns_what_others_changed_since_it_looked(mine):
 def test_a_save_renews_the_lease(mine):
     with clock.fixed(NOON):
         state = save_draft(mine.worker, mine.key, [])
-    assert (state.held, state.seconds_left) == (True, 30 * 60)
+    assert (state.is_held, state.seconds_left) == (True, 30 * 60)
 
 
 def test_a_draft_is_kept_after_the_lease_was_lost_to_somebody_else():
@@ -85,13 +85,13 @@ def test_a_draft_is_kept_after_the_lease_was_lost_to_somebody_else():
         expire_leases(batch)
         lease_task(batch, make_worker(study))
         state = save_draft(worker, mine.key, [Change("a", {"value": "1"}, 5)])
-    assert (state.held, state.state) == (False, Assignment.State.EXPIRED)
+    assert (state.is_held, state.state) == (False, Assignment.State.EXPIRED)
     assert value_of(mine, "a") == "1"
 
 
 def test_a_draft_is_kept_after_the_task_was_given_back(mine):
     release_task(mine.worker, mine.key)
-    assert save(mine, "a", "1", 5).held is False
+    assert save(mine, "a", "1", 5).is_held is False
     assert value_of(mine, "a") == "1"
 
 
@@ -116,7 +116,7 @@ def test_a_revision_under_way_is_told_apart_from_what_was_submitted(mine):
     with clock.fixed(NOON + timedelta(minutes=5)):
         save_draft(mine.worker, mine.key, [Change(fields[1], {"value": "0"}, NOON_MS + 1000)])
     mine.refresh_from_db()
-    assert set(fresh_answers(mine)) == {fields[1]}
+    assert set(drafted_since_submit(mine)) == {fields[1]}
 
 
 class TestOverHttp:

@@ -80,7 +80,7 @@ def test_a_sign_of_life_renews_the_lease(study, batch):
     with clock.fixed(NOON):
         mine = lease_task(batch, worker)
     with clock.fixed(NOON + timedelta(minutes=20)):
-        assert save_draft(worker, mine.key, []).held
+        assert save_draft(worker, mine.key, []).is_held
     mine.refresh_from_db()
     assert mine.lease_until == NOON + timedelta(minutes=50)
 
@@ -94,7 +94,7 @@ def test_a_lost_place_that_somebody_took_can_not_be_renewed(study, batch):
         lease_task(batch, workers[2])
         lease_task(batch, workers[3])
         found = save_draft(workers[0], mine.key, [])
-    assert (found.held, found.seconds_left, found.state) == (False, 0, "expired")
+    assert (found.is_held, found.seconds_left, found.state) == (False, 0, "expired")
 
 
 def test_a_task_given_back_is_free_for_others_and_never_comes_again(study, batch):
@@ -111,7 +111,7 @@ def test_a_submitted_task_can_be_neither_given_back_nor_renewed(study, batch):
     with pytest.raises(AlreadySubmitted):
         release_task(mine.worker, mine.key)
     found = save_draft(mine.worker, mine.key, [])
-    assert (found.held, found.state) == (False, "submitted")
+    assert (found.is_held, found.state) == (False, "submitted")
 
 
 def test_nobody_touches_another_workers_assignment(study, batch):

@@ -9,7 +9,7 @@ from annotation.judging.leases import lease_task
 from annotation.judging.submit import revise_judgments, submit_judgments
 from annotation.models import Batch, ContentUnit, Judgment, Study, Summary
 from annotation.protocols.base import Item
-from annotation.protocols.litepyramid import LitePyramid, mixed, words_of
+from annotation.protocols.litepyramid import LitePyramid, mix_in_checks, words_of
 from annotation.studies.batches import create_batch
 from annotation.tables.frames import judgments_frame
 from annotation.transfer.importing.study import import_study
@@ -23,7 +23,7 @@ protocol = LitePyramid()
 
 def test_in_natural_order_real_units_keep_their_order_and_checks_stand_among_them():
     for seed in range(50):
-        shown = mixed(CHECKS + REAL, seed, "natural")
+        shown = mix_in_checks(CHECKS + REAL, seed, "natural")
         assert [item.unit for item in shown if not item.is_check] == [f"r{n}" for n in range(8)]
         assert [item.position for item in shown] == list(range(1, 11))
 
@@ -31,15 +31,15 @@ def test_in_natural_order_real_units_keep_their_order_and_checks_stand_among_the
 def test_checks_come_at_every_place_equally_often():
     # 2 checks at 10 places over 2,000 seeds: 400 each on average; ±100 is five standard deviations.
     places = Counter(
-        item.position for seed in range(2000) for item in mixed(CHECKS + REAL, seed, "natural") if item.is_check
+        item.position for seed in range(2000) for item in mix_in_checks(CHECKS + REAL, seed, "natural") if item.is_check
     )
     assert set(places) == set(range(1, 11))
     assert all(300 < n < 500 for n in places.values())
 
 
 def test_the_same_seed_gives_the_same_order_and_random_shuffles_all():
-    assert mixed(REAL + CHECKS, 7, "random") == mixed(REAL + CHECKS, 7, "random")
-    assert [i.unit for i in mixed(REAL, 7, "random")] != [i.unit for i in REAL]
+    assert mix_in_checks(REAL + CHECKS, 7, "random") == mix_in_checks(REAL + CHECKS, 7, "random")
+    assert [i.unit for i in mix_in_checks(REAL, 7, "random")] != [i.unit for i in REAL]
 
 
 @pytest.fixture

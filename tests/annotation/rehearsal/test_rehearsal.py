@@ -47,18 +47,18 @@ def test_a_rehearsal_from_launch_to_report_balances_to_the_cent_and_finds_the_pl
     run = rehearse(Plan(study, seed=SEED, crowd=CROWD, quota=3, duration_seconds=600, at_once=1))
     batch, books = Batch.objects.select_related("study").get(pk=run.batch.pk), site.books
     # Every place was worked over HTTP, collected, and judged; answers that the filter lost were asked for again.
-    assert {one.person.name: one.problem for one in run.worked if one.problem} == {}
+    assert {record.person.name: record.problem for record in run.worked if record.problem} == {}
     assert run.approved == 12
     assert run.rejected == run.topped_up > 0
     assert Assignment.objects.counted().filter(task__batch=batch).count() == 12
     # The report says which planted workers were caught, at what cost, with which seed.
-    assert {one.character for one in run.findings.caught} == {"always-yes", "random"}
+    assert {verdict.character for verdict in run.findings.caught} == {"always-yes", "random"}
     assert run.findings.missed == []
     assert run.findings.wronged == []
     assert run.findings.kept_from_planted_cents == 24 * run.rejected  # 20 cents and a fifth
-    told = markdown(run)
-    assert f"| Seed | {SEED} |" in told
-    assert "2 of 2 planted workers were caught; no good worker was dropped." in told
+    text = markdown(run)
+    assert f"| Seed | {SEED} |" in text
+    assert "2 of 2 planted workers were caught; no good worker was dropped." in text
     # The ledger balances with the market's books: with its lists, its balance, and its own transfers.
     assert run.books.balanced
     assert run.books.ledger.rewards + run.books.ledger.bonuses == books["paid"]
@@ -68,7 +68,7 @@ def test_a_rehearsal_from_launch_to_report_balances_to_the_cent_and_finds_the_pl
     assert not batch.entries.exclude(state=Entry.State.SETTLED).exists()
     states = Counter(books["assignments"].values())
     assert (states["Approved"], states["Rejected"], states["Accepted"]) == (12, run.rejected, 0)
-    assert states["Returned"] == sum(one.count("returned") for one in run.worked) > 0
+    assert states["Returned"] == sum(record.count("returned") for record in run.worked) > 0
     assert batch.state == Batch.State.CLOSED
     # Double clicks changed nothing; the study itself was not touched.
     assert Judgment.objects.filter(is_current=True).values("assignment", "summary", "unit").distinct().count() == (
@@ -82,11 +82,11 @@ def test_a_rehearsal_from_launch_to_report_balances_to_the_cent_and_finds_the_pl
 
 
 def test_the_same_seed_gives_the_same_people_answers_and_truth():
-    one, two = (people_of(parse_crowd("careful=3,random=2"), 9) for _ in range(2))
-    assert one == two
-    assert one != people_of(parse_crowd("careful=3,random=2"), 10)
+    first, second = (people_of(parse_crowd("careful=3,random=2"), 9) for _ in range(2))
+    assert first == second
+    assert first != people_of(parse_crowd("careful=3,random=2"), 10)
     values = [0.0, 1.0]
-    for person in one:
+    for person in first:
         assert person.answer(1.0, values, "text", "unit") == person.answer(1.0, values, "text", "unit")
     assert Truth(3).of("a summary", "a fact", values) == Truth(3).of("a  summary ", "a fact", values)
     assert Truth(3).of("a summary", "BLANK", values) == 0.0
@@ -99,8 +99,8 @@ def test_the_same_seed_gives_the_same_people_answers_and_truth():
 def test_characters_are_as_good_as_they_are_said_to_be(kind, low, high):
     [person] = people_of({kind: 1}, 1)
     values = [0.0, 1.0]
-    right = [person.answer(truth := float(n % 2), values, n) == truth for n in range(1000)]
-    assert low <= sum(right) / 1000 <= high
+    is_right = [person.answer(truth := float(n % 2), values, n) == truth for n in range(1000)]
+    assert low <= sum(is_right) / 1000 <= high
     if kind == "always-yes":
         assert {person.answer(0.0, values, n) for n in range(50)} == {1.0}
 
@@ -141,12 +141,12 @@ class CookieServer(BaseHTTPRequestHandler):
         pass
 
 
-@pytest.mark.parametrize(("cookies", "told"), [(True, "seen=yes"), (False, "none")])
-def test_a_frame_of_another_site_gets_no_cookies_and_sends_none(cookies, told):
+@pytest.mark.parametrize(("cookies", "cookie"), [(True, "seen=yes"), (False, "none")])
+def test_a_frame_of_another_site_gets_no_cookies_and_sends_none(cookies, cookie):
     server = HTTPServer(("127.0.0.1", 0), CookieServer)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     browser, address = Browser(cookies=cookies), f"http://127.0.0.1:{server.server_port}/"
-    assert [browser.get(address).body for _visit in range(2)] == [told, told]
+    assert [browser.get(address).body for _visit in range(2)] == [cookie, cookie]
     server.shutdown()
     server.server_close()
     with pytest.raises(Unreachable, match="doesn't answer"):

@@ -25,29 +25,30 @@ from annotation.models import (
 from annotation.protocols import of as protocol_of
 from annotation.results.explorer.document import document_page
 from annotation.results.explorer.index import compare, refresh
-from annotation.results.explorer.lists import PER_PAGE, Wish, list_page
+from annotation.results.explorer.lists import PER_PAGE, ListQuery, list_page
 from tests.browser.looking import markup
 from tests.factories import make_batch, make_member, make_study, make_user, make_worker
 
 pytestmark = pytest.mark.django_db
 
 
-def judged(documents: int = 3, systems: int = 2) -> Study:
+def make_judged_study(documents: int = 3, systems: int = 2) -> Study:
     """Three workers; two say yes where (document + system) is even, the third always says no."""
     study = make_study(documents=documents, systems=systems)
     batch = make_batch(study, quota=3)
     places = {
-        one.pk: int(one.document.doc_id[3:]) + int(one.system.name[6:])
-        for one in Summary.objects.filter(document__study=study).select_related("document", "system")
+        summary.pk: int(summary.document.doc_id[3:]) + int(summary.system.name[6:])
+        for summary in Summary.objects.filter(document__study=study).select_related("document", "system")
     }
     for n, worker in enumerate([make_worker(study) for _ in range(3)]):
         for _ in range(batch.tasks.count()):
-            mine = lease_task(batch, worker)
-            value = "1" if n < 2 and places[mine.task.summary_id] % 2 == 0 else "0"
-            submit_judgments(worker, mine.key, {i.field: value for i in protocol_of(batch).items(mine)}, mine.key)
+            assignment = lease_task(batch, worker)
+            value = "1" if n < 2 and places[assignment.task.summary_id] % 2 == 0 else "0"
+            answers = {item.field: value for item in protocol_of(batch).items(assignment)}
+            submit_judgments(worker, assignment.key, answers, assignment.key)
     Score.objects.bulk_create(
-        Score(study=study, document=one.document, system=one.system, metric="m", value=places[one.pk])
-        for one in Summary.objects.filter(document__study=study).select_related("document", "system")
+        Score(study=study, document=summary.document, system=summary.system, metric="m", value=places[summary.pk])
+        for summary in Summary.objects.filter(document__study=study).select_related("document", "system")
     )
     return study
 
@@ -58,16 +59,16 @@ def judged(documents: int = 3, systems: int = 2) -> Study:
 def test_disagreement_is_the_mean_size_of_standardised_differences():
     # human 0, 1, 1, 0: mean 1/2, sd 1/2, z = -1, 1, 1, -1. metric 1, 3, 1, 3: mean 2, sd 1, z = -1, 1, -1, 1.
     pairs = pd.DataFrame({"doc_id": ["a", "a", "b", "b"], "human": [0, 1, 1, 0], "metric": [1, 3, 1, 3]})
-    found = disagreement(pairs)
-    assert found.summaries["difference"].tolist() == [0, 0, -2, 2]
-    assert found.documents.set_index("doc_id")["value"].to_dict() == {"a": 0, "b": 2}
-    assert found.documents["n"].tolist() == [2, 2]
+    result = disagreement(pairs)
+    assert result.summaries["difference"].tolist() == [0, 0, -2, 2]
+    assert result.documents.set_index("doc_id")["value"].to_dict() == {"a": 0, "b": 2}
+    assert result.documents["n"].tolist() == [2, 2]
 
 
 def test_a_straight_line_of_the_human_scores_disagrees_nowhere():
     human = pd.Series([0.1, 0.4, 0.9, 0.3])
-    found = disagreement(pd.DataFrame({"doc_id": list("aabb"), "human": human, "metric": 7 * human + 2}))
-    assert found.documents["value"].max() < 1e-12
+    result = disagreement(pd.DataFrame({"doc_id": list("aabb"), "human": human, "metric": 7 * human + 2}))
+    assert result.documents["value"].max() < 1e-12
 
 
 @pytest.mark.parametrize("metric", [[1, 1], [1, None]])
@@ -92,28 +93,28 @@ def test_the_explorer_is_for_admins_and_analysts(client):
         client.force_login(make_user())
         assert client.get(address).status_code == 404
     client.force_login(make_member(study, Role.ADMIN))
-    other = make_study().documents.get()
-    assert client.get(f"/studies/{study.slug}/explorer/{other.pk}/").status_code == 404
+    other_document = make_study().documents.get()
+    assert client.get(f"/studies/{study.slug}/explorer/{other_document.pk}/").status_code == 404
 
 
 # What is worked out beforehand
 
 
 def test_human_scores_are_the_reports_and_dropped_workers_have_their_reason():
-    study = judged()
+    study = make_judged_study()
     FilterDecision.objects.create(study=study, rules=["majority-dissent"])
     refresh(study)
     # Without the third worker every SCU of an even summary is present, and none of an odd one.
     assert set(HumanScore.objects.values_list("value", flat=True)) == {0.0, 1.0}
     assert study.dropped.count() == 3  # the one who said no, on each of the three even summaries
-    assert all(one.reason and one.rule.startswith("majority-dissent") for one in study.dropped.all())
-    assert all(str(one).startswith("Outvoted on ") for one in study.dropped.all())
+    assert all(drop.reason and drop.rule.startswith("majority-dissent") for drop in study.dropped.all())
+    assert all(str(drop).startswith("Outvoted on ") for drop in study.dropped.all())
     facts = study.explorations.get().facts
     assert facts == {"measures": ["litepyramid_recall", "pyramid_score"], "metrics": ["m"]}
 
 
 def test_refreshing_twice_changes_nothing_and_makes_comparisons_anew():
-    study = judged()
+    study = make_judged_study()
     refresh(study)
     compare(study, "litepyramid_recall", "m")
     before = list(Disagreement.objects.order_by("document").values_list("document", "value"))
@@ -132,7 +133,7 @@ def test_refreshing_twice_changes_nothing_and_makes_comparisons_anew():
 
 @pytest.fixture
 def reader(client):
-    study = judged(documents=4)
+    study = make_judged_study(documents=4)
     refresh(study)
     compare(study, "litepyramid_recall", "m")
     client.force_login(make_member(study, Role.ANALYST))
@@ -161,7 +162,7 @@ def test_words_find_documents(reader):
     client, study, address = reader
     Document.objects.filter(doc_id="doc2").update(source="Ein schönes Fährboot, said the council.")
     refresh(study)
-    for words, found in {
+    for words, docs in {
         "Fährboot": ["doc2"],
         "fährb": [],
         "COUNCIL schönes": ["doc2"],
@@ -173,7 +174,7 @@ def test_words_find_documents(reader):
     }.items():
         page = client.get(address, {"q": words})
         assert page.status_code == 200
-        assert rows_of(page.content.decode()) == found, words
+        assert rows_of(page.content.decode()) == docs, words
     assert "No document has these words" in client.get(address, {"q": "nowhere"}).content.decode()
     by_both = client.get(address, {"q": "source text", "metric": "m", "sort": "disagreement"}).content.decode()
     assert sorted(rows_of(by_both)) == ["doc0", "doc1", "doc3"]
@@ -187,36 +188,37 @@ def test_pages_forth_and_back_hold_every_document_once(sort):
         Document(study=study, doc_id=f"more{n:03}", source="Text.") for n in range(2 * PER_PAGE + 3)
     )
     HumanScore.objects.bulk_create(
-        HumanScore(document=one, system=system, measure="r", value=n % 4) for n, one in enumerate(documents)
+        HumanScore(document=document, system=system, measure="r", value=n % 4) for n, document in enumerate(documents)
     )
     Score.objects.bulk_create(
-        Score(study=study, document=one, system=system, metric="m", value=n % 3) for n, one in enumerate(documents)
+        Score(study=study, document=document, system=system, metric="m", value=n % 3)
+        for n, document in enumerate(documents)
     )
     user = make_member(study, Role.ADMIN)
     Exploration.objects.create(study=study, facts={"measures": ["r"], "metrics": ["m"]}, made_at="2026-01-01T00:00:00Z")
     compare(study, "r", "m")
-    wish, pages = Wish(sort=sort, metric="m"), []
+    query, pages = ListQuery(sort=sort, metric="m"), []
     while True:
-        page = list_page(study, wish, user)
+        page = list_page(study, query, user)
         pages.append([line.document.pk for line in page.lines])
         if not page.next:
             break
-        wish = Wish(sort=sort, metric="m", after=pages[-1][-1])
-    every = [key for one in pages for key in one]
-    assert len(every) == len(set(every)) == page.total == (2 * PER_PAGE + 5 if sort == "name" else 2 * PER_PAGE + 3)
-    back = list_page(study, Wish(sort=sort, metric="m", before=pages[-1][0]), user)
-    assert [line.document.pk for line in back.lines] == pages[-2]
-    middle = document_page(study, pages[1][3], Wish(sort=sort, metric="m"), user)
+        query = ListQuery(sort=sort, metric="m", after=pages[-1][-1])
+    keys = [key for page_keys in pages for key in page_keys]
+    assert len(keys) == len(set(keys)) == page.total == (2 * PER_PAGE + 5 if sort == "name" else 2 * PER_PAGE + 3)
+    previous = list_page(study, ListQuery(sort=sort, metric="m", before=pages[-1][0]), user)
+    assert [line.document.pk for line in previous.lines] == pages[-2]
+    middle = document_page(study, pages[1][3], ListQuery(sort=sort, metric="m"), user)
     assert (middle.previous, middle.next) == (pages[1][2], pages[1][4])
 
 
 def test_an_address_holds_the_whole_view():
-    wish = Wish(q="a b", sort="disagreement", measure="r", metric="rouge-1-f[stem]", after=7, system=3)
+    query = ListQuery(q="a b", sort="disagreement", measure="r", metric="rouge-1-f[stem]", after=7, system=3)
     from django.http import QueryDict
 
-    assert Wish.read(QueryDict(wish.link()[1:]).dict()) == wish
-    assert Wish().link() == "?"
-    assert Wish.read({"after": "x", "sort": "up", "system": "-1", "q": "a\x00"}) == Wish(q="a")
+    assert ListQuery.read(QueryDict(query.link()[1:]).dict()) == query
+    assert ListQuery().link() == "?"
+    assert ListQuery.read({"after": "x", "sort": "up", "system": "-1", "q": "a\x00"}) == ListQuery(q="a")
 
 
 # The document
@@ -269,18 +271,18 @@ def test_the_number_of_queries_does_not_grow(client):
         client.force_login(make_member(study, Role.ADMIN))
         counts = []
         for path in ("", f"{study.documents.first().pk}/"):
-            with CaptureQueriesContext(connection) as asked:
+            with CaptureQueriesContext(connection) as captured:
                 query = {"metric": "m", "sort": "disagreement"}
                 assert client.get(f"/studies/{study.slug}/explorer/{path}", query).status_code == 200
-            counts.append(len(asked))
+            counts.append(len(captured))
         return counts[0], counts[1]
 
-    assert queries(judged(documents=2, systems=2)) == queries(judged(documents=5, systems=4))
+    assert queries(make_judged_study(documents=2, systems=2)) == queries(make_judged_study(documents=5, systems=4))
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_first_look_starts_the_work_and_a_new_filter_renews_it(client):
-    study = judged()
+    study = make_judged_study()
     client.force_login(make_member(study, Role.ADMIN))
     address = f"/studies/{study.slug}/explorer/"
     client.get(address, {"metric": "m", "sort": "disagreement"})

@@ -54,7 +54,7 @@ def test_chosen_metrics_are_scored_and_carry_their_signature(analyst, study):
 
 
 @pytest.mark.parametrize(
-    ("form", "says"),
+    ("form", "sentence"),
     [
         ({}, "Choose at least one metric"),
         ({"more": "roug-1"}, "rouge-1-r"),
@@ -62,10 +62,10 @@ def test_chosen_metrics_are_scored_and_carry_their_signature(analyst, study):
         ({"more": "rouge-1-f[stem"}, "rouge-1-f[stem"),
     ],
 )
-def test_a_wrong_choice_is_answered_with_a_sentence_and_starts_nothing(analyst, study, form, says):
+def test_a_wrong_choice_is_answered_with_a_sentence_and_starts_nothing(analyst, study, form, sentence):
     answer = analyst.post(f"/studies/{study.slug}/metrics/", form)
     assert answer.status_code == 409
-    assert says in answer.content.decode()
+    assert sentence in answer.content.decode()
     assert not Job.objects.exists()
 
 
@@ -124,7 +124,7 @@ def test_an_unknown_kind_of_job_lists_the_known_ones(study):
 
 def test_jobs_are_for_readers_of_their_own_study(client, study):
     job = start_job(study, "score", {"metrics": ["rouge-1-f"]}, None)
-    other = make_study()
-    client.force_login(make_member(other, Role.ADMIN))
-    assert client.get(f"/studies/{other.slug}/jobs/{job.pk}/").status_code == 404
+    other_study = make_study()
+    client.force_login(make_member(other_study, Role.ADMIN))
+    assert client.get(f"/studies/{other_study.slug}/jobs/{job.pk}/").status_code == 404
     assert client.get(f"/studies/{study.slug}/jobs/{job.pk}/").status_code == 404

@@ -28,8 +28,8 @@ def admin(client, study):
     return client
 
 
-def address(study, rest=""):
-    return f"/studies/{study.slug}/quality/{rest}"
+def address(study, path=""):
+    return f"/studies/{study.slug}/quality/{path}"
 
 
 def test_a_study_nobody_judged_says_so(client):
@@ -63,14 +63,14 @@ def test_a_preview_changes_nothing_and_finds_the_planted_workers(admin, study):
 
 
 def test_the_chosen_rules_stay_chosen_in_a_preview_and_after_a_refusal(admin, study):
-    for more, status in (("time[floor=1]", 200), ("nonsense", 409)):
-        form = {"rule": ["checks"], "more": more, "seed": "7", "price": "0.15"}
+    for rule, status in (("time[floor=1]", 200), ("nonsense", 409)):
+        form = {"rule": ["checks"], "more": rule, "seed": "7", "price": "0.15"}
         answer = admin.post(f"/studies/{study.slug}/quality/", form)
         page = markup(answer.content.decode())
         assert answer.status_code == status
         assert 'value="checks" checked' in page
         assert 'value="majority-dissent"><span>' in page
-        assert f'value="{more}"' in page
+        assert f'value="{rule}"' in page
         assert 'value="7"' in page
         assert 'value="0.15"' in page
         assert ("There is no rule" in page) == (status == 409)
@@ -115,7 +115,7 @@ def test_a_decision_is_applied_undone_and_logged(admin, study):
 
 
 @pytest.mark.parametrize(
-    ("form", "says"),
+    ("form", "sentence"),
     [
         ({}, "at least one rule"),
         ({"more": "gut-feeling"}, "no rule"),
@@ -123,10 +123,10 @@ def test_a_decision_is_applied_undone_and_logged(admin, study):
         ({"more": "worker-agreement[threshold=2]"}, "drop everybody"),
     ],
 )
-def test_a_wrong_filter_is_answered_with_a_sentence(admin, study, form, says):
+def test_a_wrong_filter_is_answered_with_a_sentence(admin, study, form, sentence):
     answer = admin.post(address(study), form)
     assert answer.status_code == 409
-    assert says in answer.content.decode()
+    assert sentence in answer.content.decode()
 
 
 def test_analysts_preview_but_do_not_decide(client, study):

@@ -65,8 +65,8 @@ def test_a_german_reader_gets_german_sentences_and_an_english_download(analyst, 
         assert text in page
     for text in ("Can we trust", "On these 6 systems", "Only 6 systems", "were scored on", "Which metric ranks"):
         assert text not in page
-    packed = analyst.get(f"/studies/{study.slug}/report/folder/", headers=german)
-    with zipfile.ZipFile(io.BytesIO(packed.getvalue())) as archive:
+    download = analyst.get(f"/studies/{study.slug}/report/folder/", headers=german)
+    with zipfile.ZipFile(io.BytesIO(download.getvalue())) as archive:
         assert b"Can we trust the judges?" in archive.read("index.html")
     token = issue_token(User.objects.get(username="analyst"), "x", ["read"], 7).token
     answer = analyst.get(f"/api/v1/studies/{study.slug}/report", headers={**german, "Authorization": f"Bearer {token}"})
@@ -86,11 +86,11 @@ def test_the_site_and_the_command_line_give_the_same_numbers(study, tmp_path):
             [sys.executable, "-m", "analysis", *command],
             cwd=tmp_path, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True,
         )  # fmt: skip
-    theirs = {row["metric"]: row["value"] for row in json.loads(answer.stdout)}
+    printed = {row["metric"]: row["value"] for row in json.loads(answer.stdout)}
     report = study_report(study)
-    ours = report.figure("system-correlation").table
-    assert {name: theirs[name] for name in ("rouge-1-f", "rouge-1-p", "rouge-1-r")} == pytest.approx(
-        dict(zip(ours["metric"], ours["value"], strict=True)), abs=1e-12
+    table = report.figure("system-correlation").table
+    assert {name: printed[name] for name in ("rouge-1-f", "rouge-1-p", "rouge-1-r")} == pytest.approx(
+        dict(zip(table["metric"], table["value"], strict=True)), abs=1e-12
     )
 
 

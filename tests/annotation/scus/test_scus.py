@@ -233,7 +233,7 @@ def test_a_revision_is_appended_and_the_database_keeps_the_old_one():
         (2, "Two.", True),
     ]
     assert units_of(assignment) == [Unit("One."), Unit("Two.")]
-    assert protocol.answered(assignment) == 2
+    assert protocol.count_answers(assignment) == 2
     with pytest.raises(DatabaseError, match="never overwritten"), transaction.atomic():
         ExtractedUnit.objects.filter(revision=1).update(text="Other.")
 

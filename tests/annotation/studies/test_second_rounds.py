@@ -193,7 +193,7 @@ def test_agreement_before_and_after():
     report = round_report(batch, second, resamples=0)
     assert report.before[0]["value"] == pytest.approx(1 - 130 / 136)
     assert report.after[0]["value"] == pytest.approx(1 - 10 / 106)
-    assert (report.looks, report.done, report.revised, report.confirmed) == (1, 1, 1, 0)
+    assert (report.looks, report.n_answered, report.revised, report.confirmed) == (1, 1, 1, 0)
     assert [row["group"] for row in report.after] == [None, "coherence", "fluency"]
 
 

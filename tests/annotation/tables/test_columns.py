@@ -49,7 +49,7 @@ def rows_in(path: Path) -> list[dict[str, object]]:
 
 
 def export(study: Study, folder: Path, table: str, form: str) -> list[dict[str, object]]:
-    export_folder(study, folder, ExportOptions.given([table], form=form))
+    export_folder(study, folder, ExportOptions.checked([table], form=form))
     return rows_in(folder / f"{table}.{form}")
 
 
@@ -84,7 +84,7 @@ def test_a_new_column_is_in_the_frame_and_the_manifest(study, tmp_path, monkeypa
     pd.testing.assert_frame_equal(after[before.columns], before)
     kinds = {name: str(after[name].dtype) for name in ("top", "is_newest", "document_key", "fact")}
     assert kinds == {"top": "int64", "is_newest": "bool", "document_key": "int64", "fact": "str"}
-    export_folder(study, tmp_path / "out", ExportOptions.given(["judgments"]))
+    export_folder(study, tmp_path / "out", ExportOptions.checked(["judgments"]))
     told = json.loads((tmp_path / "out" / "manifest.json").read_text())["files"][0]["columns"]
     assert [column["type"] for column in told[:6]] == ["integer", "flag", "integer", "string", "string", "string"]
 

@@ -8,7 +8,8 @@ reports, exports in every table, shape and form.
 import io
 import logging
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import pandas as pd
 import pytest
@@ -88,12 +89,13 @@ def study(settings, tmp_path) -> Study:
     return study
 
 
-def routes(patterns: list, prefix: str = "") -> Iterator[tuple[str, str, dict]]:
-    for one in patterns:
-        if hasattr(one, "url_patterns"):
-            yield from routes(one.url_patterns, prefix + str(one.pattern))
-        elif "(?P" not in str(one.pattern):
-            yield prefix + str(one.pattern), one.name, dict(one.pattern.converters)
+def routes(patterns: list, prefix: str = "", above: Mapping = MappingProxyType({})) -> Iterator[tuple[str, str, dict]]:
+    for route in patterns:
+        address, converters = prefix + str(route.pattern), {**above, **getattr(route.pattern, "converters", {})}
+        if hasattr(route, "url_patterns"):
+            yield from routes(route.url_patterns, address, converters)
+        elif "(?P" not in address:
+            yield address, route.name, converters
 
 
 def candidates(study: Study, user) -> dict[str, list]:
@@ -196,7 +198,7 @@ def visit(study: Study, role: str, lines: Lines) -> set[str]:
 def test_nothing_for_non_admins_or_in_the_log_holds_a_raw_worker_id(study, lines, tmp_path):
     analyst = make_member(study, Role.ANALYST)
     for form in FORMS:
-        start_export(study, analyst, ExportOptions.given(USUAL, SHAPES if form == "csv" else (), form))
+        start_export(study, analyst, ExportOptions.checked(USUAL, SHAPES if form == "csv" else (), form))
     assert set(Job.objects.values_list("state", flat=True)) == {"done"}
     web = Client()
     web.force_login(analyst)
@@ -218,7 +220,7 @@ def test_the_scan_would_find_one(study, lines):
     token = issue_token(admin, "x", ["admin"], 7).token
     answer = Client().get(f"/api/v1/studies/{study.slug}/workers/raw", headers={"Authorization": f"Bearer {token}"})
     assert RAW in content_of(answer)
-    export = start_export(study, admin, ExportOptions.given(["judgments"], (), "parquet", True, True))
+    export = start_export(study, admin, ExportOptions.checked(["judgments"], (), "parquet", True, True))
     web = Client()
     web.force_login(admin)
     assert RAW in content_of(web.get(f"/studies/{study.slug}/exports/{export.key}/everything.zip"))

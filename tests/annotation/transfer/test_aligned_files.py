@@ -30,13 +30,13 @@ def study() -> Study:
     return study
 
 
-def matched(study: Study, *lines: str) -> dict[int, tuple[str, str]]:
-    found = align(study, lines, [f"output {n}" for n in range(len(lines))])
-    return {match.line: (match.doc_id, match.how) for match in found.matches}
+def documents_of(study: Study, *lines: str) -> dict[int, tuple[str, str]]:
+    alignment = align(study, lines, [f"output {n}" for n in range(len(lines))])
+    return {match.line: (match.doc_id, match.method) for match in alignment.matches}
 
 
 def test_any_order_and_any_tokenisation(study):
-    assert matched(
+    assert documents_of(
         study,
         "bees may stay on the balcony , a court in nordhaven ruled on tuesday .",
         "<t> the night ferry stays for three more years . </t> "
@@ -47,34 +47,35 @@ def test_any_order_and_any_tokenisation(study):
 
 def test_a_changed_reference_is_found_by_its_words(study):
     # 13 words against 13, 12 of them shared: 2·12/26 = 0.92, and no other document comes near.
-    found = align(study, ["Bees may stay on the balcony, a court in Nordhaven ruled on Monday."], ["x"])
-    assert [(match.doc_id, match.how, round(match.overlap, 2)) for match in found.matches] == [("b", "fuzzy", 0.92)]
+    alignment = align(study, ["Bees may stay on the balcony, a court in Nordhaven ruled on Monday."], ["x"])
+    [match] = alignment.matches
+    assert (match.doc_id, match.method, round(match.overlap, 2)) == ("b", "fuzzy", 0.92)
 
 
 def test_what_could_be_two_documents_is_never_guessed(study):
     lines = ["Twin text that two documents share.", REFERENCES["c"].replace("May", "July")]
-    found = align(study, lines, ["x", "y"])
-    assert not found.matches
-    assert [doc for doc, _ in found.ambiguous[1]] == ["e", "f"]
+    alignment = align(study, lines, ["x", "y"])
+    assert not alignment.matches
+    assert [doc for doc, _ in alignment.ambiguous[1]] == ["e", "f"]
     # 13 words, 12 shared with each of the two (“4,000” is two): both 0.92.
-    assert {doc: round(overlap, 2) for doc, overlap in found.ambiguous[2]} == {"c": 0.92, "d": 0.92}
-    assert found.missing == list(REFERENCES)
+    assert {doc: round(overlap, 2) for doc, overlap in alignment.ambiguous[2]} == {"c": 0.92, "d": 0.92}
+    assert alignment.missing == list(REFERENCES)
 
 
 def test_what_is_like_nothing_is_reported_with_its_nearest(study):
     lines = ["Something else altogether.", "", "Bees may stay on the roof, a judge said."]
-    found = align(study, lines, ["x", "y", "z"])
-    assert set(found.unmatched) == {1, 2, 3}
-    assert found.counts()["unmatched"] == 3
-    assert not found.matches
+    alignment = align(study, lines, ["x", "y", "z"])
+    assert set(alignment.unmatched) == {1, 2, 3}
+    assert alignment.counts()["unmatched"] == 3
+    assert not alignment.matches
 
 
 def test_the_same_document_twice(study):
     text = REFERENCES["b"]
-    same = align(study, [text, text.lower()], ["An output.", "An  output."])
-    assert (len(same.matches), same.repeated, same.conflicts) == (1, {"b": [1, 2]}, {})
-    other = align(study, [text, text.lower()], ["An output.", "Another one."])
-    assert (other.matches, other.conflicts) == ([], {"b": [1, 2]})
+    repeated = align(study, [text, text.lower()], ["An output.", "An  output."])
+    assert (len(repeated.matches), repeated.repeated, repeated.conflicts) == (1, {"b": [1, 2]}, {})
+    conflicting = align(study, [text, text.lower()], ["An output.", "Another one."])
+    assert (conflicting.matches, conflicting.conflicts) == ([], {"b": [1, 2]})
 
 
 def test_sentences_come_from_tags_only():
@@ -104,8 +105,8 @@ def test_a_dry_run_reports_and_yes_writes_once(study, tmp_path, capsys):
     assert "Dry run: 1 summaries would be stored" in out
     assert not System.objects.exists()
     call_command("import_outputs", "s", **files, group="abs", yes=True)
-    stored = Summary.objects.values_list("document__doc_id", "system__group", "text")
-    assert list(stored) == [("b", "abs", "Bees stay .")]
+    summaries = Summary.objects.values_list("document__doc_id", "system__group", "text")
+    assert list(summaries) == [("b", "abs", "Bees stay .")]
     call_command("import_outputs", "s", **files, group="abs", yes=True)
     assert "0 summaries by 'new' are stored; 1 were there already." in capsys.readouterr().out
     assert Summary.objects.count() == 1
@@ -118,17 +119,17 @@ def test_other_texts_under_a_known_name_are_refused(study, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("options", "sentence"),
     [
         ({"system": "s" * 201}, "--system has 201 characters, and may have 200. Nothing was imported"),
         ({"system": " "}, "A system needs a name"),
         ({"group": "g" * 101}, "--group has 101 characters, and may have 100"),
     ],
 )
-def test_names_that_no_column_holds_are_refused_before_anything_is_read(study, tmp_path, given, says):
+def test_names_that_no_column_holds_are_refused_before_anything_is_read(study, tmp_path, options, sentence):
     files = write_files(tmp_path, [(REFERENCES["b"], "Bees stay .")])
-    with pytest.raises(CommandError, match=says) as error:
-        call_command("import_outputs", "s", **files | given, yes=True)
+    with pytest.raises(CommandError, match=sentence) as error:
+        call_command("import_outputs", "s", **files | options, yes=True)
     assert error.value.returncode == 2
     assert not System.objects.exists()
     call_command("import_outputs", "s", **files | {"system": "s" * 200, "group": "g" * 100}, yes=True)
@@ -157,6 +158,6 @@ def test_realsumms_own_references_find_their_documents_in_any_tokenisation(share
             Reference.objects.create(document=document, text=row["references"][0])
     order = sorted(texts, reverse=True)
     lines = [re.sub(r"[^\w\s]", "", " ".join(texts[doc])).upper() for doc in order]
-    found = align(real, lines, ["x"] * len(lines))
-    assert [match.doc_id for match in found.matches] == order
-    assert found.counts()["normalised"] == 100
+    alignment = align(real, lines, ["x"] * len(lines))
+    assert [match.doc_id for match in alignment.matches] == order
+    assert alignment.counts()["normalised"] == 100

@@ -24,44 +24,44 @@ def study() -> Study:
     batch = make_batch(study, quota=2)
     for number, worker in enumerate((make_worker(study), make_worker(study))):
         for _ in range(2):
-            mine = lease_task(batch, worker)
-            items = protocol_of(batch).items(mine)
-            given = {item.field: str(int(item.unit != f"scu0{number}")) for item in items}
-            submit_judgments(worker, mine.key, given, mine.key)
+            assignment = lease_task(batch, worker)
+            items = protocol_of(batch).items(assignment)
+            answers = {item.field: str(int(item.unit != f"scu0{number}")) for item in items}
+            submit_judgments(worker, assignment.key, answers, assignment.key)
     return study
 
 
 def answers(sheet: Datasheet) -> dict[str, str]:
-    return {one.number: one.answer for section in sheet.heds for one in section.questions}
+    return {question.number: question.answer for section in sheet.heds for question in section.questions}
 
 
 def test_what_was_recorded_is_answered(study):
     FilterDecision.objects.create(study=study, rules=["checks"], seed=5)
-    found = answers(datasheet(study))
-    assert found["3.1.1"].startswith("2 on average: 2 summaries of 2 documents")
-    assert found["3.2.1"] == "2 (2 as crowd)."
-    assert found["3.2.3"] == "By invitation to this site."
-    assert "`checks` (seed 5)" in found["3.3.3.2"]
-    assert found["4.3.3"] == "2"
-    assert "not the source, the reference or the system's name" in found["3.3.4.2"]
+    by_number = answers(datasheet(study))
+    assert by_number["3.1.1"].startswith("2 on average: 2 summaries of 2 documents")
+    assert by_number["3.2.1"] == "2 (2 as crowd)."
+    assert by_number["3.2.3"] == "By invitation to this site."
+    assert "`checks` (seed 5)" in by_number["3.3.3.2"]
+    assert by_number["4.3.3"] == "2"
+    assert "not the source, the reference or the system's name" in by_number["3.3.4.2"]
 
 
 def test_what_nobody_recorded_stays_a_marked_question(study):
     sheet = datasheet(study)
-    found = answers(sheet)
-    assert {name for name in ("1.1.1", "2.4", "3.1.2", "3.2.5", "3.3.1", "5.1", "5.3") if found[name]} == set()
+    by_number = answers(sheet)
+    assert {name for name in ("1.1.1", "2.4", "3.1.2", "3.2.5", "3.3.1", "5.1", "5.3") if by_number[name]} == set()
     text = sheet.markdown()
-    assert text.count("**To be answered:**") == sheet.asked - sheet.answered
-    assert 40 <= sheet.asked <= 60
-    assert f"{sheet.answered} of {sheet.asked} questions" in text
+    assert text.count("**To be answered:**") == sheet.n_questions - sheet.n_answered
+    assert 40 <= sheet.n_questions <= 60
+    assert f"{sheet.n_answered} of {sheet.n_questions} questions" in text
 
 
 def test_of_imported_judgments_it_doesnt_claim_to_know_how_they_were_collected(tmp_path):
     import_study(write_folder(tmp_path / "in"), "s")
-    found = answers(datasheet(Study.objects.get(name="s")))
-    assert found["3.2.3"] == "Elsewhere: their judgments were imported."
+    by_number = answers(datasheet(Study.objects.get(name="s")))
+    assert by_number["3.2.3"] == "Elsewhere: their judgments were imported."
     assert {
-        name for name in ("3.2.4", "3.3.2", "3.3.4.1", "3.3.4.2", "3.3.5", "3.3.7", "4.3.5") if found[name]
+        name for name in ("3.2.4", "3.3.2", "3.3.4.1", "3.3.4.2", "3.3.5", "3.3.7", "4.3.5") if by_number[name]
     } == set()
 
 
@@ -69,8 +69,8 @@ def test_agreement_is_the_quality_pages(study):
     assert answers(datasheet(study))["4.3.11.2"] == ""
     content = plain(quality_content(study))
     StoredResult.objects.create(study=study, name="quality", mark=study_mark(study), content=content)
-    shown = content["protocols"][0]["agreement"][0]
-    assert f"pooled over all units: {shown['value']:.3f}" in answers(datasheet(study))["4.3.11.2"]
+    alpha = content["protocols"][0]["agreement"][0]
+    assert f"pooled over all units: {alpha['value']:.3f}" in answers(datasheet(study))["4.3.11.2"]
 
 
 def test_active_time_and_reward_give_the_wage(study):

@@ -38,7 +38,7 @@ def study(tmp_path: Path) -> Study:
 
 
 def export(study: Study, folder: Path, **options: object) -> Path:
-    export_folder(study, folder, ExportOptions.given(**options))
+    export_folder(study, folder, ExportOptions.checked(**options))
     return folder
 
 
@@ -48,18 +48,18 @@ def manifest(folder: Path) -> dict:
 
 def test_the_manifest_tells_the_truth_about_every_file(study, tmp_path):
     call_command("export_study", tmp_path / "out", name="s")
-    told = manifest(tmp_path / "out")
-    files = {one["name"]: one for one in told["files"]}
+    facts = manifest(tmp_path / "out")
+    files = {file["name"]: file for file in facts["files"]}
     assert {path.name for path in (tmp_path / "out").iterdir()} == {*files, "manifest.json"}
-    for name, one in files.items():
+    for name, file in files.items():
         content = (tmp_path / "out" / name).read_bytes()
-        assert one["sha256"] == hashlib.sha256(content).hexdigest()
-        assert one["bytes"] == len(content)
+        assert file["sha256"] == hashlib.sha256(content).hexdigest()
+        assert file["bytes"] == len(content)
     lines = (tmp_path / "out" / "judgments.csv").read_text().splitlines()
     assert files["judgments.csv"]["rows"] == len(lines) - 1 == 6
     assert [column["name"] for column in files["judgments.csv"]["columns"]] == lines[0].split(",")
-    assert (told["format"], told["schema"], told["filter"]) == ("pyramidion-export", 1, None)
-    assert {"pandas", "krippendorff"} <= told["versions"].keys()
+    assert (facts["format"], facts["schema"], facts["filter"]) == ("pyramidion-export", 1, None)
+    assert {"pandas", "krippendorff"} <= facts["versions"].keys()
 
 
 def test_an_export_takes_the_place_of_the_one_before_and_of_nothing_else(study, tmp_path):
@@ -75,13 +75,13 @@ def test_assignments_come_in_the_order_of_their_ids(tmp_path):
     # x3 is stored first; from the export that is read back x2 is.
     swapped = JUDGMENTS.replace("x1", "x3")
     import_study(write_folder(tmp_path / "in", judgments__csv=swapped), "s")
-    asked = {"tables": ["documents", "summaries", "scus", "judgments", "assignments"]}
-    first = export(Study.objects.get(name="s"), tmp_path / "a", **asked)
+    options = {"tables": ["documents", "summaries", "scus", "judgments", "assignments"]}
+    first = export(Study.objects.get(name="s"), tmp_path / "a", **options)
     import_study(first, "again")
-    again = export(Study.objects.get(name="again"), tmp_path / "b", **asked)
+    second = export(Study.objects.get(name="again"), tmp_path / "b", **options)
     names = [line.split(",")[0] for line in (first / "assignments.csv").read_text().splitlines()]
     assert names == ["assignment_id", "x2", "x3"]
-    assert (first / "assignments.csv").read_bytes() == (again / "assignments.csv").read_bytes()
+    assert (first / "assignments.csv").read_bytes() == (second / "assignments.csv").read_bytes()
 
 
 def test_the_salt_never_leaves(study, tmp_path):
@@ -91,8 +91,8 @@ def test_the_salt_never_leaves(study, tmp_path):
 
 def test_raw_worker_ids_leave_only_when_an_admin_asks(study, tmp_path):
     Judgment.objects.filter(unit="s1").update(extra={"hit_id": "h1", "who": "A1B2C3", "url": "task_ZZTOP9#1"})
-    every = {"shapes": ["summeval", "mturk", "label_studio"], "tables": list(ExportOptions().tables)}
-    hidden, raw = export(study, tmp_path / "a", **every), export(study, tmp_path / "b", **every, raw_workers=True)
+    options = {"shapes": ["summeval", "mturk", "label_studio"], "tables": list(ExportOptions().tables)}
+    hidden, raw = export(study, tmp_path / "a", **options), export(study, tmp_path / "b", **options, raw_workers=True)
     for worker in (b"A1B2C3", b"ZZTOP9", b"THIRD3"):
         assert not [path.name for path in hidden.iterdir() if worker in path.read_bytes()]
         assert worker in (raw / "judgments.csv").read_bytes()
@@ -102,25 +102,25 @@ def test_raw_worker_ids_leave_only_when_an_admin_asks(study, tmp_path):
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
 def test_own_columns_of_every_table_hide_worker_ids(study, tmp_path, form):
     """Whole, as a word, in lists and in long texts; counts and other people's words stay as they are."""
-    told = {"checked_by": "A1B2C3", "note": "Seen by zztop9. " + "x " * 200, "raters": ["THIRD3", "me"], "n": 7}
-    study.documents.update(extra=told)
-    Summary.objects.filter(document__study=study).update(extra=told)
-    study.scores.update(extra=told)
+    extra = {"checked_by": "A1B2C3", "note": "Seen by zztop9. " + "x " * 200, "raters": ["THIRD3", "me"], "n": 7}
+    study.documents.update(extra=extra)
+    Summary.objects.filter(document__study=study).update(extra=extra)
+    study.scores.update(extra=extra)
     tables = ["documents", "summaries", "scores"]
     hidden = export(study, tmp_path / "a", tables=tables, form=form)
     raw = export(study, tmp_path / "b", tables=tables, form=form, raw_workers=True)
-    names = {one: study.pseudonym("import", one) for one in ("A1B2C3", "ZZTOP9", "THIRD3")}
+    names = {worker: study.pseudonym("import", worker) for worker in ("A1B2C3", "ZZTOP9", "THIRD3")}
     for name in tables:
-        shown, given = (read_table(folder / f"{name}.{form}", name).iloc[0] for folder in (hidden, raw))
-        assert shown["checked_by"] == names["A1B2C3"]
-        assert shown["note"] == f"Seen by {names['ZZTOP9']}. " + "x " * 200
-        assert (names["THIRD3"] in shown["raters"], "me" in shown["raters"]) == (True, True)
-        assert float(shown["n"]) == 7
-        assert (given["checked_by"], "THIRD3" in given["raters"]) == ("A1B2C3", True)
+        row, raw_row = (read_table(folder / f"{name}.{form}", name).iloc[0] for folder in (hidden, raw))
+        assert row["checked_by"] == names["A1B2C3"]
+        assert row["note"] == f"Seen by {names['ZZTOP9']}. " + "x " * 200
+        assert (names["THIRD3"] in row["raters"], "me" in row["raters"]) == (True, True)
+        assert float(row["n"]) == 7
+        assert (raw_row["checked_by"], "THIRD3" in raw_row["raters"]) == ("A1B2C3", True)
 
 
 @pytest.mark.parametrize(
-    ("cell", "shown"),
+    ("cell", "template"),
     [
         ("bob", "{bob}"),
         ("BOB", "{bob}"),
@@ -132,13 +132,13 @@ def test_own_columns_of_every_table_hide_worker_ids(study, tmp_path, form):
         (42, 42),
     ],
 )
-def test_short_worker_ids_are_hidden_too(tmp_path, cell, shown):
+def test_short_worker_ids_are_hidden_too(tmp_path, cell, template):
     import_study(write_folder(tmp_path / "in", judgments__csv=SHORT), "s")
     study = Study.objects.get(name="s")
     Judgment.objects.filter(assignment__worker__external_id="bob").update(extra={"own": cell})
     rows = read_table(export(study, tmp_path / "out", form="jsonl") / "judgments.jsonl", "judgments")
     names = {"bob": study.pseudonym("import", "bob"), "other": study.pseudonym("import", "42")}
-    expected = shown.format(**names) if isinstance(shown, str) else shown
+    expected = template.format(**names) if isinstance(template, str) else template
     assert set(rows.loc[rows["worker_id"] == names["bob"], "own"]) == {expected}
 
 
@@ -155,9 +155,9 @@ def test_a_measure_is_not_taken_for_worker_ids(tmp_path):
 def test_kept_and_dropped_are_the_filters_with_reasons(study, tmp_path):
     FilterDecision.objects.create(study=study, rules=["majority-dissent"], seed=3)
     out = export(study, tmp_path / "out")
-    kept, dropped = (read_table(out / f"judgments_{name}.csv", "judgments") for name in ("kept", "dropped"))
+    kept_rows, dropped = (read_table(out / f"judgments_{name}.csv", "judgments") for name in ("kept", "dropped"))
     # s1 got 1, 0, 1: the worker who said 0 goes. The check s2 is neither kept nor dropped.
-    assert kept["value"].tolist() == [1, 1]
+    assert kept_rows["value"].tolist() == [1, 1]
     assert dropped[["worker_id", "rule"]].values.tolist() == [[study.pseudonym("import", "ZZTOP9"), "majority-dissent"]]
     assert "Outvoted on 1 of 1 units" in dropped["reason"][0]
     assert manifest(out)["filter"]["rules"] == ["majority-dissent"]
@@ -189,19 +189,19 @@ def test_the_printed_commands_give_the_same_bytes_and_the_sites_numbers(demo, tm
     out = export(demo, tmp_path / "out")
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     monkeypatch.chdir(out)
-    commands = {one["what"]: shlex.split(one["command"]) for one in manifest(out)["commands"]}
-    for what in ("filter again", "human scores again", "the report"):
-        assert commands[what][:3] == ["python", "-m", "analysis"]
-        assert analysis(commands[what][3:]) == 0, capsys.readouterr()
+    commands = {command["what"]: shlex.split(command["command"]) for command in manifest(out)["commands"]}
+    for purpose in ("filter again", "human scores again", "the report"):
+        assert commands[purpose][:3] == ["python", "-m", "analysis"]
+        assert analysis(commands[purpose][3:]) == 0, capsys.readouterr()
     for name in ("judgments_kept.csv", "judgments_dropped.csv", "human_scores.csv"):
         assert (out / name).read_bytes() == before[name]
-    ours, theirs = report.study_report(demo), built[0]
-    assert len(ours.figures) > 5
-    assert [figure.name for figure in theirs.figures] == [figure.name for figure in ours.figures]
-    for one, other in zip(theirs.figures, ours.figures, strict=True):
-        pd.testing.assert_frame_equal(one.table, other.table, check_dtype=False)
-    assert (theirs.title, theirs.verdict, theirs.warnings) == (ours.title, ours.verdict, ours.warnings)
-    assert theirs.methods == ours.methods
+    site, printed = report.study_report(demo), built[0]
+    assert len(site.figures) > 5
+    assert [figure.name for figure in printed.figures] == [figure.name for figure in site.figures]
+    for printed_figure, site_figure in zip(printed.figures, site.figures, strict=True):
+        pd.testing.assert_frame_equal(printed_figure.table, site_figure.table, check_dtype=False)
+    assert (printed.title, printed.verdict, printed.warnings) == (site.title, site.verdict, site.warnings)
+    assert printed.methods == site.methods
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
@@ -209,14 +209,14 @@ def test_every_form_holds_the_same_study(study, tmp_path, form):
     out = export(study, tmp_path / form, form=form)
     assert all(path.suffix in (f".{form}", ".json") for path in out.iterdir())
     import_study(out, form)
-    again = export(Study.objects.get(name=form), tmp_path / "again")
+    second = export(Study.objects.get(name=form), tmp_path / "again")
     first = export(study, tmp_path / "first")
     for kind in ("documents", "summaries", "scus", "judgments", "scores"):
         path = next(first.glob(f"{kind}.*"))
-        ours, theirs = read_table(path, kind), read_table(again / path.name, kind)
+        table, reimported = read_table(path, kind), read_table(second / path.name, kind)
         if form == "csv":  # a study's own columns come back from CSV as text
-            ours, theirs = ours.astype(str), theirs.astype(str)
-        pd.testing.assert_frame_equal(ours, theirs)
+            table, reimported = table.astype(str), reimported.astype(str)
+        pd.testing.assert_frame_equal(table, reimported)
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
@@ -224,25 +224,25 @@ def test_selected_evidence_and_shown_sentences_come_back_as_lists(study, tmp_pat
     Judgment.objects.filter(unit="s1").update(extra={"evidence": [[3, 9]]})
     Summary.objects.filter(system__name="1").update(shown=["One.", "[Two]"])
     import_study(export(study, tmp_path / "out", form=form), "again")
-    again = Study.objects.get(name="again")
-    found = Judgment.objects.filter(summary__document__study=again, unit="s1").values_list("extra", flat=True)
-    assert [one["evidence"] for one in found] == [[[3, 9]]] * 3
-    shown = Summary.objects.filter(document__study=again, system__name="1").values_list("shown", flat=True)
-    assert list(shown) == [["One.", "[Two]"]] * 2
+    reimported = Study.objects.get(name="again")
+    extras = Judgment.objects.filter(summary__document__study=reimported, unit="s1").values_list("extra", flat=True)
+    assert [extra["evidence"] for extra in extras] == [[[3, 9]]] * 3
+    texts_shown = Summary.objects.filter(document__study=reimported, system__name="1").values_list("shown", flat=True)
+    assert list(texts_shown) == [["One.", "[Two]"]] * 2
 
 
 def test_an_empty_study_exports_as_an_empty_study(tmp_path):
     out = export(Study.objects.create(name="nothing"), tmp_path / "out", shapes=["realsumm", "rose", "label_studio"])
     assert json.loads((out / "label_studio.json").read_text()) == []
     assert manifest(out)["report"] is None
-    usual = export(Study.objects.get(name="nothing"), tmp_path / "usual")
-    assert {path.name for path in usual.iterdir()} == {"documents.jsonl", "summaries.jsonl", "manifest.json"}
+    default = export(Study.objects.get(name="nothing"), tmp_path / "usual")
+    assert {path.name for path in default.iterdir()} == {"documents.jsonl", "summaries.jsonl", "manifest.json"}
 
 
 def test_formulas_are_defused_and_come_back_exactly(tmp_path):
-    odd = ["=cmd|' /C calc'!A0", "-x", "'=q", "+1+1", "@SUM(A1)", "-5", "plain", "''-"]
-    rows = [{**row, "system": system} for row in SUMMARIES[:1] for system in odd]
-    scores = "doc_id,system,metric,value\n" + "".join(f'007,"{name}",=m,-1.5\n' for name in odd)
+    names = ["=cmd|' /C calc'!A0", "-x", "'=q", "+1+1", "@SUM(A1)", "-5", "plain", "''-"]
+    rows = [{**row, "system": system} for row in SUMMARIES[:1] for system in names]
+    scores = "doc_id,system,metric,value\n" + "".join(f'007,"{name}",=m,-1.5\n' for name in names)
     texts = {"summaries__jsonl": "\n".join(map(json.dumps, rows)), "scores__csv": scores}
     import_study(write_folder(tmp_path / "in", **texts, judgments__csv=JUDGMENTS.replace(",1,s", ",plain,s")), "s")
     study = Study.objects.get(name="s")
@@ -251,16 +251,16 @@ def test_formulas_are_defused_and_come_back_exactly(tmp_path):
     assert not cells["system"].str.match(r"[=+@]|-\D").any()
     assert set(cells["value"]) == {"-1.5"}  # numbers stay numbers
     assert set(cells["metric"]) == {"'=m"}
-    assert set(read_table(out / "scores.csv", "scores")["system"]) == set(odd)
+    assert set(read_table(out / "scores.csv", "scores")["system"]) == set(names)
     import_study(out, "again")
-    assert set(Study.objects.get(name="again").systems.values_list("name", flat=True)) == set(odd)
+    assert set(Study.objects.get(name="again").systems.values_list("name", flat=True)) == set(names)
 
 
 def test_without_texts_no_text_leaves(study, tmp_path):
     out = export(study, tmp_path / "out", texts=False)
-    whole = b"".join(path.read_bytes() for path in out.iterdir())
+    content = b"".join(path.read_bytes() for path in out.iterdir())
     texts = [DOCUMENTS[0]["source"], DOCUMENTS[1]["references"][1], SUMMARIES[0]["summary"], "Fact one."]
-    assert not [text for text in texts if text.encode() in whole]
+    assert not [text for text in texts if text.encode() in content]
     hashes = pd.read_csv(out / "summary_hashes.csv", dtype=str)
     assert hashes["summary_sha256"][0] == hashlib.sha256(SUMMARIES[0]["summary"].encode()).hexdigest()
     assert analysis(["agreement", str(out / "judgments.csv")]) == 0  # the numbers are all there
@@ -268,19 +268,19 @@ def test_without_texts_no_text_leaves(study, tmp_path):
 
 def test_the_chunks_leave_no_trace(demo, tmp_path, monkeypatch):
     tables = {"tables": ["documents", "summaries", "scus", "judgments", "judgments_kept", "scores"]}
-    whole = export(demo, tmp_path / "whole", **tables)
+    at_once = export(demo, tmp_path / "whole", **tables)
     monkeypatch.setattr(stream, "CHUNK", 50)
     pieces = export(demo, tmp_path / "pieces", **tables)
-    for path in whole.iterdir():
+    for path in at_once.iterdir():
         if path.name != "manifest.json":
             assert path.read_bytes() == (pieces / path.name).read_bytes()
 
 
 def test_progress_goes_up_to_the_end(study, tmp_path):
-    seen: list[tuple[int, int]] = []
-    export_folder(study, tmp_path, ExportOptions.given(shapes=["rose"]), lambda done, total: seen.append((done, total)))
-    assert seen == sorted(seen)
-    assert seen[-1][0] == seen[-1][1] > 0
+    steps: list[tuple[int, int]] = []
+    export_folder(study, tmp_path, ExportOptions.checked(shapes=["rose"]), lambda n, total: steps.append((n, total)))
+    assert steps == sorted(steps)
+    assert steps[-1][0] == steps[-1][1] > 0
 
 
 @pytest.mark.postgres
@@ -293,15 +293,15 @@ def test_the_rule_signals_works_on_the_exported_judgments(study, tmp_path, capsy
     )
     out = export(study, tmp_path / "out")
     rows = read_table(out / "judgments.csv", "judgments")
-    mine = rows[rows["assignment_id"] == pasting.key]
-    assert set(zip(mine["pastes"].astype(int), mine["focus_losses"].astype(int), strict=True)) == {(3, 2)}
+    pasted = rows[rows["assignment_id"] == pasting.key]
+    assert set(zip(pasted["pastes"].astype(int), pasted["focus_losses"].astype(int), strict=True)) == {(3, 2)}
     capsys.readouterr()
     assert analysis(["filter", str(out / "judgments.csv"), "--rule", "signals[minimum=1]", "--json"]) == 0
     assert [row["reason"] for row in json.loads(capsys.readouterr().out)] == ["Pasted text in 1 of 1 assignments."]
     # There and back: the columns stay, though the imported assignments have no signals of their own.
     import_study(out, "again")
-    again = export(Study.objects.get(name="again"), tmp_path / "again")
-    assert (again / "judgments.csv").read_bytes() == (out / "judgments.csv").read_bytes()
+    second = export(Study.objects.get(name="again"), tmp_path / "again")
+    assert (second / "judgments.csv").read_bytes() == (out / "judgments.csv").read_bytes()
 
 
 def test_the_ledger_adds_up(study, tmp_path):
@@ -316,14 +316,14 @@ def test_the_ledger_adds_up(study, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "sentence"),
     [
         ({"tables": ["judgement"]}, "no table “judgement”. Known: documents, summaries"),
         ({"shape": ["rouge"]}, "no shape “rouge”. Known: realsumm, summeval"),
         ({"shape": ["rose"], "no_texts": True}, "hold texts"),
     ],
 )
-def test_an_unknown_name_is_answered_with_the_known_ones(study, tmp_path, options, says):
-    with pytest.raises(CommandError, match=says):
+def test_an_unknown_name_is_answered_with_the_known_ones(study, tmp_path, options, sentence):
+    with pytest.raises(CommandError, match=sentence):
         call_command("export_study", tmp_path / "out", name="s", **options)
     assert not (tmp_path / "out").exists()

@@ -32,7 +32,7 @@ def analyst(client, study):
     return client
 
 
-def asked(client, study: Study, **form: object) -> Export:
+def post_export(client, study: Study, **form: object) -> Export:
     answer = client.post(f"/studies/{study.slug}/exports/", form)
     assert answer.status_code == 302, answer.content.decode()
     return Export.objects.latest("pk")
@@ -46,10 +46,10 @@ def test_an_empty_page_says_what_to_do(analyst, study):
 
 
 def test_an_analyst_exports_and_fetches_every_file(analyst, study):
-    export = asked(analyst, study, table=["judgments", "scores"], form="parquet")
+    export = post_export(analyst, study, table=["judgments", "scores"], form="parquet")
     assert export.job.state == Job.State.DONE
     page = analyst.get(f"/studies/{study.slug}/exports/").content.decode()
-    names = [one.name for one in export.files.all()]
+    names = [file.name for file in export.files.all()]
     assert names == ["judgments.parquet", "scores.parquet", "manifest.json", "everything.zip"]
     for file in export.files.all():
         answer = analyst.get(f"/studies/{study.slug}/exports/{export.key}/{file.name}")
@@ -57,25 +57,25 @@ def test_an_analyst_exports_and_fetches_every_file(analyst, study):
         assert hashlib.sha256(content).hexdigest() == file.sha256
         assert file.sha256[:16] in page
         assert int(answer["Content-Length"]) == file.size == len(content)
-    packed = zipfile.ZipFile(io.BytesIO(content))
-    assert packed.namelist() == [f"export/{name}" for name in names[:-1]]
+    archive = zipfile.ZipFile(io.BytesIO(content))
+    assert archive.namelist() == [f"export/{name}" for name in names[:-1]]
 
 
 def test_a_broken_download_goes_on_where_it_stopped(analyst, study):
-    export = asked(analyst, study, table=["judgments"])
+    export = post_export(analyst, study, table=["judgments"])
     url = f"/studies/{study.slug}/exports/{export.key}/judgments.csv"
-    whole = analyst.get(url)
-    content, tag = b"".join(whole.streaming_content), whole["ETag"]
-    assert whole["Accept-Ranges"] == "bytes"
+    download = analyst.get(url)
+    content, tag = b"".join(download.streaming_content), download["ETag"]
+    assert download["Accept-Ranges"] == "bytes"
 
     def piece(**headers: str):
         answer = analyst.get(url, headers=headers)
         return answer.status_code, b"".join(answer.streaming_content) if answer.streaming else b"", answer
 
     size = len(content)
-    for given, start, end in (("bytes=10-", 10, size), ("bytes=0-9", 0, 10), ("bytes=-7", size - 7, size)):
-        status, got, answer = piece(range=given, if_range=tag)
-        assert (status, got) == (206, content[start:end])
+    for byte_range, start, end in (("bytes=10-", 10, size), ("bytes=0-9", 0, 10), ("bytes=-7", size - 7, size)):
+        status, body, answer = piece(range=byte_range, if_range=tag)
+        assert (status, body) == (206, content[start:end])
         assert answer["Content-Range"] == f"bytes {start}-{end - 1}/{size}"
     assert piece(range="bytes=10-", if_range='"another"')[:2] == (200, content)  # the file has changed: all of it
     assert piece(range="bytes=5-2")[:2] == (200, content)
@@ -94,7 +94,7 @@ def test_worker_ids_and_money_are_for_admins(client, study):
         assert client.post(f"/studies/{study.slug}/exports/", form).status_code == 403
     assert not Export.objects.exists()
     client.force_login(admin)
-    export = asked(client, study, table="judgments", raw_workers="1")
+    export = post_export(client, study, table="judgments", raw_workers="1")
     url = f"/studies/{study.slug}/exports/{export.key}/judgments.csv"
     assert b"ZZTOP9" in b"".join(client.get(url).streaming_content)
     client.force_login(analyst)
@@ -103,22 +103,22 @@ def test_worker_ids_and_money_are_for_admins(client, study):
 
 
 def test_strangers_annotators_and_other_studies_get_nothing(client, study):
-    export = jobs.start_export(study, make_member(study, Role.ANALYST), ExportOptions.given(["scores"]))
-    other = make_study()
+    export = jobs.start_export(study, make_member(study, Role.ANALYST), ExportOptions.checked(["scores"]))
+    other_study = make_study()
     for user, status in (
-        (make_member(other, Role.ADMIN), 404),
+        (make_member(other_study, Role.ADMIN), 404),
         (make_member(study, Role.ANNOTATOR), 403),
     ):
         client.force_login(user)
         assert client.get(f"/studies/{study.slug}/exports/").status_code == status
         assert client.get(f"/studies/{study.slug}/exports/{export.key}/scores.csv").status_code == status
-    client.force_login(make_member(other, Role.ADMIN))
-    assert client.get(f"/studies/{other.slug}/exports/{export.key}/scores.csv").status_code == 404
-    assert client.get(f"/studies/{other.slug}/exports/{export.key}/..%2F..%2Fsecret").status_code == 404
+    client.force_login(make_member(other_study, Role.ADMIN))
+    assert client.get(f"/studies/{other_study.slug}/exports/{export.key}/scores.csv").status_code == 404
+    assert client.get(f"/studies/{other_study.slug}/exports/{export.key}/..%2F..%2Fsecret").status_code == 404
 
 
 def test_an_expired_export_is_gone_and_says_so(analyst, study):
-    export = asked(analyst, study, table=["scores"])
+    export = post_export(analyst, study, table=["scores"])
     Export.objects.update(expires_at=clock.now() - timedelta(seconds=1))
     url = f"/studies/{study.slug}/exports/{export.key}/scores.csv"
     assert analyst.get(url).status_code == 410
@@ -126,16 +126,16 @@ def test_an_expired_export_is_gone_and_says_so(analyst, study):
     assert "expired" in page
     assert url not in page
     assert jobs.folder_of(export).is_dir()
-    asked(analyst, study, table=["scores"])
+    post_export(analyst, study, table=["scores"])
     assert not jobs.folder_of(export).exists()  # the next export cleans up; the list keeps its hash
     assert export.files.count() == 3
 
 
 def test_nothing_chosen_and_unknown_names_start_nothing(analyst, study):
-    for form, says in (({}, "at least one table"), ({"table": "x"}, "Known: documents"), ({"form": "xls"}, "at least")):
+    for form, text in (({}, "at least one table"), ({"table": "x"}, "Known: documents"), ({"form": "xls"}, "at least")):
         answer = analyst.post(f"/studies/{study.slug}/exports/", form)
         assert answer.status_code == 409
-        assert says in answer.content.decode()
+        assert text in answer.content.decode()
     assert not Job.objects.exists()
 
 
@@ -144,22 +144,22 @@ def test_a_failed_export_leaves_no_files_and_says_why(analyst, study, monkeypatc
         raise ValueError("The filter would drop everybody.")
 
     monkeypatch.setattr(jobs, "export_folder", broken)
-    export = asked(analyst, study, table=["scores"])
+    export = post_export(analyst, study, table=["scores"])
     assert (export.job.state, export.files.count()) == (Job.State.FAILED, 0)
     assert not jobs.folder_of(export).exists()
     assert "The filter would drop everybody." in analyst.get(f"/studies/{study.slug}/exports/").content.decode()
 
 
 def test_a_job_that_runs_again_makes_the_same_files_once(analyst, study):
-    export = asked(analyst, study, table=["scores"])
-    before = {one.name: one.sha256 for one in export.files.all() if one.name == "scores.csv"}
-    jobs.export_job(export.job, lambda done, total: None)
-    assert {one.name: one.sha256 for one in export.files.all() if one.name == "scores.csv"} == before
+    export = post_export(analyst, study, table=["scores"])
+    before = {file.name: file.sha256 for file in export.files.all() if file.name == "scores.csv"}
+    jobs.export_job(export.job, lambda n, total: None)
+    assert {file.name: file.sha256 for file in export.files.all() if file.name == "scores.csv"} == before
     assert export.files.count() == 3
 
 
 def test_the_page_asks_a_fixed_number_of_questions(analyst, study, django_assert_max_num_queries):
     for _ in range(6):
-        asked(analyst, study, table=["scores"])
+        post_export(analyst, study, table=["scores"])
     with django_assert_max_num_queries(12):
         analyst.get(f"/studies/{study.slug}/exports/")

@@ -32,7 +32,7 @@ JUDGMENTS = (
 SCORES = "doc_id,system,metric,value\n007,1,m,0.30000000000000004\n*,NA,bleu,\n"
 
 
-def write_folder(folder: Path, **changed: str) -> Path:
+def write_folder(folder: Path, **replacements: str) -> Path:
     folder.mkdir(exist_ok=True)
     texts = {
         "documents.jsonl": "\n".join(map(json.dumps, DOCUMENTS)),
@@ -41,7 +41,7 @@ def write_folder(folder: Path, **changed: str) -> Path:
         "judgments.csv": JUDGMENTS,
         "scores.csv": SCORES,
     }
-    for name, text in {**texts, **{name.replace("__", "."): text for name, text in changed.items()}}.items():
+    for name, text in {**texts, **{name.replace("__", "."): text for name, text in replacements.items()}}.items():
         (folder / name).write_text(text)
     return folder
 
@@ -76,9 +76,9 @@ def test_the_same_folder_again_changes_nothing(folder):
 
 def test_another_folder_under_a_taken_name_is_refused(folder, tmp_path):
     import_study(folder, "s")
-    other = write_folder(tmp_path / "other", scores__csv=SCORES.replace("0.30000000000000004", "0.4"))
+    other_folder = write_folder(tmp_path / "other", scores__csv=SCORES.replace("0.30000000000000004", "0.4"))
     with pytest.raises(CommandError, match=r"A study named 's' is here already.*choose another name"):
-        call_command("import_study", other, name="s")
+        call_command("import_study", other_folder, name="s")
     assert Study.objects.count() == 1
 
 
@@ -103,13 +103,13 @@ def test_there_and_back_gives_the_same_tables_and_bytes(folder, tmp_path):
 def test_an_export_keeps_texts_ids_digits_and_extra_columns(folder, tmp_path):
     import_study(folder, "s")
     export_study(Study.objects.get(name="s"), tmp_path / "out")
-    back = open_folder(tmp_path / "out")
-    read_folder(back)
-    assert back.tables["documents"]["references"].tolist() == [row["references"] for row in DOCUMENTS]
-    assert back.tables["documents"]["source"].tolist() == [row["source"] for row in DOCUMENTS]
-    assert set(back.tables["summaries"]["temperature"]) == {0.5}
-    assert set(back.tables["judgments"]["hit_id"]) == {"h1"}
-    scores = back.tables["scores"].set_index("doc_id")["value"]
+    exported = open_folder(tmp_path / "out")
+    read_folder(exported)
+    assert exported.tables["documents"]["references"].tolist() == [row["references"] for row in DOCUMENTS]
+    assert exported.tables["documents"]["source"].tolist() == [row["source"] for row in DOCUMENTS]
+    assert set(exported.tables["summaries"]["temperature"]) == {0.5}
+    assert set(exported.tables["judgments"]["hit_id"]) == {"h1"}
+    scores = exported.tables["scores"].set_index("doc_id")["value"]
     assert scores["007"] == 0.30000000000000004
     assert pd.isna(scores["*"])
 
@@ -240,10 +240,10 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize(("name", "content", "says"), BAD.values(), ids=BAD.keys())
-def test_a_bad_file_is_answered_with_a_sentence_and_nothing_changes(folder, name, content, says):
+@pytest.mark.parametrize(("name", "content", "sentence"), BAD.values(), ids=BAD.keys())
+def test_a_bad_file_is_answered_with_a_sentence_and_nothing_changes(folder, name, content, sentence):
     (folder / name).write_bytes(content)
-    with pytest.raises(CommandError, match=says) as error:
+    with pytest.raises(CommandError, match=sentence) as error:
         call_command("import_study", folder, name="s")
     assert "Nothing was imported." in str(error.value)
     assert name.split(".")[0] in str(error.value)
@@ -268,9 +268,9 @@ def test_other_tables_may_hold_nothing_but_their_headers(folder):
     assert import_study(folder, "s").counts["summaries"] == 4
 
 
-@pytest.mark.parametrize(("name", "says"), [("", "needs a name"), ("  ", "needs a name"), ("x" * 201, "may have 200")])
-def test_a_study_has_a_name_that_fits(folder, name, says):
-    with pytest.raises(CommandError, match=says):
+@pytest.mark.parametrize(("name", "text"), [("", "needs a name"), ("  ", "needs a name"), ("x" * 201, "may have 200")])
+def test_a_study_has_a_name_that_fits(folder, name, text):
+    with pytest.raises(CommandError, match=text):
         call_command("import_study", folder, name=name)
     assert not Study.objects.exists()
     assert import_study(folder, "x" * 200).changed

@@ -38,10 +38,10 @@ def result_file(rows: list[dict[str, str]], columns: list[str] | None = None) ->
     return stream.getvalue().encode()
 
 
-def answered(row: dict[str, str], answers: str, **more: str) -> dict[str, str]:
+def fill_in(row: dict[str, str], answers: str, **cells: str) -> dict[str, str]:
     """A row with its statements answered: "pn…"; BLANK fillers get n."""
     places = sorted(int(name.rsplit("_")[-1]) for name in row if name.startswith("Input.statement_"))
-    return {**row, **{f"Answer.S{n}Answer": (answers + "n" * 16)[n - 1] for n in places}, **more}
+    return {**row, **{f"Answer.S{n}Answer": (answers + "n" * 16)[n - 1] for n in places}, **cells}
 
 
 @pytest.fixture
@@ -57,9 +57,9 @@ def test_a_litepyramid_batch_goes_out_and_its_results_come_back(pyramid):
     assert rows[0]["Input.summaryId"] == "system0"
     assert rows[0]["Input.statement_1"] == "Fact 0 of document 0."
     assert rows[0]["Input.statement_16"] == "BLANK"  # unused places, as in REALSumm's form
-    results = [answered(row, "pnp", WorkerId=worker) for row in rows for worker in ("A1", "A2")]
-    done = import_results(pyramid.study, result_file(results), "results.csv", batch=pyramid)
-    assert (done.counted, done.surplus, done.judgments, done.workers) == (8, 0, 24, 2)
+    results = [fill_in(row, "pnp", WorkerId=worker) for row in rows for worker in ("A1", "A2")]
+    imported = import_results(pyramid.study, result_file(results), "results.csv", batch=pyramid)
+    assert (imported.counted, imported.surplus, imported.judgments, imported.workers) == (8, 0, 24, 2)
     frame = judgments_frame(pyramid.study)
     assert Counter(zip(frame["unit"], frame["value"], strict=True)) == {
         ("scu00", 1): 8, ("scu01", 0): 8, ("scu02", 1): 8,
@@ -69,28 +69,28 @@ def test_a_litepyramid_batch_goes_out_and_its_results_come_back(pyramid):
 
 
 def test_the_order_of_columns_doesnt_matter_and_the_same_file_again_changes_nothing(pyramid):
-    results = [answered(row, "pnp", WorkerId="A1", AssignmentId=f"as{n}") for n, row in enumerate(exported(pyramid))]
+    results = [fill_in(row, "pnp", WorkerId="A1", AssignmentId=f"as{n}") for n, row in enumerate(exported(pyramid))]
     columns = sorted(results[0], reverse=True)  # S9 before S16 before S10
     import_results(pyramid.study, result_file(results, columns), "a.csv", batch=pyramid)
-    again = import_results(pyramid.study, result_file(results), "b.csv", batch=pyramid)
-    assert (again.known, again.judgments) == (4, 0)
+    imported = import_results(pyramid.study, result_file(results), "b.csv", batch=pyramid)
+    assert (imported.known, imported.judgments) == (4, 0)
     assert Judgment.objects.count() == 12
     assert set(Judgment.objects.filter(unit="scu01").values_list("value", flat=True)) == {0.0}
 
 
 def test_without_worker_columns_equal_rows_are_two_workers(pyramid):
-    row = answered(exported(pyramid)[0], "ppp")
-    done = import_results(pyramid.study, result_file([row, row]), "r.csv", batch=pyramid)
-    assert (done.counted, done.workers) == (2, 0)
+    row = fill_in(exported(pyramid)[0], "ppp")
+    imported = import_results(pyramid.study, result_file([row, row]), "r.csv", batch=pyramid)
+    assert (imported.counted, imported.workers) == (2, 0)
     assert Worker.objects.filter(study=pyramid.study).count() == 2
 
 
 def test_answers_beyond_the_quota_and_rejected_ones_are_kept_and_not_counted(pyramid):
     row = exported(pyramid)[0]
-    rows = [answered(row, "ppp", WorkerId=f"A{n}", AssignmentStatus="Approved") for n in range(3)]
-    rows += [answered(row, "nnn", WorkerId="A9", AssignmentStatus="Rejected")]
-    done = import_results(pyramid.study, result_file(rows), "r.csv", batch=pyramid)
-    assert (done.counted, done.surplus, done.rejected) == (2, 1, 1)
+    rows = [fill_in(row, "ppp", WorkerId=f"A{n}", AssignmentStatus="Approved") for n in range(3)]
+    rows += [fill_in(row, "nnn", WorkerId="A9", AssignmentStatus="Rejected")]
+    imported = import_results(pyramid.study, result_file(rows), "r.csv", batch=pyramid)
+    assert (imported.counted, imported.surplus, imported.rejected) == (2, 1, 1)
     assert Assignment.objects.filter(state="surplus").count() == 2
     assert len(judgments_frame(pyramid.study)) == 6
 
@@ -102,8 +102,8 @@ def test_formulas_are_defused_on_the_way_out_and_understood_on_the_way_in(pyrami
     assert rows[0]["Input.statement_1"] == "'=HYPERLINK(1) won."
     assert rows[0]["Input.summary_text"] == "'-3 degrees were measured."
     assert not any(cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row.values())
-    done = import_results(pyramid.study, result_file([answered(row, "pnn") for row in rows]), "r.csv", batch=pyramid)
-    assert done.judgments == 12
+    imported = import_results(pyramid.study, result_file([fill_in(row, "pnn") for row in rows]), "r.csv", batch=pyramid)
+    assert imported.judgments == 12
 
 
 def test_a_likert_batch_goes_out_and_its_ratings_come_back():
@@ -113,14 +113,14 @@ def test_a_likert_batch_goes_out_and_its_ratings_come_back():
     assert len(rows) == 2
     assert {rows[0][f"Input.summaryId_{n}"] for n in range(1, 5)} == {"system0", "system1", "system2", "reference"}
     ratings = {f"Answer.S{n}_{unit}": str(n) for n in range(1, 5) for unit in ("fluency", "coherence")}
-    done = import_results(study, result_file([{**row, **ratings} for row in rows]), "r.csv", batch=batch)
-    assert done.judgments == 16
+    imported = import_results(study, result_file([{**row, **ratings} for row in rows]), "r.csv", batch=batch)
+    assert imported.judgments == 16
     for row in rows:  # what was rated n is the summary that stood at place n
         for n in range(1, 5):
-            judged = Judgment.objects.filter(
+            judgments = Judgment.objects.filter(
                 summary__document__doc_id=row["Input.eventId"], summary__system__name=row[f"Input.summaryId_{n}"]
             )
-            assert set(judged.values_list("value", "position")) == {(float(n), n)}
+            assert set(judgments.values_list("value", "position")) == {(float(n), n)}
 
 
 def test_the_upload_form_of_the_site_gets_names_without_the_prefix(pyramid):
@@ -162,7 +162,7 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_a_bad_row_is_named_and_nothing_is_stored(pyramid, case):
     spoil, sentence = BAD[case]
-    first, second = (answered(exported(pyramid)[0], "ppp", WorkerId=f"A{n}", SubmitTime="") for n in (1, 2))
+    first, second = (fill_in(exported(pyramid)[0], "ppp", WorkerId=f"A{n}", SubmitTime="") for n in (1, 2))
     with pytest.raises(Refused, match="Nothing was imported") as refusal:
         import_results(pyramid.study, result_file([first, spoil(second)]), "results.csv", batch=pyramid)
     assert f"results.csv, {sentence}" in str(refusal.value)
@@ -192,8 +192,8 @@ def realsumm_study(shared: Path, folder: Path, systems: list[str]) -> Study:
     """The two systems' part of REALSumm, without its judgments."""
     folder.mkdir()
     with gzip.open(shared / "summaries.jsonl.gz", "rt", encoding="utf-8") as lines:
-        chosen = [line for line in lines if json.loads(line)["system"] in systems]
-    (folder / "summaries.jsonl").write_text("".join(chosen), encoding="utf-8")
+        of_systems = [line for line in lines if json.loads(line)["system"] in systems]
+    (folder / "summaries.jsonl").write_text("".join(of_systems), encoding="utf-8")
     for name in ("documents.jsonl.gz", "scus.csv"):
         (folder / name).write_bytes((shared / name).read_bytes())
     call_command("import_study", folder, name="realsumm", verbosity=0)
@@ -209,10 +209,10 @@ def test_the_released_files_load_and_agree_with_the_released_judgments(shared_da
 
     released = pd.read_csv(shared / "judgments.csv.gz", dtype=str)
     released = released[released["system"].isin(["bart_out", "refresh_out"])]
-    ours = judgments_frame(study).astype({"value": str})
-    assert len(ours) == len(released) == 5040 + 4816  # 315 and 301 assignments of 16 statements
-    assert answer_sheets(ours) == answer_sheets(released)
-    assert ours["is_check"].sum() == (released["is_check"] == "1").sum()  # the BLANK places
+    imported = judgments_frame(study).astype({"value": str})
+    assert len(imported) == len(released) == 5040 + 4816  # 315 and 301 assignments of 16 statements
+    assert answer_sheets(imported) == answer_sheets(released)
+    assert imported["is_check"].sum() == (released["is_check"] == "1").sum()  # the BLANK places
 
 
 def answer_sheets(frame: pd.DataFrame) -> Counter:
@@ -224,17 +224,17 @@ def answer_sheets(frame: pd.DataFrame) -> Counter:
 
 
 def test_the_command_exports_imports_and_refuses_with_exit_code_2(pyramid, tmp_path, capsys):
-    out, back = tmp_path / "batch.csv", tmp_path / "back.csv"
+    out, results = tmp_path / "batch.csv", tmp_path / "back.csv"
     call_command("mturk_csv", "export", out, study=pyramid.study.name, batch="first")
     with out.open(newline="") as stream:
-        back.write_bytes(result_file([answered(row, "pnp") for row in csv.DictReader(stream)]))
-    call_command("mturk_csv", "import", back, study=pyramid.study.name, batch="first", dry_run=True)
+        results.write_bytes(result_file([fill_in(row, "pnp") for row in csv.DictReader(stream)]))
+    call_command("mturk_csv", "import", results, study=pyramid.study.name, batch="first", dry_run=True)
     assert not Judgment.objects.exists()
-    call_command("mturk_csv", "import", back, study=pyramid.study.name, batch="first")
+    call_command("mturk_csv", "import", results, study=pyramid.study.name, batch="first")
     assert Judgment.objects.count() == 12
-    back.write_text("nonsense")
+    results.write_text("nonsense")
     with pytest.raises(CommandError, match="Nothing was imported") as error:
-        call_command("mturk_csv", "import", back, study=pyramid.study.name, batch="first")
+        call_command("mturk_csv", "import", results, study=pyramid.study.name, batch="first")
     assert error.value.returncode == 2
     with pytest.raises(CommandError, match="There is no batch named 'other' in this study"):
         call_command("mturk_csv", "export", out, study=pyramid.study.name, batch="other")

@@ -28,28 +28,28 @@ def admin(client):
 
 
 def files(folder: Path, *leave_out: str) -> list[SimpleUploadedFile]:
-    found = (path for path in sorted(folder.iterdir()) if path.name not in leave_out)
-    return [SimpleUploadedFile(path.name, path.read_bytes()) for path in found]
+    paths = (path for path in sorted(folder.iterdir()) if path.name not in leave_out)
+    return [SimpleUploadedFile(path.name, path.read_bytes()) for path in paths]
 
 
-def send(client: Client, sent: list[SimpleUploadedFile], headers: dict[str, str] | None = None, **form: str):
-    return client.post("/new-study/", {"name": "Mine", "files": sent, **form}, headers=headers or {})
+def send(client: Client, uploads: list[SimpleUploadedFile], headers: dict[str, str] | None = None, **form: str):
+    return client.post("/new-study/", {"name": "Mine", "files": uploads, **form}, headers=headers or {})
 
 
 def test_the_files_become_the_study_that_the_command_makes(client, admin, tmp_path):
     folder = write_folder(tmp_path / "in")
     answer = send(client, files(folder))
-    made = Study.objects.get(name="Mine")
-    assert (answer.status_code, answer["Location"]) == (302, f"/studies/{made.slug}/")
-    assert made.role_of(admin) == Role.ADMIN
+    study = Study.objects.get(name="Mine")
+    assert (answer.status_code, answer["Location"]) == (302, f"/studies/{study.slug}/")
+    assert study.role_of(admin) == Role.ADMIN
     import_study(folder, "By command")
-    assert study_counts(made) == study_counts(Study.objects.get(name="By command"))
-    assert made.fingerprint == Study.objects.get(name="By command").fingerprint
+    assert study_counts(study) == study_counts(Study.objects.get(name="By command"))
+    assert study.fingerprint == Study.objects.get(name="By command").fingerprint
     page = client.get(answer["Location"]).content.decode()
     assert "“Mine” is made, and you are its admin." in page
     [line] = AuditEvent.objects.filter(action="POST new-study")
-    assert (line.study, line.user) == (made, admin)
-    assert "Made the study" in client.get(f"/studies/{made.slug}/record/").content.decode()
+    assert (line.study, line.user) == (study, admin)
+    assert "Made the study" in client.get(f"/studies/{study.slug}/record/").content.decode()
 
 
 def test_looking_into_the_files_counts_warns_and_makes_nothing(client, admin, tmp_path):
@@ -99,8 +99,8 @@ def test_what_can_not_be_a_study_is_answered_with_a_sentence(client, admin, tmp_
         ([SimpleUploadedFile("é" * 120 + ".csv", b"x")], {}, "its name is too long"),
         ([SimpleUploadedFile(f"{n}.csv", b"x") for n in range(11)], {}, "At most 10 files with 90 MB together"),
     ]
-    for sent, form, sentence in cases:
-        answer = send(client, sent, **form)
+    for uploaded, form, sentence in cases:
+        answer = send(client, uploaded, **form)
         assert 400 <= answer.status_code < 500, sentence
         assert sentence in answer.content.decode().replace("&quot;", '"'), sentence
     monkeypatch.setattr(uploads, "MOST_UNPACKED_MB", 1)
@@ -116,16 +116,16 @@ def test_a_name_that_is_taken_changes_nothing_and_lets_nobody_in(client, admin, 
     folder = write_folder(tmp_path / "in")
     import_study(folder, "Mine")
     assert "This study is here already, with these files." in send(client, files(folder)).content.decode()
-    other = send(client, files(folder, "scores.csv"))
-    assert other.status_code == 409
-    assert "choose another name" in other.content.decode()
+    answer = send(client, files(folder, "scores.csv"))
+    assert answer.status_code == 409
+    assert "choose another name" in answer.content.decode()
     assert not Membership.objects.filter(study__name="Mine").exists()
 
 
 def test_two_at_once_make_one(client, admin, tmp_path, monkeypatch):
     folder = write_folder(tmp_path / "in")
-    other = lambda _: [str(Study.objects.create(name="Mine", fingerprint="other"))]  # noqa: E731
-    monkeypatch.setattr("annotation.transfer.importing.study.findings", other)  # after the name was found free
+    take_the_name = lambda _: [str(Study.objects.create(name="Mine", fingerprint="other"))]  # noqa: E731
+    monkeypatch.setattr("annotation.transfer.importing.study.findings", take_the_name)  # after the name was found free
     answer = send(client, files(folder))
     assert answer.status_code == 409
     assert "at the same moment" in answer.content.decode()
@@ -133,13 +133,13 @@ def test_two_at_once_make_one(client, admin, tmp_path, monkeypatch):
 
 def test_files_of_others_are_read_in_their_shape(client, admin, tmp_path):
     source = make_study(documents=2, systems=2)
-    export_folder(source, tmp_path / "out", ExportOptions.given(shapes=["summeval"]))
+    export_folder(source, tmp_path / "out", ExportOptions.checked(shapes=["summeval"]))
     answer = send(
         client, [SimpleUploadedFile("any.jsonl", (tmp_path / "out" / "summeval.jsonl").read_bytes())], shape="summeval"
     )
     assert answer.status_code == 302
-    made = Study.objects.get(name="Mine")
-    assert study_counts(made)["summaries"] == 4
+    study = Study.objects.get(name="Mine")
+    assert study_counts(study)["summaries"] == 4
 
 
 def test_a_likert_scale_of_ones_own_is_kept_to(client, admin, tmp_path):

@@ -28,14 +28,14 @@ SYSTEMS = ("bart_out", "t5_out_base", "refresh_out", "bart_out_ext")
 def realsumm(shared_data: Path, tmp_path_factory) -> Path:
     """Three documents by four systems of the real thing."""
     folder = tmp_path_factory.mktemp("realsumm")
-    given = shared_data / "realsumm"
+    source = shared_data / "realsumm"
     for name in ("documents", "summaries"):
-        with gzip.open(given / f"{name}.jsonl.gz", "rt") as file:
+        with gzip.open(source / f"{name}.jsonl.gz", "rt") as file:
             rows = [json.loads(line) for line in file]
-        kept = [row for row in rows if row["doc_id"] in DOCS and row.get("system", "bart_out") in SYSTEMS]
-        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in kept))
+        selected = [row for row in rows if row["doc_id"] in DOCS and row.get("system", "bart_out") in SYSTEMS]
+        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in selected))
     for name, suffix in (("scus", ""), ("judgments", ".gz"), ("scores", ".gz")):
-        frame = pd.read_csv(given / f"{name}.csv{suffix}", dtype=str)
+        frame = pd.read_csv(source / f"{name}.csv{suffix}", dtype=str)
         rows = frame["doc_id"].isin(DOCS) & (frame["system"].isin(SYSTEMS) if "system" in frame else True)
         frame[rows].to_csv(folder / f"{name}.csv", index=False)
     return folder
@@ -47,9 +47,9 @@ def study(realsumm: Path) -> Study:
     return Study.objects.get(name="real")
 
 
-def back(study: Study, tmp_path: Path, shape: str) -> Study:
+def there_and_back(study: Study, tmp_path: Path, shape: str) -> Study:
     """The study that the shape's importer makes of the shape's export."""
-    export_folder(study, tmp_path / shape, ExportOptions.given(shapes=[shape]))
+    export_folder(study, tmp_path / shape, ExportOptions.checked(shapes=[shape]))
     paths = sorted(path for path in (tmp_path / shape).iterdir() if path.name != "manifest.json")
     call_command("import_study", *map(str, paths), shape=shape, name=f"back-{shape}")
     return Study.objects.get(name=f"back-{shape}")
@@ -65,15 +65,15 @@ def references(study: Study) -> dict[str, object]:
 
 
 def test_realsumm_holds_texts_with_sentences_groups_and_every_score(study, tmp_path):
-    again = back(study, tmp_path, "realsumm")
-    assert texts(again) == texts(study)
-    assert references(again) == references(study)
-    assert set(again.systems.values_list("name", "group")) == set(study.systems.values_list("name", "group"))
-    ours, theirs = (scores_frame(one).set_index(["doc_id", "system", "metric"])["value"] for one in (study, again))
-    assert len(ours) == 3 * 4 * 15
-    assert theirs.reindex(ours.index).tolist() == pytest.approx(ours.tolist(), abs=1e-15)
+    copy = there_and_back(study, tmp_path, "realsumm")
+    assert texts(copy) == texts(study)
+    assert references(copy) == references(study)
+    assert set(copy.systems.values_list("name", "group")) == set(study.systems.values_list("name", "group"))
+    before, copied = (scores_frame(owner).set_index(["doc_id", "system", "metric"])["value"] for owner in (study, copy))
+    assert len(before) == 3 * 4 * 15
+    assert copied.reindex(before.index).tolist() == pytest.approx(before.tolist(), abs=1e-15)
     # Our own recall stands there for the published one, and is the same (pyramid_score comes with it).
-    assert set(theirs.index.get_level_values("metric")) - set(ours.index.get_level_values("metric")) == {
+    assert set(copied.index.get_level_values("metric")) - set(before.index.get_level_values("metric")) == {
         "pyramid_score"
     }
     entry = json.loads((tmp_path / "realsumm" / "realsumm_abs.json").read_text())["0"]
@@ -83,14 +83,14 @@ def test_realsumm_holds_texts_with_sentences_groups_and_every_score(study, tmp_p
 
 
 def test_summeval_holds_texts_and_every_answer_without_names(study, tmp_path):
-    again = back(study, tmp_path, "summeval")
-    assert texts(again) == texts(study)
-    assert references(again) == references(study)
+    copy = there_and_back(study, tmp_path, "summeval")
+    assert texts(copy) == texts(study)
+    assert references(copy) == references(study)
     keys = ["doc_id", "system", "group", "unit", "value"]
-    ours, theirs = judgments_frame(study), judgments_frame(again)
-    real = ours[~ours["is_check"]]  # checks are no judgments of the summary
-    assert sorted(theirs[keys].itertuples(index=False)) == sorted(real[keys].itertuples(index=False))
-    sizes = [frame.groupby(["doc_id", "system"])["worker_id"].nunique() for frame in (real, theirs)]
+    before, copied = judgments_frame(study), judgments_frame(copy)
+    real = before[~before["is_check"]]  # checks are no judgments of the summary
+    assert sorted(copied[keys].itertuples(index=False)) == sorted(real[keys].itertuples(index=False))
+    sizes = [frame.groupby(["doc_id", "system"])["worker_id"].nunique() for frame in (real, copied)]
     assert sizes[0].equals(sizes[1])
     line = json.loads((tmp_path / "summeval" / "summeval.jsonl").read_text().splitlines()[0])
     assert {"id", "model_id", "decoded", "reference", "references", "expert_annotations", "turker_annotations"} <= set(
@@ -109,41 +109,41 @@ def test_summeval_tells_experts_from_the_crowd_and_keeps_the_last_round(tmp_path
     (folder / "summaries.jsonl").write_text('{"doc_id": "d", "system": "s", "summary": "T."}\n')
     (folder / "judgments.csv").write_text(rows)
     import_study(folder, "likert")
-    again = back(Study.objects.get(name="likert"), tmp_path, "summeval")
+    copy = there_and_back(Study.objects.get(name="likert"), tmp_path, "summeval")
     line = json.loads((tmp_path / "summeval" / "summeval.jsonl").read_text())
     assert line["expert_annotations"] == [{"coherence": 4, "fluency": 5}]
     assert line["turker_annotations"] == [{"coherence": 1}]
     assert line["references"] == ["R.", "Q."]
-    found = judgments_frame(again)
-    assert set(zip(found["role"], found["unit"], found["value"], strict=True)) == {
+    judgments = judgments_frame(copy)
+    assert set(zip(judgments["role"], judgments["unit"], judgments["value"], strict=True)) == {
         ("expert", "coherence", 4), ("expert", "fluency", 5), ("crowd", "coherence", 1),
     }  # fmt: skip
 
 
 def test_rose_holds_units_labels_and_the_recall(study, tmp_path):
-    again = back(study, tmp_path, "rose")
-    assert texts(again) == texts(study)
-    assert references(again) == references(study)
-    ours = scus_frame(study)
-    assert scus_frame(again)["text"].tolist() == ours[~ours["is_check"]]["text"].tolist()
-    recall, acu = scores_frame(study), scores_frame(again)
+    copy = there_and_back(study, tmp_path, "rose")
+    assert texts(copy) == texts(study)
+    assert references(copy) == references(study)
+    scus = scus_frame(study)
+    assert scus_frame(copy)["text"].tolist() == scus[~scus["is_check"]]["text"].tolist()
+    recall, acu = scores_frame(study), scores_frame(copy)
     recall = recall[recall["metric"] == "litepyramid_recall"].set_index(["doc_id", "system"])["value"]
     assert acu.set_index(["doc_id", "system"])["value"].reindex(recall.index).tolist() == pytest.approx(recall.tolist())
     line = json.loads((tmp_path / "rose" / "rose.jsonl").read_text().splitlines()[0])
     assert len(line["annotations"]["bart_out"]["acu_labels"]) == len(line["reference_acus"])
     # The labels make the same score when they are aggregated here.
-    export_folder(again, tmp_path / "again", ExportOptions.given(["human_scores"]))
-    made = read_table(tmp_path / "again" / "human_scores.csv", "scores")
-    made = made[made["metric"] == "litepyramid_recall"].set_index(["doc_id", "system"])["value"]
-    assert made.reindex(recall.index).tolist() == pytest.approx(recall.tolist())
+    export_folder(copy, tmp_path / "again", ExportOptions.checked(["human_scores"]))
+    recall_again = read_table(tmp_path / "again" / "human_scores.csv", "scores")
+    recall_again = recall_again[recall_again["metric"] == "litepyramid_recall"].set_index(["doc_id", "system"])["value"]
+    assert recall_again.reindex(recall.index).tolist() == pytest.approx(recall.tolist())
 
 
 def test_mturk_holds_every_answer_with_worker_hit_and_checks(study, realsumm, tmp_path):
-    again = back(study, tmp_path, "mturk")
+    copy = there_and_back(study, tmp_path, "mturk")
     keys = ["doc_id", "system", "unit", "worker_id", "assignment_id", "hit_id", "value", "is_check"]
-    ours, theirs = judgments_frame(study)[keys], judgments_frame(again)[keys]
-    assert theirs.equals(ours)
-    assert scus_frame(again)[["doc_id", "scu_id", "text"]].equals(scus_frame(study)[["doc_id", "scu_id", "text"]])
+    judgments, copied = judgments_frame(study)[keys], judgments_frame(copy)[keys]
+    assert copied.equals(judgments)
+    assert scus_frame(copy)[["doc_id", "scu_id", "text"]].equals(scus_frame(study)[["doc_id", "scu_id", "text"]])
     header = (tmp_path / "mturk" / "mturk.csv").read_text().splitlines()[0].split(",")
     assert header.index("Answer.S10Answer") < header.index("Answer.S2Answer")  # as Amazon wrote them
     # The importer of results into a study that has the texts reads it as well.
@@ -154,10 +154,11 @@ def test_mturk_holds_every_answer_with_worker_hit_and_checks(study, realsumm, tm
     for name in ("documents.jsonl", "summaries.jsonl", "scus.csv"):
         (bare / name).write_bytes((realsumm / name).read_bytes())
     import_study(bare, "bare")
-    other = Study.objects.get(name="bare")
-    found = import_results(other, (tmp_path / "mturk" / "mturk.csv").read_bytes(), "mturk.csv", new_batch="from a file")
-    assert found.judgments == len(ours)
-    assert judgments_frame(other)["value"].sum() == ours["value"].sum()
+    bare_study = Study.objects.get(name="bare")
+    results = (tmp_path / "mturk" / "mturk.csv").read_bytes()
+    imported = import_results(bare_study, results, "mturk.csv", new_batch="from a file")
+    assert imported.judgments == len(judgments)
+    assert judgments_frame(bare_study)["value"].sum() == judgments["value"].sum()
 
 
 def test_the_published_result_files_make_a_study_of_their_own(shared_data):
@@ -172,24 +173,24 @@ def test_the_published_result_files_make_a_study_of_their_own(shared_data):
 
 
 def test_label_studio_has_a_task_per_summary_and_an_annotation_per_assignment(study, tmp_path):
-    export_folder(study, tmp_path / "ls", ExportOptions.given(shapes=["label_studio"]))
+    export_folder(study, tmp_path / "ls", ExportOptions.checked(shapes=["label_studio"]))
     tasks = json.loads((tmp_path / "ls" / "label_studio.json").read_text())
     judgments = judgments_frame(study)
     assert len(tasks) == 12
     assert sum(len(task["annotations"]) for task in tasks) == judgments["assignment_id"].nunique()
-    results = [result for task in tasks for one in task["annotations"] for result in one["result"]]
+    results = [result for task in tasks for annotation in task["annotations"] for result in annotation["result"]]
     assert len(results) == len(judgments)
     present = sum(result["value"] == {"choices": ["Present"]} for result in results)
     assert present == judgments["value"].sum()
     config = (tmp_path / "ls" / "label_studio.xml").read_text()
     assert {result["from_name"] for result in results} == {
-        part.split('"')[1] for part in config.split("<Choices name=")[1:]
+        tag.split('"')[1] for tag in config.split("<Choices name=")[1:]
     }
 
 
 def test_trusted_shapes_follow_the_filter_and_records_dont(study, tmp_path):
     FilterDecision.objects.create(study=study, rules=["majority-dissent"])
-    export_folder(study, tmp_path / "out", ExportOptions.given(shapes=["summeval", "mturk"]))
+    export_folder(study, tmp_path / "out", ExportOptions.checked(shapes=["summeval", "mturk"]))
     lines = (tmp_path / "out" / "summeval.jsonl").read_text().splitlines()
     judges = sum(len(json.loads(line)["turker_annotations"]) for line in lines)
     rows = len(pd.read_csv(tmp_path / "out" / "mturk.csv"))
@@ -197,7 +198,7 @@ def test_trusted_shapes_follow_the_filter_and_records_dont(study, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("shape", "content", "says"),
+    ("shape", "content", "sentence"),
     [
         ("realsumm", '{"0": {"doc_id": "0"}}', "REALSumm's scores dictionary"),
         ("realsumm", "[]", "REALSumm's scores dictionary"),
@@ -207,9 +208,9 @@ def test_trusted_shapes_follow_the_filter_and_records_dont(study, tmp_path):
         ("mturk", "Input.eventId,Answer.S1Answer\nx,p\n", "Input.summaryId"),
     ],
 )
-def test_a_file_of_another_shape_is_refused_in_a_sentence(tmp_path, shape, content, says):
+def test_a_file_of_another_shape_is_refused_in_a_sentence(tmp_path, shape, content, sentence):
     (tmp_path / "file").write_text(content)
-    with pytest.raises(CommandError, match=says):
+    with pytest.raises(CommandError, match=sentence):
         call_command("import_study", str(tmp_path / "file"), shape=shape, name="x")
     assert not Study.objects.exists()
 

@@ -20,7 +20,7 @@ TRUECASE = Showing(truecase=True)
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("two cnn heroes are in kathmandu , nepal .", "Two CNN heroes are in Kathmandu , Nepal ."),
         ("it won't sail on the 3rd of march in new york .", "It won't sail on the 3rd of March in New York ."),
@@ -30,8 +30,8 @@ TRUECASE = Showing(truecase=True)
         ("", ""),
     ],
 )
-def test_capitals_are_put_where_english_has_them(text, shown):
-    assert truecase_sentence(text) == shown
+def test_capitals_are_put_where_english_has_them(text, expected):
+    assert truecase_sentence(text) == expected
 
 
 def test_nothing_but_the_case_of_letters_changes():
@@ -50,7 +50,7 @@ def test_given_sentences_stay_a_list_and_an_unchanged_text_is_none():
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("the <unk> won", "the □ won"),
         ("[UNK] met UNK .", "□ met □ ."),
@@ -58,8 +58,8 @@ def test_given_sentences_stay_a_list_and_an_unchanged_text_is_none():
         ("the <unk>'s", "the □'s"),
     ],
 )
-def test_unknown_tokens_become_a_symbol_where_they_stand_alone(text, shown):
-    assert replace_unknown(text, UNKNOWN_TOKENS) == shown
+def test_unknown_tokens_become_a_symbol_where_they_stand_alone(text, expected):
+    assert replace_unknown(text, UNKNOWN_TOKENS) == expected
 
 
 @pytest.mark.paper
@@ -67,16 +67,16 @@ def test_words_are_cased_as_realsumm_showed_them(shared_data):
     """REALSumm's own shown texts, lower-cased and true-cased again: 94 % of words as published, 81 % without."""
     with gzip.open(shared_data / "realsumm" / "summaries.jsonl.gz", "rt") as lines:
         rows = [row for row in map(json.loads, lines) if row["group"] == "abs"]
-    same = total = 0
+    n_equal = total = 0
     for row in rows:
         lower = [sentence.lower() for sentence in row["summary"]]
-        mine = " ".join(shown_text(lower, TRUECASE) or lower)
-        if mine.lower() == row["shown_to_workers"].lower():
-            pairs = zip(mine.split(), row["shown_to_workers"].split(), strict=True)
-            found = [a == b for a, b in pairs]
-            same, total = same + sum(found), total + len(found)
+        cased = " ".join(shown_text(lower, TRUECASE) or lower)
+        if cased.lower() == row["shown_to_workers"].lower():
+            pairs = zip(cased.split(), row["shown_to_workers"].split(), strict=True)
+            is_equal = [a == b for a, b in pairs]
+            n_equal, total = n_equal + sum(is_equal), total + len(is_equal)
     assert total > 15_000
-    assert same / total > 0.93
+    assert n_equal / total > 0.93
 
 
 # Import
@@ -120,7 +120,7 @@ def test_own_tokens_replace_the_default_ones_and_nothing_happens_unasked(folder)
     call_command("import_study", folder, name="plain")
     assert shown_of("plain")[0][1] is None
     call_command("import_study", folder, name="own", unknown_token=["UNKNOWN"])
-    assert [shown for _, shown in shown_of("own")] == [None, "He met □ people.", "as the file says"]
+    assert [text_shown for _, text_shown in shown_of("own")] == [None, "He met □ people.", "as the file says"]
 
 
 @pytest.mark.django_db

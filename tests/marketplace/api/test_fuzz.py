@@ -12,8 +12,7 @@ from annotation.marketplace import people
 from annotation.marketplace.api import contract, middleware
 from annotation.marketplace.api.operations import HANDLERS
 from annotation.marketplace.errors import Refused
-from annotation.marketplace.hits import work
-from tests.marketplace.fixtures import ANSWER, EXTERNAL, make_hit
+from tests.marketplace.fixtures import EXTERNAL, make_hit, submit_work
 
 ODD = st.one_of(
     st.none(),
@@ -25,38 +24,37 @@ ODD = st.one_of(
 )
 
 
-def values_of(shape, known: dict[str, str]):
+def values_of(shape, ids: dict[str, str]):
     """Mostly well-formed values for a shape, so that the deeper checks are reached as well."""
     match shape.type_name:
         case "structure":
-            members = {name: values_of(member, known) for name, member in shape.members.items()}
-            needed = {name: members[name] for name in shape.required_members}
-            good = st.fixed_dictionaries(needed, optional={n: m for n, m in members.items() if n not in needed})
+            members = {name: values_of(member, ids) for name, member in shape.members.items()}
+            required = {name: members[name] for name in shape.required_members}
+            values = st.fixed_dictionaries(required, optional={n: m for n, m in members.items() if n not in required})
         case "list":
-            good = st.lists(values_of(shape.member, known), max_size=3)
+            values = st.lists(values_of(shape.member, ids), max_size=3)
         case "integer" | "long":
-            good = st.sampled_from([0, 1, 10, 60, 100, 600, 3600, 10**6])
+            values = st.sampled_from([0, 1, 10, 60, 100, 600, 3600, 10**6])
         case "boolean":
-            good = st.booleans()
+            values = st.booleans()
         case "timestamp":
-            good = st.sampled_from([0, 1e9, 1.9e9, 4e9, "2026-01-01T00:00:00Z"])
+            values = st.sampled_from([0, 1e9, 1.9e9, 4e9, "2026-01-01T00:00:00Z"])
         case _ if "enum" in shape.metadata:
-            good = st.sampled_from(shape.metadata["enum"])
+            values = st.sampled_from(shape.metadata["enum"])
         case _:
-            good = st.sampled_from([*known.values(), "0.05", "text", EXTERNAL])
+            values = st.sampled_from([*ids.values(), "0.05", "text", EXTERNAL])
     # One in ten is odd.
-    return st.integers(0, 9).flatmap(lambda n: ODD if n == 0 else good)
+    return st.integers(0, 9).flatmap(lambda n: ODD if n == 0 else values)
 
 
 @pytest.mark.parametrize("name", sorted(HANDLERS))
 def test_no_call_is_a_fault(requester, anna, name):
     hit = make_hit(requester, places=3)
-    mine = work.accept_hit(anna, hit.hit_id)
-    work.submit_assignment(mine.assignment_id, ANSWER)
-    known = {
+    assignment = submit_work(anna, hit.hit_id)
+    ids = {
         "hit": hit.hit_id,
         "type": hit.hit_type.hit_type_id,
-        "assignment": mine.assignment_id,
+        "assignment": assignment.assignment_id,
         "worker": anna.worker_id,
         "nobody": people.make_worker().worker_id,
     }
@@ -65,14 +63,14 @@ def test_no_call_is_a_fault(requester, anna, name):
     sentences: list[str] = []
 
     @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-    @given(values_of(model.input_shape, known))
+    @given(values_of(model.input_shape, ids))
     @example({})
     @example([])
     def check(data):
-        sent = json.loads(json.dumps(data))
+        params = json.loads(json.dumps(data))
         mark = transaction.savepoint()
         try:
-            answer = HANDLERS[name](requester, contract.check_parameters(name, sent)) or {}
+            answer = HANDLERS[name](requester, contract.check_parameters(name, params)) or {}
             response = middleware._respond(200, answer)
             raw = {"body": response.content, "headers": dict(response.headers), "status_code": 200}
             parser.parse(raw, model.output_shape)

@@ -15,7 +15,7 @@ from annotation.marketplace.hits import assignments, work
 from annotation.marketplace.models import HIT, HITType, RequestToken, Transfer
 from annotation.marketplace.people import access_keys
 from annotation.marketplace.qualifications.eligibility import ADULT, LOCALE, MASTERS, NUMBER_APPROVED
-from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, XSD, at, make_hit
+from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, XSD, at, make_hit, submit_work
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]  # on both databases
 DAY = 86400
@@ -28,10 +28,10 @@ def call(requester, name, **params):
     return HANDLERS[name](requester, contract.check_parameters(name, json.loads(json.dumps(params))))
 
 
-def refused(requester, name, **params) -> str:
+def error_of(requester, name, **params) -> str:
     """The TurkErrorCode; asserts that nothing was changed."""
     before = HIT.objects.count(), HITType.objects.count(), Transfer.objects.count(), RequestToken.objects.count()
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Refused) as raised:
         call(requester, name, **params)
     assert before == (
         HIT.objects.count(),
@@ -39,8 +39,8 @@ def refused(requester, name, **params) -> str:
         Transfer.objects.count(),
         RequestToken.objects.count(),
     )
-    assert len(str(caught.value)) > 10
-    return caught.value.code
+    assert len(str(raised.value)) > 10
+    return raised.value.code
 
 
 def question_of(size: int) -> str:
@@ -50,7 +50,7 @@ def question_of(size: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "good", "bad"),
+    ("name", "allowed_value", "excess"),
     [
         ("Title", "t" * 128, "t" * 129),
         ("Title", "t", ""),
@@ -74,16 +74,16 @@ def question_of(size: int) -> str:
         ("UniqueRequestToken", "u", ""),
     ],
 )
-def test_limits_of_a_hit(requester, name, good, bad):
-    assert refused(requester, "CreateHIT", **{**NEW, name: bad}) == "ParameterValidationError"
-    assert call(requester, "CreateHIT", **{**NEW, name: good})["HIT"]["HITStatus"] == "Assignable"
+def test_limits_of_a_hit(requester, name, allowed_value, excess):
+    assert error_of(requester, "CreateHIT", **{**NEW, name: excess}) == "ParameterValidationError"
+    assert call(requester, "CreateHIT", **{**NEW, name: allowed_value})["HIT"]["HITStatus"] == "Assignable"
 
 
 def test_a_question_of_65535_bytes_and_one_more(requester):
     assert call(requester, "CreateHIT", **{**NEW, "Question": question_of(65_535)})
-    assert refused(requester, "CreateHIT", **{**NEW, "Question": question_of(65_536)}) == "XMLParseError"
+    assert error_of(requester, "CreateHIT", **{**NEW, "Question": question_of(65_536)}) == "XMLParseError"
     umlauts = question_of(65_535).replace("111", "ü11", 1)  # as many characters, one byte more
-    assert refused(requester, "CreateHIT", **{**NEW, "Question": umlauts}) == "XMLParseError"
+    assert error_of(requester, "CreateHIT", **{**NEW, "Question": umlauts}) == "XMLParseError"
 
 
 BOMB = '<!DOCTYPE q [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>'
@@ -113,23 +113,23 @@ BOMB = '<!DOCTYPE q [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a
     ],
 )
 def test_questions_that_are_not_taken(requester, question):
-    assert refused(requester, "CreateHIT", **{**NEW, "Question": question}) == "XMLParseError"
+    assert error_of(requester, "CreateHIT", **{**NEW, "Question": question}) == "XMLParseError"
 
 
 @pytest.mark.parametrize(
     "extra", [{"HITLayoutId": "3A"}, {"HITReviewPolicy": {"PolicyName": "SimplePlurality/2011-09-01"}}]
 )
 def test_what_is_not_here_is_said(requester, extra):
-    assert refused(requester, "CreateHIT", **NEW, **extra) == "OperationNotSupported"
+    assert error_of(requester, "CreateHIT", **NEW, **extra) == "OperationNotSupported"
 
 
 def test_a_hit_needs_a_question(requester):
-    assert refused(requester, "CreateHIT", **TYPE, LifetimeInSeconds=60) == "ParameterValidationError"
+    assert error_of(requester, "CreateHIT", **TYPE, LifetimeInSeconds=60) == "ParameterValidationError"
 
 
-def need(type_id=NUMBER_APPROVED, comparator="GreaterThan", **more):
-    values = {} if "LocaleValues" in more or comparator in ("Exists", "DoesNotExist") else {"IntegerValues": [1]}
-    return {"QualificationTypeId": type_id, "Comparator": comparator, **values, **more}
+def require(type_id=NUMBER_APPROVED, comparator="GreaterThan", **members):
+    values = {} if "LocaleValues" in members or comparator in ("Exists", "DoesNotExist") else {"IntegerValues": [1]}
+    return {"QualificationTypeId": type_id, "Comparator": comparator, **values, **members}
 
 
 US = {"Country": "US"}
@@ -137,51 +137,57 @@ COUNTRIES = [{"Country": a + b} for a in "ABCDEF" for b in "GHIJKL"]
 
 
 @pytest.mark.parametrize(
-    ("good", "bad"),
+    ("allowed_value", "excess"),
     [
-        ([need()] * 10, [need()] * 11),
-        ([need(comparator="EqualTo")], [need(comparator="Foo")]),
+        ([require()] * 10, [require()] * 11),
+        ([require(comparator="EqualTo")], [require(comparator="Foo")]),
         (
-            [need(comparator="In", IntegerValues=list(range(15)))],
-            [need(comparator="In", IntegerValues=list(range(16)))],
+            [require(comparator="In", IntegerValues=list(range(15)))],
+            [require(comparator="In", IntegerValues=list(range(16)))],
         ),
-        ([need(LOCALE, "In", LocaleValues=COUNTRIES[:30])], [need(LOCALE, "In", LocaleValues=COUNTRIES[:31])]),
-        ([need(LOCALE, "EqualTo", LocaleValues=[US])], [need(LOCALE, "EqualTo", LocaleValues=[US, US])]),
-        ([need(LOCALE, "NotIn", LocaleValues=[US])], [need(LOCALE, "LessThan", LocaleValues=[US])]),
-        ([need(LOCALE, "EqualTo", LocaleValues=[US])], [need(LOCALE, "EqualTo", LocaleValues=[{"Country": "USA"}])]),
-        ([need(LOCALE, "EqualTo", LocaleValues=[US])], [need(LOCALE, "EqualTo", LocaleValues=[{"Country": "us"}])]),
-        ([need(MASTERS, "Exists")], [need(MASTERS, "Exists", IntegerValues=[1])]),
-        ([need(ADULT, "EqualTo")], [need(ADULT, "EqualTo", LocaleValues=[US])]),
-        ([need()], [need(IntegerValues=[])]),
-        ([need(comparator="LessThan")], [need(comparator="LessThan", IntegerValues=[1, 2])]),
-        ([need(ActionsGuarded="PreviewAndAccept")], [need(ActionsGuarded="Everything")]),
-        ([need(RequiredToPreview=True)], [need(RequiredToPreview=True, ActionsGuarded="Accept")]),
+        ([require(LOCALE, "In", LocaleValues=COUNTRIES[:30])], [require(LOCALE, "In", LocaleValues=COUNTRIES[:31])]),
+        ([require(LOCALE, "EqualTo", LocaleValues=[US])], [require(LOCALE, "EqualTo", LocaleValues=[US, US])]),
+        ([require(LOCALE, "NotIn", LocaleValues=[US])], [require(LOCALE, "LessThan", LocaleValues=[US])]),
+        (
+            [require(LOCALE, "EqualTo", LocaleValues=[US])],
+            [require(LOCALE, "EqualTo", LocaleValues=[{"Country": "USA"}])],
+        ),
+        (
+            [require(LOCALE, "EqualTo", LocaleValues=[US])],
+            [require(LOCALE, "EqualTo", LocaleValues=[{"Country": "us"}])],
+        ),
+        ([require(MASTERS, "Exists")], [require(MASTERS, "Exists", IntegerValues=[1])]),
+        ([require(ADULT, "EqualTo")], [require(ADULT, "EqualTo", LocaleValues=[US])]),
+        ([require()], [require(IntegerValues=[])]),
+        ([require(comparator="LessThan")], [require(comparator="LessThan", IntegerValues=[1, 2])]),
+        ([require(ActionsGuarded="PreviewAndAccept")], [require(ActionsGuarded="Everything")]),
+        ([require(RequiredToPreview=True)], [require(RequiredToPreview=True, ActionsGuarded="Accept")]),
     ],
 )
-def test_limits_of_requirements(requester, good, bad):
-    assert refused(requester, "CreateHITType", **TYPE, QualificationRequirements=bad) == "ParameterValidationError"
-    assert call(requester, "CreateHITType", **TYPE, QualificationRequirements=good)["HITTypeId"]
+def test_limits_of_requirements(requester, allowed_value, excess):
+    assert error_of(requester, "CreateHITType", **TYPE, QualificationRequirements=excess) == "ParameterValidationError"
+    assert call(requester, "CreateHITType", **TYPE, QualificationRequirements=allowed_value)["HITTypeId"]
 
 
 def test_requirements_name_types_that_are_there(requester):
-    unknown = [need("3UNKNOWN")]
+    unknown = [require("3UNKNOWN")]
     assert (
-        refused(requester, "CreateHITType", **TYPE, QualificationRequirements=unknown)
+        error_of(requester, "CreateHITType", **TYPE, QualificationRequirements=unknown)
         == "QualificationTypeDoesNotExist"
     )
 
 
 def test_limits_of_messages(requester, anna):
     ids = [f"A{n}" for n in range(101)]
-    good = {"Subject": "s" * 200, "MessageText": "m" * 4096, "WorkerIds": ids[:100]}
-    assert len(call(requester, "NotifyWorkers", **good)["NotifyWorkersFailureStatuses"]) == 100
-    for bad in ({"Subject": "s" * 201}, {"MessageText": "m" * 4097}, {"WorkerIds": ids}, {"WorkerIds": []}):
-        assert refused(requester, "NotifyWorkers", **{**good, **bad}) == "ParameterValidationError"
+    longest = {"Subject": "s" * 200, "MessageText": "m" * 4096, "WorkerIds": ids[:100]}
+    assert len(call(requester, "NotifyWorkers", **longest)["NotifyWorkersFailureStatuses"]) == 100
+    for excess in ({"Subject": "s" * 201}, {"MessageText": "m" * 4097}, {"WorkerIds": ids}, {"WorkerIds": []}):
+        assert error_of(requester, "NotifyWorkers", **{**longest, **excess}) == "ParameterValidationError"
 
 
 @pytest.mark.parametrize("size", [0, 101, -1, "many"])
 def test_page_sizes_beyond_the_limits(requester, size):
-    assert refused(requester, "ListHITs", MaxResults=size) == "ParameterValidationError"
+    assert error_of(requester, "ListHITs", MaxResults=size) == "ParameterValidationError"
 
 
 def test_page_sizes_within_the_limits(requester):
@@ -192,15 +198,15 @@ def test_page_sizes_within_the_limits(requester):
 
 
 def test_a_small_hit_stays_small_and_a_large_one_grows(requester):
-    small, large = make_hit(requester, places=8), make_hit(requester, places=10)
-    more = "CreateAdditionalAssignmentsForHIT"
-    call(requester, more, HITId=small.hit_id, NumberOfAdditionalAssignments=1)
-    code = refused(requester, more, HITId=small.hit_id, NumberOfAdditionalAssignments=1)
+    small_hit, large_hit = make_hit(requester, places=8), make_hit(requester, places=10)
+    operation = "CreateAdditionalAssignmentsForHIT"
+    call(requester, operation, HITId=small_hit.hit_id, NumberOfAdditionalAssignments=1)
+    code = error_of(requester, operation, HITId=small_hit.hit_id, NumberOfAdditionalAssignments=1)
     assert code == "InvalidMaximumAssignmentsIncrease"
-    call(requester, more, HITId=large.hit_id, NumberOfAdditionalAssignments=1)
-    for bad in (0, -1):
+    call(requester, operation, HITId=large_hit.hit_id, NumberOfAdditionalAssignments=1)
+    for count in (0, -1):
         assert (
-            refused(requester, more, HITId=large.hit_id, NumberOfAdditionalAssignments=bad)
+            error_of(requester, operation, HITId=large_hit.hit_id, NumberOfAdditionalAssignments=count)
             == "ParameterValidationError"
         )
 
@@ -209,7 +215,7 @@ def test_fees_are_those_of_the_documentation(requester):
     def fee(reward: int, places: int = 1, **values) -> int:
         return make_hit(requester, reward_cents=reward, places=places, **values).fee_cents
 
-    masters = [need(MASTERS, "Exists")]
+    masters = [require(MASTERS, "Exists")]
     assert fee(100) == 20  # 20 %
     assert fee(100, places=9) == 20
     assert fee(100, places=10) == 40  # another 20 % from ten assignments on
@@ -222,15 +228,15 @@ def test_fees_are_those_of_the_documentation(requester):
 
 def test_a_token_works_once_a_day(requester):
     with at():
-        made = call(requester, "CreateHIT", **NEW, UniqueRequestToken="a")["HIT"]["HITId"]
-        with pytest.raises(Refused, match=made) as caught:
+        hit_id = call(requester, "CreateHIT", **NEW, UniqueRequestToken="a")["HIT"]["HITId"]
+        with pytest.raises(Refused, match=hit_id) as raised:
             call(requester, "CreateHIT", **{**NEW, "Title": "other"}, UniqueRequestToken="a")
-        assert caught.value.turk_error_code == "AWS.MechanicalTurk.HitAlreadyExists"
+        assert raised.value.turk_error_code == "AWS.MechanicalTurk.HitAlreadyExists"
         assert HIT.objects.count() == 1
     with at(hours=23.9):
-        assert refused(requester, "CreateHIT", **NEW, UniqueRequestToken="a") == "HitAlreadyExists"
+        assert error_of(requester, "CreateHIT", **NEW, UniqueRequestToken="a") == "HitAlreadyExists"
     with at(hours=24):
-        assert call(requester, "CreateHIT", **NEW, UniqueRequestToken="a")["HIT"]["HITId"] != made
+        assert call(requester, "CreateHIT", **NEW, UniqueRequestToken="a")["HIT"]["HITId"] != hit_id
     stranger = people.make_requester("Stranger")
     books.top_up(stranger, 100)
     assert call(stranger, "CreateHIT", **NEW, UniqueRequestToken="a")
@@ -238,14 +244,13 @@ def test_a_token_works_once_a_day(requester):
 
 def test_tokens_of_extensions_and_bonuses(requester, anna):
     hit = make_hit(requester, places=2)
-    mine = work.accept_hit(anna, hit.hit_id)
-    work.submit_assignment(mine.assignment_id, ANSWER)
+    assignment = submit_work(anna, hit.hit_id)
     extend = {"HITId": hit.hit_id, "NumberOfAdditionalAssignments": 7, "UniqueRequestToken": "x"}
     call(requester, "CreateAdditionalAssignmentsForHIT", **extend)
-    assert refused(requester, "CreateAdditionalAssignmentsForHIT", **extend) == "HitAlreadyExists"
-    bonus = {"WorkerId": anna.worker_id, "AssignmentId": mine.assignment_id, "BonusAmount": "1", "Reason": "r"}
+    assert error_of(requester, "CreateAdditionalAssignmentsForHIT", **extend) == "HitAlreadyExists"
+    bonus = {"WorkerId": anna.worker_id, "AssignmentId": assignment.assignment_id, "BonusAmount": "1", "Reason": "r"}
     call(requester, "SendBonus", **bonus, UniqueRequestToken="x")
-    assert refused(requester, "SendBonus", **bonus, UniqueRequestToken="x") == "HitAlreadyExists"
+    assert error_of(requester, "SendBonus", **bonus, UniqueRequestToken="x") == "HitAlreadyExists"
     anna.refresh_from_db()
     hit.refresh_from_db()
     assert (anna.earned_cents, hit.max_assignments) == (100, 9)
@@ -255,52 +260,49 @@ def test_a_balance_too_low_changes_nothing(db, anna):
     poor = people.make_requester("Poor")
     books.top_up(poor, 23)
     dear = {**NEW, "Reward": "0.10", "MaxAssignments": 2}  # 2 · (10 + 2) = 24 cents
-    assert refused(poor, "CreateHIT", **{**dear, "Title": "t"}) in ("InsufficientFunds",)
+    assert error_of(poor, "CreateHIT", **{**dear, "Title": "t"}) in ("InsufficientFunds",)
     books.top_up(poor, 1)
     hit_id = call(poor, "CreateHIT", **dear)["HIT"]["HITId"]
     assert call(poor, "GetAccountBalance") == {"AvailableBalance": "0.00", "OnHoldBalance": "0.24"}
     extend = {"HITId": hit_id, "NumberOfAdditionalAssignments": 1}
-    assert refused(poor, "CreateAdditionalAssignmentsForHIT", **extend) == "InsufficientFunds"
-    mine = work.accept_hit(anna, hit_id)
-    work.submit_assignment(mine.assignment_id, ANSWER)
-    bonus = {"WorkerId": anna.worker_id, "AssignmentId": mine.assignment_id, "BonusAmount": "0.01", "Reason": "r"}
-    assert refused(poor, "SendBonus", **bonus) == "InsufficientFunds"
-    call(poor, "ApproveAssignment", AssignmentId=mine.assignment_id)  # its money was held
+    assert error_of(poor, "CreateAdditionalAssignmentsForHIT", **extend) == "InsufficientFunds"
+    assignment = submit_work(anna, hit_id)
+    bonus = {"WorkerId": anna.worker_id, "AssignmentId": assignment.assignment_id, "BonusAmount": "0.01", "Reason": "r"}
+    assert error_of(poor, "SendBonus", **bonus) == "InsufficientFunds"
+    call(poor, "ApproveAssignment", AssignmentId=assignment.assignment_id)  # its money was held
     assert books.books_agree(poor)
 
 
 def test_judging_what_is_not_submitted(requester, anna):
-    mine = work.accept_hit(anna, make_hit(requester).hit_id)
-    one = {"AssignmentId": mine.assignment_id}
-    assert refused(requester, "ApproveAssignment", **one) == "InvalidAssignmentState"
-    assert refused(requester, "RejectAssignment", **one, RequesterFeedback="no") == "InvalidAssignmentState"
-    assert refused(requester, "GetAssignment", **one) == "InvalidAssignmentState"
+    assignment = work.accept_hit(anna, make_hit(requester).hit_id)
+    params = {"AssignmentId": assignment.assignment_id}
+    assert error_of(requester, "ApproveAssignment", **params) == "InvalidAssignmentState"
+    assert error_of(requester, "RejectAssignment", **params, RequesterFeedback="no") == "InvalidAssignmentState"
+    assert error_of(requester, "GetAssignment", **params) == "InvalidAssignmentState"
     bonus = {"WorkerId": anna.worker_id, "BonusAmount": "1.00", "Reason": "early"}
-    assert refused(requester, "SendBonus", **one, **bonus) == "InvalidAssignmentState"
-    work.return_assignment(anna, mine.assignment_id)
-    assert refused(requester, "ApproveAssignment", **one) == "InvalidAssignmentState"
+    assert error_of(requester, "SendBonus", **params, **bonus) == "InvalidAssignmentState"
+    work.return_assignment(anna, assignment.assignment_id)
+    assert error_of(requester, "ApproveAssignment", **params) == "InvalidAssignmentState"
 
 
 def test_a_bonus_to_somebody_who_did_nothing(requester, anna, bob):
-    mine = work.accept_hit(anna, make_hit(requester).hit_id)
-    work.submit_assignment(mine.assignment_id, ANSWER)
-    bonus = {"AssignmentId": mine.assignment_id, "BonusAmount": "1.00", "Reason": "gift"}
-    assert refused(requester, "SendBonus", WorkerId=bob.worker_id, **bonus) == "AssignmentDoesNotExist"
-    assert refused(requester, "SendBonus", WorkerId="A1NOBODY", **bonus) == "AssignmentDoesNotExist"
+    assignment = submit_work(anna, make_hit(requester).hit_id)
+    bonus = {"AssignmentId": assignment.assignment_id, "BonusAmount": "1.00", "Reason": "gift"}
+    assert error_of(requester, "SendBonus", WorkerId=bob.worker_id, **bonus) == "AssignmentDoesNotExist"
+    assert error_of(requester, "SendBonus", WorkerId="A1NOBODY", **bonus) == "AssignmentDoesNotExist"
 
 
 def test_another_requesters_things_are_not_there(requester, anna):
     stranger = people.make_requester("Stranger")
     books.top_up(stranger, 10_000)
     hit = make_hit(requester)
-    mine = work.accept_hit(anna, hit.hit_id)
-    work.submit_assignment(mine.assignment_id, ANSWER)
+    assignment = submit_work(anna, hit.hit_id)
     for name in ("GetHIT", "DeleteHIT", "ListAssignmentsForHIT", "UpdateHITReviewStatus", "ListBonusPayments"):
-        assert refused(stranger, name, HITId=hit.hit_id) == "HITDoesNotExist"
+        assert error_of(stranger, name, HITId=hit.hit_id) == "HITDoesNotExist"
     for name in ("ApproveAssignment", "GetAssignment"):
-        assert refused(stranger, name, AssignmentId=mine.assignment_id) == "AssignmentDoesNotExist"
+        assert error_of(stranger, name, AssignmentId=assignment.assignment_id) == "AssignmentDoesNotExist"
     new = {"HITTypeId": hit.hit_type.hit_type_id, "Question": EXTERNAL, "LifetimeInSeconds": 60}
-    assert refused(stranger, "CreateHITWithHITType", **new) == "HITTypeDoesNotExist"
+    assert error_of(stranger, "CreateHITWithHITType", **new) == "HITTypeDoesNotExist"
     assert call(stranger, "ListHITs")["HITs"] == []
 
 
@@ -309,8 +311,7 @@ def test_pages_are_stable_while_things_come_and_go(requester, workers):
 
     def deliver(worker, minutes):
         with clock.fixed(hit.created_at + timedelta(minutes=minutes)):
-            mine = work.accept_hit(worker, hit.hit_id)
-            return work.submit_assignment(mine.assignment_id, ANSWER).assignment_id
+            return submit_work(worker, hit.hit_id).assignment_id
 
     early = work.accept_hit(workers[0], hit.hit_id)  # accepted first, submitted last
     ids = [deliver(worker, n) for n, worker in enumerate(workers[1:6])]
@@ -319,13 +320,13 @@ def test_pages_are_stable_while_things_come_and_go(requester, workers):
     with clock.fixed(hit.created_at + timedelta(minutes=9)):
         work.submit_assignment(early.assignment_id, ANSWER)
     token = first["NextToken"]
-    assert refused(requester, "ListHITs", NextToken=token) == "ParameterValidationError"
-    seen = [one["AssignmentId"] for one in first["Assignments"]]
+    assert error_of(requester, "ListHITs", NextToken=token) == "ParameterValidationError"
+    listed_ids = [assignment["AssignmentId"] for assignment in first["Assignments"]]
     while token:
-        more = call(requester, "ListAssignmentsForHIT", HITId=hit.hit_id, MaxResults=3, NextToken=token)
-        seen += [one["AssignmentId"] for one in more["Assignments"]]
-        token = more["NextToken"]
-    assert seen == [*ids, early.assignment_id]
+        page = call(requester, "ListAssignmentsForHIT", HITId=hit.hit_id, MaxResults=3, NextToken=token)
+        listed_ids += [assignment["AssignmentId"] for assignment in page["Assignments"]]
+        token = page["NextToken"]
+    assert listed_ids == [*ids, early.assignment_id]
 
 
 LISTS = [
@@ -352,25 +353,22 @@ def test_lists_take_a_constant_number_of_queries(requester, workers, django_asse
 
     hit = make_hit(requester, places=12)
     types = [qualifications.create_type(requester, name=f"type {n}", description="d") for n in range(10)]
-    wanted = [{"QualificationTypeId": types[0].qualification_type_id, "Comparator": "DoesNotExist"}]
+    requirements = [{"QualificationTypeId": types[0].qualification_type_id, "Comparator": "DoesNotExist"}]
     for n in range(10):
-        done = make_hit(requester, title=f"t{n}", requirements=wanted)
-        mine = work.accept_hit(workers[n], done.hit_id)
-        work.submit_assignment(mine.assignment_id, ANSWER)
-        mine = work.accept_hit(workers[n], hit.hit_id)
-        work.submit_assignment(mine.assignment_id, ANSWER)
-        assignments.send_bonus(requester, workers[n].worker_id, mine.assignment_id, 1, "r")
+        submit_work(workers[n], make_hit(requester, title=f"t{n}", requirements=requirements).hit_id)
+        assignment = submit_work(workers[n], hit.hit_id)
+        assignments.send_bonus(requester, workers[n].worker_id, assignment.assignment_id, 1, "r")
         qualifications.associate(requester, types[1].qualification_type_id, workers[n].worker_id, 1, False)
         requests.request_qualification(workers[n], types[2].qualification_type_id)
     for worker in workers:
         block_worker(requester, worker.worker_id, "r")
     for name, params in LISTS:
         place = 0 if name == "ListHITsForQualificationType" else 1
-        known = {"hit": hit.hit_id, "type": types[place].qualification_type_id}
-        real = {key: known.get(value, value) if isinstance(value, str) else value for key, value in params.items()}
+        ids = {"hit": hit.hit_id, "type": types[place].qualification_type_id}
+        real = {key: ids.get(value, value) if isinstance(value, str) else value for key, value in params.items()}
         with django_assert_max_num_queries(3):
-            found = call(requester, name, **real)
-        assert found.get("NumResults", 10) == 10
+            answer = call(requester, name, **real)
+        assert answer.get("NumResults", 10) == 10
 
 
 def test_keys_can_be_made_and_revoked_any_number_of_times(requester):

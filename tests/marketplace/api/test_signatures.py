@@ -115,8 +115,8 @@ def test_another_body_under_the_same_signature(url, key):
 
 
 def test_the_same_body_under_another_calls_signature(url, key):
-    request, other = creation(url, key), signed(url, key, "GetAccountBalance")
-    request.headers.replace_header("Authorization", other.headers["Authorization"])
+    request, other_request = creation(url, key), signed(url, key, "GetAccountBalance")
+    request.headers.replace_header("Authorization", other_request.headers["Authorization"])
     assert kind(send(request)) == "InvalidSignatureException"
 
 
@@ -147,8 +147,8 @@ def test_a_body_that_is_no_json(url, key):
 
 def test_another_requesters_things_are_not_there(url, key):
     stranger = access_keys.issue_key(people.make_requester("Stranger"))
-    made = send(creation(url, key)).body["HITTypeId"]
-    answer = call(url, stranger, "UpdateNotificationSettings", HITTypeId=made, Active=True)
+    hit_type_id = send(creation(url, key)).body["HITTypeId"]
+    answer = call(url, stranger, "UpdateNotificationSettings", HITTypeId=hit_type_id, Active=True)
     assert (answer.status, answer.body["TurkErrorCode"]) == (400, "AWS.MechanicalTurk.HITTypeDoesNotExist")
 
 

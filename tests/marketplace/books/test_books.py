@@ -16,7 +16,7 @@ from annotation.marketplace.books import books
 from annotation.marketplace.errors import InsufficientFunds, Refused
 from annotation.marketplace.hits import assignments, hits, lifecycle, work
 from annotation.marketplace.models import HIT, Assignment, Requester, Transfer, Worker
-from tests.marketplace.fixtures import ANSWER, EXTERNAL, START
+from tests.marketplace.fixtures import ANSWER, EXTERNAL, START, make_hit, submit_work
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]  # on both databases
 PICK = st.integers(0, 10**6)
@@ -41,11 +41,11 @@ class Market(RuleBasedStateMachine):
     def teardown(self) -> None:
         transaction.savepoint_rollback(self.mark)
 
-    def at_now(self, act, *words, **named):
+    def at_now(self, act, *words, **keywords):
         """Do it at the machine's time; a refusal is an answer, and must leave the books as they were."""
         with clock.fixed(self.now):
             try:
-                return act(*words, **named)
+                return act(*words, **keywords)
             except Refused:
                 return None
 
@@ -55,62 +55,62 @@ class Market(RuleBasedStateMachine):
     def assignments(self) -> list[Assignment]:
         return list(Assignment.objects.select_related("hit__requester", "worker").order_by("pk"))
 
-    @rule(who=PICK, cents=st.integers(1, 5000))
-    def top_up(self, who, cents):
-        self.at_now(books.top_up, pick(self.requesters, who), cents)
+    @rule(requester=PICK, cents=st.integers(1, 5000))
+    def top_up(self, requester, cents):
+        self.at_now(books.top_up, pick(self.requesters, requester), cents)
         self.put_in += cents
 
-    @rule(who=PICK, cents=st.integers(1, 500))
-    def refund(self, who, cents):
-        requester = pick(self.requesters, who)
+    @rule(requester=PICK, cents=st.integers(1, 500))
+    def refund(self, requester, cents):
+        requester = pick(self.requesters, requester)
         requester.refresh_from_db()
         if requester.available_cents >= cents:
             self.put_in -= cents
         self.at_now(books.refund, requester, cents)
 
-    @rule(who=PICK, reward=st.integers(0, 99), places=st.integers(1, 12), approve=st.sampled_from([0, 60, 7200]))
-    def create(self, who, reward, places, approve):
-        requester = pick(self.requesters, who)
+    @rule(requester=PICK, reward=st.integers(0, 99), places=st.integers(1, 12), approve=st.sampled_from([0, 60, 7200]))
+    def create(self, requester, reward, places, approve):
+        requester = pick(self.requesters, requester)
         values = hits.TypeValues("t", "d", reward, 600, auto_approve_seconds=approve)
         with clock.fixed(self.now):
             hit_type = hits.register_hit_type(requester, values)
         self.at_now(hits.create_hit, requester, hit_type, EXTERNAL, lifetime_seconds=3600, max_assignments=places)
 
     @precondition(lambda self: HIT.objects.exists())
-    @rule(which=PICK, worker=PICK)
-    def accept(self, which, worker):
-        self.at_now(work.accept_hit, pick(self.workers, worker), pick(self.hits(), which).hit_id)
+    @rule(hit=PICK, worker=PICK)
+    def accept(self, hit, worker):
+        self.at_now(work.accept_hit, pick(self.workers, worker), pick(self.hits(), hit).hit_id)
 
     @precondition(lambda self: Assignment.objects.exists())
-    @rule(which=PICK, what=st.sampled_from(["submit", "return", "approve", "reject", "override", "bonus"]))
-    def on_an_assignment(self, which, what):
-        one = pick(self.assignments(), which)
-        requester, key = one.hit.requester, one.assignment_id
+    @rule(assignment=PICK, action=st.sampled_from(["submit", "return", "approve", "reject", "override", "bonus"]))
+    def on_an_assignment(self, assignment, action):
+        assignment = pick(self.assignments(), assignment)
+        requester, key = assignment.hit.requester, assignment.assignment_id
         acts = {
             "submit": (work.submit_assignment, key, ANSWER),
-            "return": (work.return_assignment, one.worker, key),
+            "return": (work.return_assignment, assignment.worker, key),
             "approve": (assignments.approve_assignment, requester, key),
             "reject": (assignments.reject_assignment, requester, key, "no"),
             "override": (assignments.approve_assignment, requester, key, "", True),
-            "bonus": (assignments.send_bonus, requester, one.worker.worker_id, key, 7, "well done"),
+            "bonus": (assignments.send_bonus, requester, assignment.worker.worker_id, key, 7, "well done"),
         }
-        self.at_now(*acts[what])
+        self.at_now(*acts[action])
 
     @precondition(lambda self: HIT.objects.exists())
-    @rule(which=PICK, what=st.sampled_from(["extend", "expire", "reopen", "delete", "retype", "review"]), other=PICK)
-    def on_a_hit(self, which, what, other):
-        hit = pick(self.hits(), which)
+    @rule(hit=PICK, action=st.sampled_from(["extend", "expire", "reopen", "delete", "retype", "review"]), number=PICK)
+    def on_a_hit(self, hit, action, number):
+        hit = pick(self.hits(), hit)
         requester, key = hit.requester, hit.hit_id
-        own = list(requester.hit_types.order_by("pk"))
+        hit_types = list(requester.hit_types.order_by("pk"))
         acts = {
             "extend": (hits.extend_hit, requester, key, 2),
             "expire": (hits.update_expiration, requester, key, self.now - timedelta(seconds=1)),
             "reopen": (hits.update_expiration, requester, key, self.now + timedelta(hours=1)),
             "delete": (hits.delete_hit, requester, key),
-            "retype": (hits.update_hit_type, requester, key, pick(own, other).hit_type_id),
-            "review": (hits.update_review_status, requester, key, bool(other % 2)),
+            "retype": (hits.update_hit_type, requester, key, pick(hit_types, number).hit_type_id),
+            "review": (hits.update_review_status, requester, key, bool(number % 2)),
         }
-        self.at_now(*acts[what])
+        self.at_now(*acts[action])
 
     @rule(seconds=st.sampled_from([1, 61, 601, 3601, 40 * 86400, 130 * 86400]))
     def wait(self, seconds):
@@ -128,8 +128,8 @@ class Market(RuleBasedStateMachine):
     def the_parts_are_the_whole(self):
         rows = list(Requester.objects.all())
         assert all(books.books_agree(row) for row in rows)
-        whole = sum(r.available_cents + r.held_cents + r.paid_cents + r.fees_cents for r in rows)
-        assert whole == self.put_in
+        total_cents = sum(r.available_cents + r.held_cents + r.paid_cents + r.fees_cents for r in rows)
+        assert total_cents == self.put_in
 
     @invariant()
     def workers_got_what_was_paid(self):
@@ -145,10 +145,10 @@ class Market(RuleBasedStateMachine):
     def counters_are_the_assignments(self):
         for hit in self.hits():
             states = list(hit.assignments.values_list("state", flat=True))
-            counted = [states.count(s) for s in ("Accepted", "Submitted", "Approved", "Rejected")]
-            assert [hit.pending, hit.submitted, hit.approved, hit.rejected] == counted
+            counts = [states.count(s) for s in ("Accepted", "Submitted", "Approved", "Rejected")]
+            assert [hit.pending, hit.submitted, hit.approved, hit.rejected] == counts
             live = hit.assignments.filter(state__in=["Accepted", "Submitted"])
-            assert hit.taken_cents == sum(one.price_cents for one in live)
+            assert hit.taken_cents == sum(assignment.price_cents for assignment in live)
 
 
 class TestBooks(TestCase):
@@ -184,11 +184,8 @@ def test_a_transfer_that_cannot_be_covered_leaves_no_row(requester):
 
 
 def test_a_worker_is_never_paid_out_more_than_earned(requester, anna):
-    from tests.marketplace.fixtures import make_hit
-
-    mine = work.accept_hit(anna, make_hit(requester).hit_id)
-    work.submit_assignment(mine.assignment_id, ANSWER)
-    assignments.approve_assignment(requester, mine.assignment_id)
+    assignment = submit_work(anna, make_hit(requester).hit_id)
+    assignments.approve_assignment(requester, assignment.assignment_id)
     anna.refresh_from_db()
     books.record_payout(anna, 6, "bank 1")
     with pytest.raises(InsufficientFunds, match=r"owed \$0.04"):

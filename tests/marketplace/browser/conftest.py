@@ -68,7 +68,7 @@ class Site:
     """A requester's own web server: 127.0.0.1, while the market is on localhost. So they are different sites."""
 
     url: str
-    seen: list[dict[str, str]] = field(default_factory=list)
+    request_headers: list[dict[str, str]] = field(default_factory=list)
     """Headers of each request for the task page."""
 
 
@@ -79,7 +79,7 @@ def site() -> Iterator[Site]:
             name = urlsplit(self.path).path.strip("/")
             page = PAGES.get(name)
             if page is not None:
-                here.seen.append(dict(self.headers.items()))
+                requester_site.request_headers.append(dict(self.headers.items()))
             self.send_response(200 if page else 404)
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.send_header("Set-Cookie", "visit=1; SameSite=None; Secure")
@@ -90,9 +90,9 @@ def site() -> Iterator[Site]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    here = Site(f"http://127.0.0.1:{server.server_port}")
+    requester_site = Site(f"http://127.0.0.1:{server.server_port}")
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield here
+    yield requester_site
     server.shutdown()
     server.server_close()
 

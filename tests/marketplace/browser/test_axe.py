@@ -12,7 +12,7 @@ from annotation.marketplace.people import notices, workers
 from annotation.marketplace.people.access_keys import issue_key
 from annotation.marketplace.qualifications import qualifications
 from tests.marketplace.browser.conftest import NARROW, WIDE
-from tests.marketplace.fixtures import ANSWER, FORM, HTML, KEY, make_hit
+from tests.marketplace.fixtures import FORM, HTML, KEY, make_hit, submit_work
 from tests.marketplace.pages.visitors import PASSWORD, a_requester, a_worker, an_operator
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -39,13 +39,11 @@ def a_full_market() -> dict[str, str]:
     needs = {"QualificationTypeId": test.qualification_type_id, "Comparator": "Exists"}
     guarded = make_hit(lab, question=HTML, title="For experts", requirements=[needs])
     open_hit = make_hit(lab, question=FORM, title="Open to all", places=3)
-    held = work.accept_hit(wanda, make_hit(lab, question=HTML, title="In work").hit_id)
-    done = work.accept_hit(wanda, make_hit(lab, title="Approved").hit_id)
-    work.submit_assignment(done.assignment_id, ANSWER)
-    assignments.approve_assignment(lab, done.assignment_id, "Well done")
-    assignments.send_bonus(lab, wanda.worker_id, done.assignment_id, 50, "For care")
-    waiting = work.accept_hit(wanda, make_hit(lab, title="Waiting").hit_id)
-    work.submit_assignment(waiting.assignment_id, ANSWER)
+    accepted = work.accept_hit(wanda, make_hit(lab, question=HTML, title="In work").hit_id)
+    approved = submit_work(wanda, make_hit(lab, title="Approved").hit_id)
+    assignments.approve_assignment(lab, approved.assignment_id, "Well done")
+    assignments.send_bonus(lab, wanda.worker_id, approved.assignment_id, 50, "For care")
+    submitted = submit_work(wanda, make_hit(lab, title="Waiting").hit_id)
     workers.notify_workers(lab, [wanda.worker_id], "More work", "On Monday")
     workers.block_worker(lab, a_worker("wolf").worker_id, "Copies")
     notices.send_test(lab, {"Version": "2006-05-05", "EventTypes": ["Ping"], "Transport": "Email"}, "Ping")
@@ -54,11 +52,11 @@ def a_full_market() -> dict[str, str]:
     return {
         "guarded": f"/hits/{guarded.hit_id}/",
         "preview": f"/hits/{open_hit.hit_id}/",
-        "work": f"/work/{held.assignment_id}/",
-        "done": f"/work/{done.assignment_id}/",
+        "work": f"/work/{accepted.assignment_id}/",
+        "done": f"/work/{approved.assignment_id}/",
         "qualification": f"/qualifications/{test.qualification_type_id}/",
         "message": f"/messages/{wanda.messages.first().pk}/",
-        "requester-hit": f"/requester/hits/{waiting.hit.hit_id}/",
+        "requester-hit": f"/requester/hits/{submitted.hit.hit_id}/",
         "operator-requester": f"/operator/requesters/{lab.requester_id}/",
         "operator-worker": f"/operator/workers/{wanda.worker_id}/",
         "join": f"/join/{code}/",
@@ -88,7 +86,7 @@ def pages_of(at: dict[str, str]) -> dict[str, list[str]]:
 @pytest.mark.parametrize(("viewport", "scheme"), [(WIDE, "light"), (NARROW, "dark")], ids=["wide-light", "narrow-dark"])
 def test_no_page_has_a_serious_fault(browser, live_server, axe, viewport, scheme):
     pages = pages_of(a_full_market())
-    found = []
+    all_faults = []
     for name, addresses in pages.items():
         # The page's policy forbids foreign scripts; axe is let in for this test alone.
         context = browser.new_context(viewport=viewport, color_scheme=scheme, bypass_csp=True)
@@ -101,11 +99,11 @@ def test_no_page_has_a_serious_fault(browser, live_server, axe, viewport, scheme
             page.wait_for_url(lambda url: "sign-in" not in url)
         for address in addresses:
             page.goto(f"{live_server.url}{address}")
-            found += faults(page, axe, address)
+            all_faults += faults(page, axe, address)
             if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
-                found.append(f"{address}: wider than the window")
+                all_faults.append(f"{address}: wider than the window")
         context.close()
-    assert found == []
+    assert all_faults == []
 
 
 def faults(page, axe: str, address: str) -> list[str]:
@@ -113,7 +111,7 @@ def faults(page, axe: str, address: str) -> list[str]:
         frame.evaluate(axe)
     result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     return [
-        f"{address}: {one['id']} ({one['impact']}) {one['nodes'][0]['html'][:120]}"
-        for one in result["violations"]
-        if one["impact"] in ("serious", "critical")
+        f"{address}: {violation['id']} ({violation['impact']}) {violation['nodes'][0]['html'][:120]}"
+        for violation in result["violations"]
+        if violation["impact"] in ("serious", "critical")
     ]

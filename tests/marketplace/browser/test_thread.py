@@ -8,12 +8,12 @@ from playwright.sync_api import Page, expect
 
 from annotation.common import clock
 from annotation.marketplace.hits import work
-from annotation.marketplace.hits.answers import parse_answers
 from annotation.marketplace.models import Assignment, MarketSettings, Worker
 from annotation.marketplace.pages import workers as worker_pages
 from annotation.marketplace.qualifications import qualifications
+from annotation.marketplace.questions.answers import parse_answers
 from tests.browser.looking import fits
-from tests.marketplace.fixtures import ANSWER, FORM, HTML, KEY, XSD, client_of, make_hit
+from tests.marketplace.fixtures import FORM, HTML, KEY, XSD, client_of, make_hit, submit_work
 from tests.marketplace.pages.visitors import PASSWORD, a_requester, a_worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -72,13 +72,17 @@ def test_sign_up_qualify_preview_accept_work_submit_paid(page, live_server, site
 
     page.get_by_role("button", name="Accept for $0.25").click()
     page.wait_for_url(re.compile("/work/"))
-    mine, nina = Assignment.objects.get(), Worker.objects.get()
+    assignment, nina = Assignment.objects.get(), Worker.objects.get()
     expect(page.locator("#time-left")).to_have_text(re.compile(r"(10:00|9:\d\d)"))
     fits(page)
     query = page.locator("iframe").get_attribute("src")
-    for name, value in {"assignmentId": mine.assignment_id, "hitId": hit.hit_id, "workerId": nina.worker_id}.items():
+    for name, value in {
+        "assignmentId": assignment.assignment_id,
+        "hitId": hit.hit_id,
+        "workerId": nina.worker_id,
+    }.items():
         assert f"{name}={value}" in query
-    assert all("Cookie" not in headers for headers in site.seen)
+    assert all("Cookie" not in headers for headers in site.request_headers)
     # Third-party cookies are blocked: neither the market's nor the site's own is there.
     expect(frame.locator("body")).to_have_attribute("data-cookie", "")
     frame.get_by_label("Answer").fill("Yes, very")
@@ -86,10 +90,10 @@ def test_sign_up_qualify_preview_accept_work_submit_paid(page, live_server, site
 
     expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
     expect(page.get_by_text("$0.25 waits for approval")).to_be_visible()
-    mine.refresh_from_db()
-    assert (mine.state, parse_answers(mine.answer)["answer"].text) == ("Submitted", "Yes, very")
+    assignment.refresh_from_db()
+    assert (assignment.state, parse_answers(assignment.answer)["answer"].text) == ("Submitted", "Yes, very")
 
-    settle(lab, live_server.url, mine.assignment_id)
+    settle(lab, live_server.url, assignment.assignment_id)
     page.goto(f"{live_server.url}/earnings/")
     expect(page.locator("dd").first).to_contain_text("$0.25")
     fits(page)
@@ -121,9 +125,9 @@ def test_html_question_works_sandboxed(page, live_server):
     frame.get_by_label("Answer").fill("Blue")
     frame.get_by_role("button", name="Send").click()
     expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
-    mine = Assignment.objects.get(worker=wanda)
-    assert parse_answers(mine.answer)["answer"].text == "Blue"
-    settle(lab, live_server.url, mine.assignment_id)
+    assignment = Assignment.objects.get(worker=wanda)
+    assert parse_answers(assignment.answer)["answer"].text == "Blue"
+    settle(lab, live_server.url, assignment.assignment_id)
     page.reload()
     expect(page.get_by_role("heading", name="Approved: $0.10 earned")).to_be_visible()
 
@@ -159,9 +163,9 @@ def test_question_form_works_sandboxed(page, live_server):
     frame.get_by_label("Blue").check()
     frame.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
-    mine = Assignment.objects.get(worker=wanda)
-    assert parse_answers(mine.answer)["colour"].selections == ("blue",)
-    settle(lab, live_server.url, mine.assignment_id)
+    assignment = Assignment.objects.get(worker=wanda)
+    assert parse_answers(assignment.answer)["colour"].selections == ("blue",)
+    settle(lab, live_server.url, assignment.assignment_id)
     page.reload()
     expect(page.get_by_role("heading", name="Approved: $0.10 earned")).to_be_visible()
 
@@ -184,10 +188,10 @@ def test_a_page_that_hands_in_by_script_is_noticed(wide_page, live_server, site,
 def test_the_warning_comes_before_the_end_and_the_end_is_said(wide_page, live_server, site):
     page = wide_page
     lab, wanda = a_requester(), a_worker("wanda")
-    mine = work.accept_hit(wanda, make_hit(lab, question=external(f"{site.url}/task")).hit_id)
+    assignment = work.accept_hit(wanda, make_hit(lab, question=external(f"{site.url}/task")).hit_id)
     sign_in(page, live_server.url, "wanda")
     page.clock.install()
-    page.goto(f"{live_server.url}/work/{mine.assignment_id}/")
+    page.goto(f"{live_server.url}/work/{assignment.assignment_id}/")
     expect(page.locator("#soon")).to_be_hidden()
     start = clock.now()
     with clock.fixed(
@@ -203,16 +207,18 @@ def test_the_warning_comes_before_the_end_and_the_end_is_said(wide_page, live_se
     with clock.fixed(start + timedelta(minutes=11)):
         page.clock.fast_forward(120_000)
         expect(page.get_by_role("heading", name="The time ran out")).to_be_visible()
-    mine.refresh_from_db()
-    assert mine.state == "Abandoned"
+    assignment.refresh_from_db()
+    assert assignment.state == "Abandoned"
 
 
 def test_a_laptop_that_slept_shows_the_time_that_is_left(wide_page, live_server, site):
     """The browser's own clock stands still meanwhile; the market's doesn't."""
     page = wide_page
-    mine = work.accept_hit(a_worker("wanda"), make_hit(a_requester(), question=external(f"{site.url}/task")).hit_id)
+    assignment = work.accept_hit(
+        a_worker("wanda"), make_hit(a_requester(), question=external(f"{site.url}/task")).hit_id
+    )
     sign_in(page, live_server.url, "wanda")
-    page.goto(f"{live_server.url}/work/{mine.assignment_id}/")
+    page.goto(f"{live_server.url}/work/{assignment.assignment_id}/")
     expect(page.locator("#time-left")).to_have_text(re.compile("10:00|9:5"))
     with clock.fixed(clock.now() + timedelta(minutes=9)):
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
@@ -223,12 +229,12 @@ def test_a_laptop_that_slept_shows_the_time_that_is_left(wide_page, live_server,
 def test_what_is_handed_in_after_it_was_returned_in_another_tab_is_told_so(wide_page, live_server):
     page = wide_page
     wanda = a_worker("wanda")
-    mine = work.accept_hit(wanda, make_hit(a_requester(), question=HTML).hit_id)
+    assignment = work.accept_hit(wanda, make_hit(a_requester(), question=HTML).hit_id)
     sign_in(page, live_server.url, "wanda")
-    page.goto(f"{live_server.url}/work/{mine.assignment_id}/")
+    page.goto(f"{live_server.url}/work/{assignment.assignment_id}/")
     field = page.frame_locator("iframe").locator("[name=answer]")
     field.fill("blue")
-    work.return_assignment(wanda, mine.assignment_id)
+    work.return_assignment(wanda, assignment.assignment_id)
     field.press("Enter")
     expect(
         page.frame_locator("iframe").get_by_text("You gave this HIT back, so it could not be submitted")
@@ -314,9 +320,8 @@ def tab_to(page: Page, name: str) -> None:
 def test_enter_in_the_feedback_neither_pays_nor_rejects(wide_page, live_server):
     """Who writes why they reject and presses Enter must not have paid."""
     page, lab = wide_page, a_requester("rita")
-    mine = work.accept_hit(a_worker("wanda"), make_hit(lab).hit_id)
-    work.submit_assignment(mine.assignment_id, ANSWER)
-    page.goto(f"{live_server.url}/sign-in/?next=/requester/hits/{mine.hit.hit_id}/")
+    assignment = submit_work(a_worker("wanda"), make_hit(lab).hit_id)
+    page.goto(f"{live_server.url}/sign-in/?next=/requester/hits/{assignment.hit.hit_id}/")
     page.get_by_label("Name").fill("rita")
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
@@ -325,5 +330,5 @@ def test_enter_in_the_feedback_neither_pays_nor_rejects(wide_page, live_server):
     feedback.press("Enter")
     page.get_by_role("button", name="Reject").click()
     expect(page.get_by_text("Rejected. The worker sees your reason")).to_be_visible()
-    mine.refresh_from_db()
-    assert (mine.state, mine.feedback) == ("Rejected", "Copied from elsewhere")
+    assignment.refresh_from_db()
+    assert (assignment.state, assignment.feedback) == ("Rejected", "Copied from elsewhere")

@@ -38,7 +38,7 @@ def at_once(act, arguments) -> list:
 
 def race(requester, count: int, hit_count: int) -> None:
     """Workers take and return what they can; exactly the places there are must be held in the end, none twice."""
-    made = [make_hit(requester, places=3) for _ in range(hit_count)]
+    all_hits = [make_hit(requester, places=3) for _ in range(hit_count)]
     workers = [people.make_worker() for _ in range(count)]
 
     def work_on_all(worker):
@@ -46,25 +46,25 @@ def race(requester, count: int, hit_count: int) -> None:
         first = None
         for n in range(hit_count):
             try:
-                taken = work.accept_hit(worker, made[(worker.pk + n) % hit_count].hit_id)
+                assignment = work.accept_hit(worker, all_hits[(worker.pk + n) % hit_count].hit_id)
             except Refused:
                 continue
             if first is None:
-                first = taken
-                work.return_assignment(worker, taken.assignment_id)
-                work.return_assignment(worker, taken.assignment_id)
+                first = assignment
+                work.return_assignment(worker, assignment.assignment_id)
+                work.return_assignment(worker, assignment.assignment_id)
         return worker
 
     at_once(work_on_all, workers)
-    held = Assignment.objects.filter(state="Accepted")
+    accepted = Assignment.objects.filter(state="Accepted")
     # Whatever was returned last may be free still; somebody comes later and takes it.
     for worker in workers:
         for hit in HIT.objects.filter(status="Assignable"):
             with contextlib.suppress(Refused):
                 work.accept_hit(worker, hit.hit_id)
-    assert held.count() == 3 * hit_count
-    assert len(set(held.values_list("hit", "worker"))) == 3 * hit_count
-    assert set(Counter(held.values_list("hit", flat=True)).values()) == {3}
+    assert accepted.count() == 3 * hit_count
+    assert len(set(accepted.values_list("hit", "worker"))) == 3 * hit_count
+    assert set(Counter(accepted.values_list("hit", flat=True)).values()) == {3}
     assert {(hit.pending, hit.available) for hit in HIT.objects.all()} == {(3, 0)}
     assert books.books_agree(requester)
 
@@ -85,26 +85,26 @@ def test_forty_workers_take_from_a_group(requester):
     results = at_once(
         lambda worker: work.accept_from_group(worker, hit_type), [people.make_worker() for _ in range(40)]
     )
-    taken = [one for one in results if isinstance(one, Assignment)]
-    assert len(taken) == 30
-    assert set(Counter(one.hit_id for one in taken).values()) == {3}
+    accepted = [result for result in results if isinstance(result, Assignment)]
+    assert len(accepted) == 30
+    assert set(Counter(assignment.hit_id for assignment in accepted).values()) == {3}
 
 
 @pytest.mark.sqlite
 def test_one_worker_in_ten_tabs_gets_one_assignment(requester, anna):
     hit = make_hit(requester, places=5)
     results = at_once(lambda _: work.accept_hit(anna, hit.hit_id), list(range(10)))
-    assert len({one.assignment_id for one in results}) == 1
+    assert len({assignment.assignment_id for assignment in results}) == 1
     hit.refresh_from_db()
     assert hit.pending == 1
 
 
 @pytest.mark.sqlite
 def test_one_submit_of_ten_counts_and_one_approval_of_ten_pays(requester, anna):
-    mine = work.accept_hit(anna, make_hit(requester).hit_id)
-    results = at_once(lambda _: work.submit_assignment(mine.assignment_id, ANSWER), list(range(10)))
-    assert sum(isinstance(one, Assignment) for one in results) == 1
-    at_once(lambda _: assignments.approve_assignment(requester, mine.assignment_id), list(range(10)))
+    assignment = work.accept_hit(anna, make_hit(requester).hit_id)
+    results = at_once(lambda _: work.submit_assignment(assignment.assignment_id, ANSWER), list(range(10)))
+    assert sum(isinstance(result, Assignment) for result in results) == 1
+    at_once(lambda _: assignments.approve_assignment(requester, assignment.assignment_id), list(range(10)))
     anna.refresh_from_db()
     assert (anna.earned_cents, anna.approved_count) == (10, 1)
     assert books.books_agree(requester)
@@ -118,9 +118,9 @@ def test_one_of_ten_calls_with_one_token_creates(requester):
         return hits.create_hit(requester, kind, EXTERNAL, lifetime_seconds=600, token="same")
 
     results = at_once(create, list(range(10)))
-    made = [one for one in results if isinstance(one, HIT)]
-    assert len(made) == 1
-    assert all(made[0].hit_id in str(one) for one in results if isinstance(one, AlreadyDone))
+    created = [result for result in results if isinstance(result, HIT)]
+    assert len(created) == 1
+    assert all(created[0].hit_id in str(result) for result in results if isinstance(result, AlreadyDone))
     assert HIT.objects.count() == 1
 
 
@@ -130,7 +130,7 @@ def test_a_balance_is_never_spent_twice(db):
     books.top_up(poor, 36)  # three HITs of 12 cents
     kind = hits.register_hit_type(poor, hits.TypeValues("t", "d", 10, 600))
     results = at_once(lambda _: hits.create_hit(poor, kind, EXTERNAL, lifetime_seconds=600), list(range(10)))
-    assert sum(isinstance(one, HIT) for one in results) == 3
+    assert sum(isinstance(result, HIT) for result in results) == 3
     poor.refresh_from_db()
     assert (poor.available_cents, poor.held_cents) == (0, 36)
 
@@ -143,7 +143,7 @@ def test_one_of_ten_top_ups_by_one_form_counts(db):
         return books.top_up(Requester.objects.get(pk=lab.pk), 500, form="same")
 
     results = at_once(put_in, list(range(10)))
-    assert sum(isinstance(one, SentBefore) for one in results) == 9
+    assert sum(isinstance(result, SentBefore) for result in results) == 9
     lab.refresh_from_db()
     assert (lab.available_cents, books.books_agree(lab)) == (500, True)
 
@@ -152,12 +152,14 @@ def test_one_of_ten_top_ups_by_one_form_counts(db):
 def test_a_test_begun_in_ten_tabs_is_one_test(requester, anna):
     values = {"name": "Colours", "description": "d", "status": "Active", "test": FORM, "test_seconds": 60}
     kind = qualifications.create_type(requester, **values)
-    found = at_once(lambda _: requests.request_qualification(anna, kind.qualification_type_id), list(range(10)))
-    assert {getattr(one, "request_id", one) for one in found} == {anna.qualification_requests.get().request_id}
+    results = at_once(lambda _: requests.request_qualification(anna, kind.qualification_type_id), list(range(10)))
+    assert {getattr(result, "request_id", result) for result in results} == {
+        anna.qualification_requests.get().request_id
+    }
 
 
 @pytest.mark.sqlite
 def test_equal_types_at_once_are_one_type(requester):
     values = hits.TypeValues("t", "d", 10, 600)
-    found = at_once(lambda _: hits.register_hit_type(requester, values).hit_type_id, list(range(10)))
-    assert len(set(found)) == 1
+    type_ids = at_once(lambda _: hits.register_hit_type(requester, values).hit_type_id, list(range(10)))
+    assert len(set(type_ids)) == 1

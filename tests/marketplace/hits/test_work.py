@@ -23,7 +23,7 @@ from annotation.marketplace.hits import assignments, hits, lifecycle, work
 from annotation.marketplace.models import HIT, Assignment
 from annotation.marketplace.people.workers import block_worker
 from annotation.marketplace.qualifications.eligibility import LOCALE
-from tests.marketplace.fixtures import ANSWER, START, at, make_hit
+from tests.marketplace.fixtures import ANSWER, START, at, make_hit, submit_work
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]  # on both databases
 Status = HIT.Status
@@ -81,15 +81,14 @@ def test_money_is_held_paid_and_released(requester, anna, bob):
 def test_a_rejection_can_be_overridden_within_thirty_days(requester, anna):
     with at():
         hit = make_hit(requester)
-        mine = work.accept_hit(anna, hit.hit_id)
-        work.submit_assignment(mine.assignment_id, ANSWER)
-        assignments.reject_assignment(requester, mine.assignment_id, "no")
+        assignment = submit_work(anna, hit.hit_id)
+        assignments.reject_assignment(requester, assignment.assignment_id, "no")
         with pytest.raises(InvalidAssignmentState, match="OverrideRejection"):
-            assignments.approve_assignment(requester, mine.assignment_id)
+            assignments.approve_assignment(requester, assignment.assignment_id)
     with at(days=30, seconds=1), pytest.raises(InvalidAssignmentState, match="30 days"):
-        assignments.approve_assignment(requester, mine.assignment_id, override_rejection=True)
+        assignments.approve_assignment(requester, assignment.assignment_id, override_rejection=True)
     with at(days=29):
-        assignments.approve_assignment(requester, mine.assignment_id, override_rejection=True)
+        assignments.approve_assignment(requester, assignment.assignment_id, override_rejection=True)
     anna.refresh_from_db()
     assert (anna.approved_count, anna.rejected_count, anna.earned_cents) == (1, 0, 10)
     assert books.books_agree(requester)
@@ -98,58 +97,60 @@ def test_a_rejection_can_be_overridden_within_thirty_days(requester, anna):
 def test_returned_and_abandoned_places_open_again_once(requester, anna, bob):
     with at():
         hit = make_hit(requester, assignment_seconds=60)
-        mine = work.accept_hit(anna, hit.hit_id)
+        assignment = work.accept_hit(anna, hit.hit_id)
         with pytest.raises(NoneLeft):
             work.accept_hit(bob, hit.hit_id)
-        work.return_assignment(anna, mine.assignment_id)
-        work.return_assignment(anna, mine.assignment_id)  # a second click changes nothing
+        work.return_assignment(anna, assignment.assignment_id)
+        work.return_assignment(anna, assignment.assignment_id)  # a second click changes nothing
         assert counters(hit) == (0, 1, 0)
         with pytest.raises(GivenBack, match="You gave this HIT back"):
-            work.submit_assignment(mine.assignment_id, ANSWER)
-        again = work.accept_hit(anna, hit.hit_id)  # what was returned may be taken again, under a new id
-        assert again.assignment_id != mine.assignment_id
+            work.submit_assignment(assignment.assignment_id, ANSWER)
+        second = work.accept_hit(anna, hit.hit_id)  # what was returned may be taken again, under a new id
+        assert second.assignment_id != assignment.assignment_id
     with at(seconds=61):
         with pytest.raises(TimeIsUp):
-            work.submit_assignment(again.assignment_id, ANSWER)
+            work.submit_assignment(second.assignment_id, ANSWER)
         assert lifecycle.tick().hits == 1
         assert counters(hit) == (0, 1, 0)
-        again.refresh_from_db()
-        assert (again.state, again.ended_at) == (Assignment.State.ABANDONED, START + timedelta(seconds=60))
+        second.refresh_from_db()
+        assert (second.state, second.ended_at) == (Assignment.State.ABANDONED, START + timedelta(seconds=60))
         work.accept_hit(bob, hit.hit_id)
 
 
 def test_accepting_twice_gives_the_same_assignment_and_submitting_twice_is_refused(requester, anna):
     hit = make_hit(requester, places=3)
-    mine = work.accept_hit(anna, hit.hit_id)
-    assert work.accept_hit(anna, hit.hit_id) == mine
-    work.submit_assignment(mine.assignment_id, ANSWER, anna)
+    assignment = work.accept_hit(anna, hit.hit_id)
+    assert work.accept_hit(anna, hit.hit_id) == assignment
+    work.submit_assignment(assignment.assignment_id, ANSWER, anna)
     with pytest.raises(AlreadySubmitted):
-        work.submit_assignment(mine.assignment_id, ANSWER, anna)
+        work.submit_assignment(assignment.assignment_id, ANSWER, anna)
     with pytest.raises(AlreadyTaken):
         work.accept_hit(anna, hit.hit_id)
 
 
 def test_nobody_submits_or_returns_for_another(requester, anna, bob):
-    mine = work.accept_hit(anna, make_hit(requester).hit_id)
+    assignment = work.accept_hit(anna, make_hit(requester).hit_id)
     with pytest.raises(NotYours):
-        work.submit_assignment(mine.assignment_id, ANSWER, bob)
+        work.submit_assignment(assignment.assignment_id, ANSWER, bob)
     with pytest.raises(NotYours):
-        work.return_assignment(bob, mine.assignment_id)
+        work.return_assignment(bob, assignment.assignment_id)
 
 
 def test_expiry_releases_the_open_places_and_auto_approval_pays(requester, anna):
     with at():
         hit = make_hit(requester, places=3, lifetime=3600, auto_approve_seconds=7200)  # holds 3 · 12 = 36
-        mine = work.accept_hit(anna, hit.hit_id)
-        work.submit_assignment(mine.assignment_id, ANSWER)
+        assignment = submit_work(anna, hit.hit_id)
     with at(seconds=3600):
         lifecycle.catch_up(requester)
         hit.refresh_from_db()
         assert (hit.status, hit.held_cents) == (Status.REVIEWABLE, 12)
     with at(seconds=7201):
         lifecycle.catch_up(requester)
-        mine.refresh_from_db()
-        assert (mine.state, mine.approved_at) == (Assignment.State.APPROVED, START + timedelta(seconds=7200))
+        assignment.refresh_from_db()
+        assert (assignment.state, assignment.approved_at) == (
+            Assignment.State.APPROVED,
+            START + timedelta(seconds=7200),
+        )
     with at(days=121):
         lifecycle.tick()
         hit.refresh_from_db()
@@ -161,10 +162,10 @@ def test_expiry_releases_the_open_places_and_auto_approval_pays(requester, anna)
 
 def test_requirements_guard_discovery_preview_and_acceptance(requester, anna, bob):
     def only_us(guard: str) -> HIT:
-        where = {"QualificationTypeId": LOCALE, "Comparator": "EqualTo", "LocaleValues": [{"Country": "US"}]}
-        return make_hit(requester, title=guard, requirements=[{**where, "ActionsGuarded": guard}])
+        requirement = {"QualificationTypeId": LOCALE, "Comparator": "EqualTo", "LocaleValues": [{"Country": "US"}]}
+        return make_hit(requester, title=guard, requirements=[{**requirement, "ActionsGuarded": guard}])
 
-    hidden, shown, open_to_look = (
+    hidden, discoverable, open_to_look = (
         only_us(guard) for guard in ("DiscoverPreviewAndAccept", "PreviewAndAccept", "Accept")
     )
     assert len(work.search_hits(anna)) == 3
@@ -173,7 +174,7 @@ def test_requirements_guard_discovery_preview_and_acceptance(requester, anna, bo
     with pytest.raises(HITDoesNotExist):
         work.preview_hit(bob, hidden.hit_id)
     with pytest.raises(NotQualified):
-        work.preview_hit(bob, shown.hit_id)
+        work.preview_hit(bob, discoverable.hit_id)
     assert len(work.preview_hit(bob, open_to_look.hit_id).unmet) == 1
     with pytest.raises(NotQualified):
         work.accept_hit(bob, open_to_look.hit_id)
@@ -182,7 +183,7 @@ def test_requirements_guard_discovery_preview_and_acceptance(requester, anna, bo
 
 def test_a_preview_takes_nothing(requester, anna):
     hit = make_hit(requester)
-    assert work.preview_hit(anna, hit.hit_id).held is None
+    assert work.preview_hit(anna, hit.hit_id).assignment is None
     assert work.preview_hit(None, hit.hit_id).question.frame_height == 600
     assert counters(hit) == (0, 1, 0)
 
@@ -200,11 +201,11 @@ def test_a_blocked_worker_neither_sees_nor_takes(requester, anna, bob):
 
 def test_nobody_holds_more_than_the_limit(requester, anna, settings):
     settings.MARKETPLACE_ACCEPT_LIMIT = 2
-    made = [make_hit(requester, title=f"HIT {n}") for n in range(3)]
-    for hit in made[:2]:
+    all_hits = [make_hit(requester, title=f"HIT {n}") for n in range(3)]
+    for hit in all_hits[:2]:
         work.accept_hit(anna, hit.hit_id)
     with pytest.raises(TooManyAtOnce):
-        work.accept_hit(anna, made[2].hit_id)
+        work.accept_hit(anna, all_hits[2].hit_id)
 
 
 def test_search_finds_by_words_and_reward_and_sorts(requester, anna, django_assert_max_num_queries):
@@ -221,12 +222,12 @@ def test_search_finds_by_words_and_reward_and_sorts(requester, anna, django_asse
 
 def test_a_new_type_keeps_the_reward_of_work_under_way(requester, anna, bob):
     hit = make_hit(requester, places=2, reward_cents=10)
-    mine = work.accept_hit(anna, hit.hit_id)
+    assignment = work.accept_hit(anna, hit.hit_id)
     dearer = make_hit(requester, title="Dearer", reward_cents=20).hit_type
     hit = hits.update_hit_type(requester, hit.hit_id, dearer.hit_type_id)
     assert hit.held_cents == 12 + 24  # one place as promised to Anna, one at the new price
-    work.submit_assignment(mine.assignment_id, ANSWER)
-    assignments.approve_assignment(requester, mine.assignment_id)
+    work.submit_assignment(assignment.assignment_id, ANSWER)
+    assignments.approve_assignment(requester, assignment.assignment_id)
     anna.refresh_from_db()
     assert anna.earned_cents == 10
     assert work.accept_hit(bob, hit.hit_id).reward_cents == 20

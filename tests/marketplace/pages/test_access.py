@@ -21,10 +21,12 @@ EVERYBODY = {*PUBLIC, "sign-out", "account", "password"}
 
 
 def address(pattern: URLPattern) -> str:
-    return "/" + re.sub(r"<(\w+):\w+>", lambda found: "1" if found[1] == "int" else "X", str(pattern.pattern))
+    return "/" + re.sub(r"<(\w+):\w+>", lambda match: "1" if match[1] == "int" else "X", str(pattern.pattern))
 
 
-@pytest.mark.parametrize("pattern", [one for one in urlpatterns if one.name not in PUBLIC], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "pattern", [route for route in urlpatterns if route.name not in PUBLIC], ids=lambda route: route.name
+)
 def test_strangers_are_sent_to_the_sign_in(pattern):
     answer = Client().get(address(pattern))
     assert answer.status_code == 302
@@ -38,7 +40,9 @@ def roles_of(pattern: URLPattern) -> str:
     return "worker"
 
 
-@pytest.mark.parametrize("pattern", [one for one in urlpatterns if one.name not in EVERYBODY], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "pattern", [route for route in urlpatterns if route.name not in EVERYBODY], ids=lambda route: route.name
+)
 def test_every_page_is_for_its_role_alone(pattern):
     people_here = {"worker": a_worker().account, "requester": a_requester().account, "operator": an_operator()}
     for role, account in people_here.items():
@@ -81,22 +85,22 @@ def test_ten_wrong_passwords_rest_a_name_for_ten_minutes():
     client = Client()
     for _ in range(10):
         assert client.post("/sign-in/", {"username": "Wanda", "password": "wrong"}).status_code == 403
-    good = {"username": "wanda", "password": PASSWORD}
-    assert client.post("/sign-in/", good).status_code == 429
+    credentials = {"username": "wanda", "password": PASSWORD}
+    assert client.post("/sign-in/", credentials).status_code == 429
     assert AuditEntry.objects.filter(action="sign-in refused", subject="wanda").count() == 10
     with clock.fixed(clock.now() + timedelta(minutes=10, seconds=1)):
-        assert client.post("/sign-in/", good).status_code == 302
+        assert client.post("/sign-in/", credentials).status_code == 302
 
 
 def test_behind_the_proxy_a_stranger_locks_out_nobody_but_themselves(settings):
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     a_worker("wanda")
-    stranger, good = {"X-Forwarded-For": "10.0.0.1, 192.0.2.1"}, {"username": "wanda", "password": PASSWORD}
+    stranger, credentials = {"X-Forwarded-For": "10.0.0.1, 192.0.2.1"}, {"username": "wanda", "password": PASSWORD}
     for n in range(50):
         Client().post("/sign-in/", {"username": f"nobody-{n}", "password": "wrong"}, headers=stranger)
-    again = {"X-Forwarded-For": "10.9.9.9, 192.0.2.1"}  # what a client claims further left is worth nothing
-    assert Client().post("/sign-in/", good, headers=again).status_code == 429
-    assert Client().post("/sign-in/", good, headers={"X-Forwarded-For": "192.0.2.7"}).status_code == 302
+    same_stranger = {"X-Forwarded-For": "10.9.9.9, 192.0.2.1"}  # what a client claims further left is worth nothing
+    assert Client().post("/sign-in/", credentials, headers=same_stranger).status_code == 429
+    assert Client().post("/sign-in/", credentials, headers={"X-Forwarded-For": "192.0.2.7"}).status_code == 302
 
 
 def test_pages_of_signed_in_people_are_kept_nowhere():
@@ -132,9 +136,9 @@ def test_an_invitation_lets_one_person_in():
     assert "Sign up as a requester" in Client().get(f"/join/{code}/").content.decode()
     assert Client().post(f"/join/{code}/", facts).status_code == 302
     assert Account.objects.get(username="rolf").requester.name == "Rolf's lab"
-    again = Client().post(f"/join/{code}/", {**facts, "username": "other"})
-    assert again.status_code == 403
-    assert "used up" in again.content.decode()
+    second_answer = Client().post(f"/join/{code}/", {**facts, "username": "other"})
+    assert second_answer.status_code == 403
+    assert "used up" in second_answer.content.decode()
 
 
 def test_a_weak_password_is_refused_with_a_sentence():
@@ -174,25 +178,25 @@ def test_pages_forbid_framing_and_inline_script():
 def test_guessing_the_old_password_has_to_wait_and_leaves_sign_in_alone():
     wanda = a_worker("wanda")
     client, new = sign_in(wanda.account), "another-long-word-7"
-    right = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
+    form = {"old_password": PASSWORD, "new_password1": new, "new_password2": new}
     for _ in range(10):
-        assert client.post("/account/password/", {**right, "old_password": "wrong"}).status_code == 422
-    answer = client.post("/account/password/", right)
+        assert client.post("/account/password/", {**form, "old_password": "wrong"}).status_code == 422
+    answer = client.post("/account/password/", form)
     assert answer.status_code == 429
     assert "Wait ten minutes, then try again; your password is as it was" in answer.content.decode()
     assert "Other browsers are signed out" not in client.get("/account/").content.decode()
     assert AuditEntry.objects.filter(action="old password refused", subject="wanda").count() == 10
     assert Client().post("/sign-in/", {"username": "wanda", "password": PASSWORD}).status_code == 302
     with clock.fixed(clock.now() + timedelta(minutes=10, seconds=1)):
-        assert client.post("/account/password/", right).status_code == 302
+        assert client.post("/account/password/", form).status_code == 302
     assert Client().post("/sign-in/", {"username": "wanda", "password": new}).status_code == 302
 
 
 def test_a_new_password_that_is_too_plain_is_no_guess_of_the_old_one():
     client = sign_in(a_worker("wanda").account)
     for _ in range(11):
-        given = {"old_password": PASSWORD, "new_password1": "short", "new_password2": "short"}
-        assert client.post("/account/password/", given).status_code == 422
+        form = {"old_password": PASSWORD, "new_password1": "short", "new_password2": "short"}
+        assert client.post("/account/password/", form).status_code == 422
 
 
 @pytest.mark.parametrize("page", ["/sign-out/", "/requester/keys/X/revoke/", "/operator/invitations/1/withdraw/"])
@@ -215,12 +219,12 @@ def test_who_signs_in_after_pressing_a_button_comes_to_its_page():
     hit = make_hit(lab)
     client = Client()
     pressed = client.post(f"/hits/{hit.hit_id}/accept/")
-    back = client.post(pressed["Location"], {"username": "wanda", "password": PASSWORD}, follow=True)
-    assert back.redirect_chain[-1] == (f"/hits/{hit.hit_id}/", 302)
+    answer = client.post(pressed["Location"], {"username": "wanda", "password": PASSWORD}, follow=True)
+    assert answer.redirect_chain[-1] == (f"/hits/{hit.hit_id}/", 302)
     assert not wanda.assignments.exists()
-    mine = work.accept_hit(wanda, hit.hit_id)
-    assert client.get(f"/work/{mine.assignment_id}/return/")["Location"] == f"/work/{mine.assignment_id}/"
+    assignment = work.accept_hit(wanda, hit.hit_id)
+    assert client.get(f"/work/{assignment.assignment_id}/return/")["Location"] == f"/work/{assignment.assignment_id}/"
     assert client.get("/groups/X/accept/")["Location"] == "/hits/"
     assert client.get("/qualifications/X/ask/")["Location"] == "/qualifications/X/"
-    mine.refresh_from_db()
-    assert mine.state == "Accepted"
+    assignment.refresh_from_db()
+    assert assignment.state == "Accepted"

@@ -11,15 +11,15 @@ from django.utils import timezone
 from django.utils.datastructures import MultiValueDict
 
 from annotation.marketplace.hits import work
-from annotation.marketplace.hits.answers import parse_answers
-from annotation.marketplace.hits.questions import parse_question
 from annotation.marketplace.models import AccessKey, Assignment
 from annotation.marketplace.pages.frame import origin_of, with_helper, with_query
-from annotation.marketplace.pages.question_form import _fits, cleaned, media_origins, parts, read
+from annotation.marketplace.pages.question_form import _fits, cleaned, form_elements, media_origins, read_answers
 from annotation.marketplace.people import access_keys
+from annotation.marketplace.questions.answers import parse_answers
+from annotation.marketplace.questions.questions import parse_question
 from tests.browser.looking import markup
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, HTML, XSD, make_hit
-from tests.marketplace.pages.visitors import a_requester, a_worker, sign_in
+from tests.marketplace.pages.visitors import a_requester, sign_in
 
 pytestmark = pytest.mark.django_db
 QUESTIONS = f"""<QuestionForm xmlns="{XSD}/2017-11-06/QuestionForm.xsd">
@@ -43,19 +43,9 @@ QUESTIONS = f"""<QuestionForm xmlns="{XSD}/2017-11-06/QuestionForm.xsd">
 <OtherSelection/></Selections></SelectionAnswer></AnswerSpecification></Question></QuestionForm>"""
 
 
-@pytest.fixture
-def wanda():
-    return a_worker("wanda")
-
-
-@pytest.fixture
-def lab():
-    return a_requester()
-
-
 def frame_address(worker, page: str) -> str:
-    shown = sign_in(worker.account).get(page).content.decode().replace("&amp;", "&")
-    return re.search(r'<iframe[^>]* src="([^"]+)"', shown)[1]
+    html = sign_in(worker.account).get(page).content.decode().replace("&amp;", "&")
+    return re.search(r'<iframe[^>]* src="([^"]+)"', html)[1]
 
 
 def test_html_of_a_requester_has_no_origin_and_no_cookie(wanda, lab):
@@ -69,9 +59,9 @@ def test_html_of_a_requester_has_no_origin_and_no_cookie(wanda, lab):
     assert "form-action http://testserver;" in policy
     assert "frame-ancestors http://testserver;" in policy
     assert not answer.cookies
-    shown = answer.content.decode()
-    assert "name='mturk_form'" in shown
-    assert 'data-preview="yes"' in shown
+    html = answer.content.decode()
+    assert "name='mturk_form'" in html
+    assert 'data-preview="yes"' in html
 
 
 def test_the_page_around_sandboxes_the_frame_too(wanda, lab):
@@ -103,7 +93,7 @@ def test_queries_and_origins():
 
 
 @pytest.mark.parametrize(
-    ("written", "origin"),
+    ("url", "origin"),
     [
         ("https://Market.example:443/x", "https://market.example"),
         ("https://market.example:0443", "https://market.example"),
@@ -123,8 +113,8 @@ def test_queries_and_origins():
         ("https://market.example:99999/", "'none'"),
     ],
 )
-def test_an_origin_is_written_as_browsers_do(written, origin):
-    assert origin_of(written) == origin
+def test_an_origin_is_written_as_browsers_do(url, origin):
+    assert origin_of(url) == origin
 
 
 @pytest.mark.parametrize("host", ["market.example:443", "MARKET.example:0443", "ｍarket.example", "market%2Eexample"])
@@ -140,42 +130,45 @@ def test_the_markets_own_origin_stays_in_the_sandbox_however_it_is_written(host,
 
 
 def test_a_worker_loses_no_work_over_a_character_that_no_text_has(wanda, lab):
-    mine = work.accept_hit(wanda, make_hit(lab, question=QUESTIONS).hit_id)
-    address = frame_address(wanda, f"/work/{mine.assignment_id}/")
-    sent = {"why": "It is\x00 short", "score": "4", "flaws": ["a", "b"]}
-    assert Client().post(address, sent).status_code == 303
-    mine.refresh_from_db()
-    assert parse_answers(mine.answer)["why"].text == "It is short"
+    assignment = work.accept_hit(wanda, make_hit(lab, question=QUESTIONS).hit_id)
+    address = frame_address(wanda, f"/work/{assignment.assignment_id}/")
+    fields = {"why": "It is\x00 short", "score": "4", "flaws": ["a", "b"]}
+    assert Client().post(address, fields).status_code == 303
+    assignment.refresh_from_db()
+    assert parse_answers(assignment.answer)["why"].text == "It is short"
 
 
 def test_a_question_form_is_handed_in_as_answers_with_selections(wanda, lab):
-    mine = work.accept_hit(wanda, make_hit(lab, question=QUESTIONS).hit_id)
-    address = frame_address(wanda, f"/work/{mine.assignment_id}/")
-    sent = {"why": "It is short", "score": "4", "flaws": ["a", "b"]}
-    answer = Client(enforce_csrf_checks=True).post(address, sent)
-    assert (answer.status_code, answer["Location"]) == (303, f"/mturk/submitted?assignmentId={mine.assignment_id}")
-    mine.refresh_from_db()
-    given = parse_answers(mine.answer)
-    assert mine.state == "Submitted"
-    assert (given["why"].text, given["score"].text, given["flaws"].selections) == ("It is short", "4", ("a", "b"))
+    assignment = work.accept_hit(wanda, make_hit(lab, question=QUESTIONS).hit_id)
+    address = frame_address(wanda, f"/work/{assignment.assignment_id}/")
+    fields = {"why": "It is short", "score": "4", "flaws": ["a", "b"]}
+    answer = Client(enforce_csrf_checks=True).post(address, fields)
+    assert (answer.status_code, answer["Location"]) == (
+        303,
+        f"/mturk/submitted?assignmentId={assignment.assignment_id}",
+    )
+    assignment.refresh_from_db()
+    answers = parse_answers(assignment.answer)
+    assert assignment.state == "Submitted"
+    assert (answers["why"].text, answers["score"].text, answers["flaws"].selections) == ("It is short", "4", ("a", "b"))
     receipt = Client().get(answer["Location"])
-    assert mine.assignment_id in receipt.content.decode()
+    assert assignment.assignment_id in receipt.content.decode()
     assert receipt["X-Frame-Options"] == "SAMEORIGIN"
 
 
 def test_what_is_wrong_is_said_at_its_question_and_nothing_is_lost(wanda, lab):
-    mine = work.accept_hit(wanda, make_hit(lab, question=QUESTIONS).hit_id)
-    address = frame_address(wanda, f"/work/{mine.assignment_id}/")
+    assignment = work.accept_hit(wanda, make_hit(lab, question=QUESTIONS).hit_id)
+    address = frame_address(wanda, f"/work/{assignment.assignment_id}/")
     answer = Client().post(address, {"why": "no", "score": "9", "flaws": ["a", "b", "c"]})
-    shown = markup(answer.content.decode())
+    html = markup(answer.content.decode())
     assert answer.status_code == 422
-    assert "3 answers need another look" in shown
-    assert "At least 3 characters are needed; these are 2." in shown
-    assert "The number must be at most 5." in shown
-    assert "Pick at most 2; you have picked 3." in shown
-    assert 'value="c" checked' in shown
-    mine.refresh_from_db()
-    assert mine.state == "Accepted"
+    assert "3 answers need another look" in html
+    assert "At least 3 characters are needed; these are 2." in html
+    assert "The number must be at most 5." in html
+    assert "Pick at most 2; you have picked 3." in html
+    assert 'value="c" checked' in html
+    assignment.refresh_from_db()
+    assert assignment.state == "Accepted"
 
 
 def test_a_preview_of_a_form_is_switched_off_and_refused(wanda, lab):
@@ -189,22 +182,22 @@ def test_a_preview_of_a_form_is_switched_off_and_refused(wanda, lab):
 
 
 def test_handing_in_twice_or_late_is_said_in_the_frame(wanda, lab):
-    mine = work.accept_hit(wanda, make_hit(lab, question=FORM).hit_id)
-    address = frame_address(wanda, f"/work/{mine.assignment_id}/")
+    assignment = work.accept_hit(wanda, make_hit(lab, question=FORM).hit_id)
+    address = frame_address(wanda, f"/work/{assignment.assignment_id}/")
     assert Client().post(address, {"colour": "blue"}).status_code == 303
-    again = Client().post(address, {"colour": "green"})
-    assert again.status_code == 409
-    assert "Your first answers are kept" in again.content.decode()
+    second_answer = Client().post(address, {"colour": "green"})
+    assert second_answer.status_code == 409
+    assert "Your first answers are kept" in second_answer.content.decode()
     assert parse_answers(Assignment.objects.get().answer)["colour"].selections == ("blue",)
 
 
 def test_optional_questions_may_stay_empty_and_strange_selections_are_dropped():
     form = parse_question(QUESTIONS)
-    assert read(form, _sent(why="Because")).problems == {}
-    filled = read(form, _sent(why="Because", flaws=["a", "evil"], flaws__other__=" else "))
-    assert (filled.given[2].selections, filled.given[2].other) == (("a",), "else")
-    assert read(form, _sent(score="3")).problems == {"why": "An answer is needed here."}
-    assert read(form, _sent(why="Because", score="three")).problems == {"score": "A number is needed here."}
+    assert read_answers(form, _fields(why="Because")).problems == {}
+    filled_form = read_answers(form, _fields(why="Because", flaws=["a", "evil"], flaws__other__=" else "))
+    assert (filled_form.answers[2].selections, filled_form.answers[2].other_text) == (("a",), "else")
+    assert read_answers(form, _fields(score="3")).problems == {"why": "An answer is needed here."}
+    assert read_answers(form, _fields(why="Because", score="three")).problems == {"score": "A number is needed here."}
 
 
 @pytest.mark.parametrize(
@@ -223,17 +216,17 @@ def test_a_requesters_pattern_is_tried_unless_it_could_run_for_ever(pattern, tex
 
 
 def test_contents_are_escaped_and_cleaned():
-    shown = "".join(str(getattr(part, "content", part)) for part in parts(parse_question(QUESTIONS)))
-    assert "<h3>A summary</h3>" in shown
-    assert "<li>calmly</li>" in shown
-    assert "<p>Read <b>this</b></p>" in shown
-    assert '<img src="https://pics.example/a.png" alt="A chart">' in shown
-    assert "alert" not in shown
+    html = "".join(str(getattr(element, "content", element)) for element in form_elements(parse_question(QUESTIONS)))
+    assert "<h3>A summary</h3>" in html
+    assert "<li>calmly</li>" in html
+    assert "<p>Read <b>this</b></p>" in html
+    assert '<img src="https://pics.example/a.png" alt="A chart">' in html
+    assert "alert" not in html
     assert media_origins(parse_question(QUESTIONS)) == ["https://pics.example"]
 
 
 @pytest.mark.parametrize(
-    ("markup", "wanted"),
+    ("markup", "expected"),
     [
         ('<a href="javascript:alert(1)">x</a>', '<a target="_blank" rel="noopener noreferrer">x</a>'),
         ('<img src=x onerror="alert(1)">', '<img alt="">'),
@@ -247,58 +240,58 @@ def test_contents_are_escaped_and_cleaned():
         ('<td colspan="2" rowspan="99999">x</td>', None),
     ],
 )
-def test_formatted_content_keeps_only_what_is_allowed(markup, wanted):
-    shown = cleaned(markup)
-    assert wanted is None or shown == wanted
-    assert not re.search(r"<script|onerror=|javascript:|<iframe|<form", shown)
+def test_formatted_content_keeps_only_what_is_allowed(markup, expected):
+    html = cleaned(markup)
+    assert expected is None or html == expected
+    assert not re.search(r"<script|onerror=|javascript:|<iframe|<form", html)
 
 
-def _sent(**values):
+def _fields(**values):
     from django.http import QueryDict
 
-    sent = QueryDict(mutable=True)
+    fields = QueryDict(mutable=True)
     lists = {key: value if isinstance(value, list) else [value] for key, value in values.items()}
-    sent.update(MultiValueDict(lists))
-    return sent
+    fields.update(MultiValueDict(lists))
+    return fields
 
 
 def test_the_receipt_is_only_for_what_was_handed_in(wanda, lab):
-    mine = work.accept_hit(wanda, make_hit(lab).hit_id)
-    assert Client().get("/mturk/submitted", {"assignmentId": mine.assignment_id}).status_code == 404
-    work.submit_assignment(mine.assignment_id, ANSWER)
-    assert Client().get("/mturk/submitted", {"assignmentId": mine.assignment_id}).status_code == 200
+    assignment = work.accept_hit(wanda, make_hit(lab).hit_id)
+    assert Client().get("/mturk/submitted", {"assignmentId": assignment.assignment_id}).status_code == 404
+    work.submit_assignment(assignment.assignment_id, ANSWER)
+    assert Client().get("/mturk/submitted", {"assignmentId": assignment.assignment_id}).status_code == 200
 
 
 def test_each_key_in_force_signs_whom_the_market_sends(wanda, lab):
     hit = make_hit(lab)
-    made = [access_keys.issue_key(lab) for _ in range(access_keys.MOST_SIGNATURES + 1)]
-    access_keys.revoke_key(lab, made[0].key_id)
+    keys = [access_keys.issue_key(lab) for _ in range(access_keys.MOST_SIGNATURES + 1)]
+    access_keys.revoke_key(lab, keys[0].key_id)
     access_keys.issue_key(a_requester("stranger"))  # a stranger's key signs nothing here
-    mine = work.accept_hit(wanda, hit.hit_id)
-    text = f"frame\n{mine.assignment_id}\n{hit.hit_id}\n{wanda.worker_id}".encode()
-    expected = {hmac.new(one.secret.encode(), text, hashlib.sha256).hexdigest() for one in made[1:]}
-    given = parse_qs(urlsplit(frame_address(wanda, f"/work/{mine.assignment_id}/")).query)
-    assert set(given["signature"]) == expected
-    assert given["n"] == ["1"]  # what the requester wrote there stays
+    assignment = work.accept_hit(wanda, hit.hit_id)
+    text = f"frame\n{assignment.assignment_id}\n{hit.hit_id}\n{wanda.worker_id}".encode()
+    expected = {hmac.new(key.secret.encode(), text, hashlib.sha256).hexdigest() for key in keys[1:]}
+    query = parse_qs(urlsplit(frame_address(wanda, f"/work/{assignment.assignment_id}/")).query)
+    assert set(query["signature"]) == expected
+    assert query["n"] == ["1"]  # what the requester wrote there stays
 
 
 def test_of_many_keys_those_used_last_sign(wanda, lab):
     """An address has to end somewhere; the key that a requester's site works with is used every day."""
-    hit, used = make_hit(lab), access_keys.issue_key(lab)
+    hit, daily_key = make_hit(lab), access_keys.issue_key(lab)
     for _ in range(access_keys.MOST_SIGNATURES):
         access_keys.issue_key(lab)
-    mine = work.accept_hit(wanda, hit.hit_id)
-    ids = (mine.assignment_id, hit.hit_id, wanda.worker_id)
-    signature = hmac.new(used.secret.encode(), "\n".join(["frame", *ids]).encode(), hashlib.sha256).hexdigest()
+    assignment = work.accept_hit(wanda, hit.hit_id)
+    ids = (assignment.assignment_id, hit.hit_id, wanda.worker_id)
+    signature = hmac.new(daily_key.secret.encode(), "\n".join(["frame", *ids]).encode(), hashlib.sha256).hexdigest()
     assert signature not in access_keys.frame_signatures(lab, *ids)
-    AccessKey.objects.filter(key_id=used.key_id).update(last_used_at=timezone.now())
-    found = access_keys.frame_signatures(lab, *ids)
-    assert (found[0], len(found)) == (signature, access_keys.MOST_SIGNATURES)
+    AccessKey.objects.filter(key_id=daily_key.key_id).update(last_used_at=timezone.now())
+    signatures = access_keys.frame_signatures(lab, *ids)
+    assert (signatures[0], len(signatures)) == (signature, access_keys.MOST_SIGNATURES)
 
 
 def test_a_preview_and_a_question_that_the_market_serves_itself_carry_no_signature(wanda, lab):
     access_keys.issue_key(lab)
     hit, form = make_hit(lab), make_hit(lab, question=HTML)
-    mine = work.accept_hit(wanda, form.hit_id)
-    for page in (f"/hits/{hit.hit_id}/", f"/work/{mine.assignment_id}/"):
+    assignment = work.accept_hit(wanda, form.hit_id)
+    for page in (f"/hits/{hit.hit_id}/", f"/work/{assignment.assignment_id}/"):
         assert "signature" not in frame_address(wanda, page)

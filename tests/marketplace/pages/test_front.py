@@ -8,10 +8,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.marketplace.api.contract import operation_names
 from annotation.marketplace.api.operations import HANDLERS
 from annotation.marketplace.hits import work
 from annotation.marketplace.models import HIT
-from annotation.marketplace.pages.operations import ALL, names, parameters
+from annotation.marketplace.pages.operations import ALL, parameters
 from annotation.marketplace.pages.render import AREAS
 from annotation.marketplace.people.access_keys import issue_key
 from annotation.marketplace.templatetags.market import money, span
@@ -23,8 +24,8 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def quick_start(url: str) -> str:
-    shown = Client(headers={"host": url.removeprefix("http://")}).get("/").content.decode()
-    return html.unescape(re.search(r"<pre[^>]*><code>(.*?)</code></pre>", shown, re.S)[1])
+    page = Client(headers={"host": url.removeprefix("http://")}).get("/").content.decode()
+    return html.unescape(re.search(r"<pre[^>]*><code>(.*?)</code></pre>", page, re.S)[1])
 
 
 def test_the_quick_start_on_the_front_page_runs(live_server):
@@ -47,20 +48,20 @@ def test_the_quick_start_on_the_front_page_runs(live_server):
 
 
 def test_every_operation_has_its_page_and_its_handler():
-    assert sorted(one.name for one in ALL) == sorted(names()) == sorted(HANDLERS)
+    assert sorted(operation.name for operation in ALL) == sorted(operation_names()) == sorted(HANDLERS)
     assert len(ALL) == 39
-    listed = Client().get("/operations/").content.decode()
-    for one in ALL:
-        assert f'/operations/{one.name}/"' in listed
-        assert Client().get(f"/operations/{one.name}/").status_code == 200
+    page = Client().get("/operations/").content.decode()
+    for operation in ALL:
+        assert f'/operations/{operation.name}/"' in page
+        assert Client().get(f"/operations/{operation.name}/").status_code == 200
     assert Client().get("/operations/MakeCoffee/").status_code == 404
 
 
 def test_limits_come_from_the_service_model():
-    found = {one.name: one for one in parameters("CreateHIT")}
-    assert found["Reward"].required
-    assert found["Reward"].limits == r"pattern ^[0-9]+(\.)?[0-9]{0,2}$"
-    assert found["UniqueRequestToken"].limits == "1 to 64"
+    by_name = {parameter.name: parameter for parameter in parameters("CreateHIT")}
+    assert by_name["Reward"].required
+    assert by_name["Reward"].limits == r"pattern ^[0-9]+(\.)?[0-9]{0,2}$"
+    assert by_name["UniqueRequestToken"].limits == "1 to 64"
 
 
 def test_the_tokens_are_the_sites():
@@ -68,9 +69,9 @@ def test_the_tokens_are_the_sites():
     sheets = {path.name: path.read_text() for path in (ROOT / "annotation").rglob("*.css")}
     assert [name for name, text in sheets.items() if ":root" in text] == ["base.css"]
     first = "{% static 'common/base.css' %}"
-    own = re.compile(r"\{% static '(annotation/site|marketplace/market).css' %\}")
-    pages = [text for text in map(Path.read_text, (ROOT / "annotation").rglob("*.html")) if own.search(text)]
-    assert [0 < text.find(first) < own.search(text).start() for text in pages] == [True] * 5
+    own_sheet = re.compile(r"\{% static '(annotation/site|marketplace/market).css' %\}")
+    pages = [text for text in map(Path.read_text, (ROOT / "annotation").rglob("*.html")) if own_sheet.search(text)]
+    assert [0 < text.find(first) < own_sheet.search(text).start() for text in pages] == [True] * 5
 
 
 def test_templates_have_no_inline_script_or_style():

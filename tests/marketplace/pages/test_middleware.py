@@ -14,11 +14,11 @@ SENTENCE = "it holds a character that no text has. Nothing was changed."
 
 def addresses() -> list[str]:
     """Every page that takes a word in its address."""
-    patterns = [str(one.pattern) for one in urlpatterns]
+    patterns = [str(route.pattern) for route in urlpatterns]
     return [
-        "/" + re.sub(r"<str:\w+>", "a%00", one).replace("<int:", "").replace(">", "")
-        for one in patterns
-        if "<str:" in one
+        "/" + re.sub(r"<str:\w+>", "a%00", pattern).replace("<int:", "").replace(">", "")
+        for pattern in patterns
+        if "<str:" in pattern
     ]
 
 
@@ -40,7 +40,7 @@ def test_no_form_with_one_is_a_fault():
         assert SENTENCE in answer.content.decode()
 
 
-@pytest.mark.parametrize("bad", ["\x00", "a\x00"])
-def test_an_assignment_of_that_name_is_nobodys(bad):
+@pytest.mark.parametrize("assignment_id", ["\x00", "a\x00"])
+def test_an_assignment_of_that_name_is_nobodys(assignment_id):
     client = Client(raise_request_exception=False)
-    assert client.post("/mturk/externalSubmit", {"assignmentId": bad, "a": "1"}).status_code == 404
+    assert client.post("/mturk/externalSubmit", {"assignmentId": assignment_id, "a": "1"}).status_code == 404

@@ -9,11 +9,11 @@ from django.test import Client
 
 from annotation.marketplace import people
 from annotation.marketplace.books import books
-from annotation.marketplace.hits import assignments, work
+from annotation.marketplace.hits import assignments
 from annotation.marketplace.models import AuditEntry, Invitation, MarketSettings
 from annotation.marketplace.people import workers
-from tests.marketplace.fixtures import ANSWER, make_hit
-from tests.marketplace.pages.visitors import PASSWORD, a_requester, a_worker, an_operator, sign_in
+from tests.marketplace.fixtures import make_hit, submit_work
+from tests.marketplace.pages.visitors import PASSWORD, a_requester, a_worker, an_operator, sign_in, text
 
 pytestmark = pytest.mark.django_db
 
@@ -23,14 +23,9 @@ def client():
     return sign_in(an_operator())
 
 
-def text(answer) -> str:
-    return answer.content.decode()
-
-
 def earned(worker, lab, cents: int = 500):
-    mine = work.accept_hit(worker, make_hit(lab, reward_cents=cents).hit_id)
-    work.submit_assignment(mine.assignment_id, ANSWER)
-    assignments.approve_assignment(lab, mine.assignment_id)
+    assignment = submit_work(worker, make_hit(lab, reward_cents=cents).hit_id)
+    assignments.approve_assignment(lab, assignment.assignment_id)
 
 
 def test_a_top_up_and_a_refund_are_in_the_books_and_in_the_log(client):
@@ -45,9 +40,9 @@ def test_a_top_up_and_a_refund_are_in_the_books_and_in_the_log(client):
         "refund",
         "top-up",
     ]
-    shown = text(client.get(address))
-    assert "Invoice 17" in shown
-    assert "✓ the books agree" in shown
+    html = text(client.get(address))
+    assert "Invoice 17" in html
+    assert "✓ the books agree" in html
 
 
 @pytest.mark.parametrize("amount", ["0", "-5", "-0.50", "5.-1", "+5", "1_0", "٣", "9.999", "ten", "", "1e9", "1000.01"])
@@ -95,10 +90,10 @@ def test_closing_hides_a_requester_and_stops_a_worker(client):
 
 def test_masters_are_granted_and_taken(client):
     wanda = a_worker("wanda")
-    for action, wanted in (("masters", True), ("no-masters", False)):
+    for action, is_master in (("masters", True), ("no-masters", False)):
         client.post(f"/operator/workers/{wanda.worker_id}/", {"action": action})
         wanda.refresh_from_db()
-        assert wanda.is_master is wanted
+        assert wanda.is_master is is_master
 
 
 def test_fees_count_for_new_hits_only(client):
@@ -112,9 +107,9 @@ def test_fees_count_for_new_hits_only(client):
         "open_sign_up": "on",
     }
     assert client.post("/operator/settings/", fees).status_code == 302
-    after = make_hit(lab, reward_cents=100, title="After")  # 10 %: 10 cents
+    new_hit = make_hit(lab, reward_cents=100, title="After")  # 10 %: 10 cents
     before.refresh_from_db()
-    assert (before.fee_cents, after.fee_cents) == (20, 10)
+    assert (before.fee_cents, new_hit.fee_cents) == (20, 10)
     assert MarketSettings.current().open_sign_up
     assert AuditEntry.objects.filter(action="settings").get().detail["fee_percent"] == [20, 10]
     assert client.post("/operator/settings/", {**fees, "fee_percent": 101}).status_code == 422
@@ -124,10 +119,10 @@ def test_fees_count_for_new_hits_only(client):
 
 def test_an_invitation_is_made_shown_and_withdrawn(client):
     client.post("/operator/invitations/", {"role": "worker", "note": "Wilma"})
-    made = Invitation.objects.get()
-    assert f"http://testserver/join/{made.code}/" in text(client.get("/operator/invitations/"))
-    client.post(f"/operator/invitations/{made.pk}/withdraw/")
-    assert Client().post(f"/join/{made.code}/", {"username": "w", "password": PASSWORD}).status_code == 403
+    invitation = Invitation.objects.get()
+    assert f"http://testserver/join/{invitation.code}/" in text(client.get("/operator/invitations/"))
+    client.post(f"/operator/invitations/{invitation.pk}/withdraw/")
+    assert Client().post(f"/join/{invitation.code}/", {"username": "w", "password": PASSWORD}).status_code == 403
     client.post("/operator/invitations/", {"role": "emperor"})
     assert Invitation.objects.count() == 1
 
@@ -138,9 +133,9 @@ def test_blocks_and_the_log_are_readable(client):
     assert "Copies answers" in text(client.get("/operator/blocks/"))
     assert "Copies answers" in text(client.get(f"/operator/workers/{wanda.worker_id}/"))
     people.invite("worker", an_operator("otto"))
-    shown = text(client.get("/operator/audit/", {"action": "invitation"}))
-    assert "otto" in shown
-    assert "worker joined" not in shown.partition("<table>")[2]
+    html = text(client.get("/operator/audit/", {"action": "invitation"}))
+    assert "otto" in html
+    assert "worker joined" not in html.partition("<table>")[2]
 
 
 def test_people_are_found(client):
@@ -155,9 +150,9 @@ def test_people_are_found(client):
 def test_the_overview_adds_up(client):
     lab, wanda = a_requester(), a_worker("wanda")
     earned(wanda, lab, 500)
-    shown = text(client.get("/operator/"))
-    assert "✓ the books add up" in shown
-    assert "$5.00 not paid out yet" in shown
+    html = text(client.get("/operator/"))
+    assert "✓ the books add up" in html
+    assert "$5.00 not paid out yet" in html
 
 
 def form_key(page: str) -> str:
@@ -170,16 +165,16 @@ def test_a_double_click_moves_money_once(client):
     key = form_key(text(client.get(address)))
     form = {"action": "top-up", "amount": "50", "note": "Invoice 17", "form": key}
     client.post(address, form)
-    again = client.post(address, form, follow=True)
-    assert "This form was sent before, and counted then" in text(again)
+    second_answer = client.post(address, form, follow=True)
+    assert "This form was sent before, and counted then" in text(second_answer)
     lab.refresh_from_db()
     assert (lab.available_cents, lab.put_in_cents) == (5000, 5000)
-    fresh = form_key(text(again))
-    client.post(address, {**form, "form": fresh})  # the next one is meant
+    new_key = form_key(text(second_answer))
+    client.post(address, {**form, "form": new_key})  # the next one is meant
     client.post(address, {**form, "action": "refund", "form": "f"})
     client.post(address, {**form, "action": "refund", "form": "f"})
     lab.refresh_from_db()
-    assert (lab.available_cents, fresh == key) == (5000, False)
+    assert (lab.available_cents, new_key == key) == (5000, False)
     earned(wanda, lab, 500)
     address = f"/operator/workers/{wanda.worker_id}/"
     form = {"action": "payout", "amount": "2", "note": "Bank 1", "form": form_key(text(client.get(address)))}
@@ -189,7 +184,7 @@ def test_a_double_click_moves_money_once(client):
     assert (wanda.owed_cents, wanda.payouts.count()) == (300, 1)
     log = text(client.get("/operator/audit/"))
     assert "$50.00; note: Invoice 17</td>" in log
-    assert fresh not in log
+    assert new_key not in log
 
 
 def test_a_form_that_was_refused_can_be_sent_again(client):

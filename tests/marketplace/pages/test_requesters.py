@@ -7,18 +7,13 @@ import re
 import boto3
 import pytest
 
-from annotation.marketplace.hits import assignments, work
+from annotation.marketplace.hits import assignments
 from annotation.marketplace.models import AccessKey, Assignment
 from tests.browser.looking import markup
-from tests.marketplace.fixtures import ANSWER, make_hit
+from tests.marketplace.fixtures import make_hit, submit_work
 from tests.marketplace.pages.visitors import a_requester, a_worker, sign_in
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def lab():
-    return a_requester()
 
 
 @pytest.fixture
@@ -28,14 +23,13 @@ def client(lab):
 
 def delivered(lab, n: int = 1, **values) -> list[Assignment]:
     hit = make_hit(lab, places=max(n, 2), **values)
-    made = [work.accept_hit(a_worker(f"private-name-{i}"), hit.hit_id) for i in range(n)]
-    return [work.submit_assignment(one.assignment_id, ANSWER) for one in made]
+    return [submit_work(a_worker(f"private-name-{i}"), hit.hit_id) for i in range(n)]
 
 
 def test_a_key_is_shown_once_works_and_is_revoked(lab, client, live_server):
-    shown = client.post("/requester/keys/", {"label": "laptop"}).content.decode()
-    key_id = re.search(r'id="key-id">(\w+)<', shown)[1]
-    secret = re.search(r'id="secret">(\w+)', shown)[1]
+    html = client.post("/requester/keys/", {"label": "laptop"}).content.decode()
+    key_id = re.search(r'id="key-id">(\w+)<', html)[1]
+    secret = re.search(r'id="secret">(\w+)', html)[1]
     mturk = boto3.client(
         "mturk",
         endpoint_url=live_server.url,
@@ -44,10 +38,10 @@ def test_a_key_is_shown_once_works_and_is_revoked(lab, client, live_server):
         aws_secret_access_key=secret,
     )
     assert mturk.get_account_balance()["AvailableBalance"] == "100.00"
-    later = client.get("/requester/keys/").content.decode()
-    assert key_id in later
-    assert "laptop" in later
-    assert secret not in later
+    next_html = client.get("/requester/keys/").content.decode()
+    assert key_id in next_html
+    assert "laptop" in next_html
+    assert secret not in next_html
     client.post(f"/requester/keys/{key_id}/revoke/")
     with pytest.raises(mturk.exceptions.ClientError):
         mturk.get_account_balance()
@@ -56,10 +50,10 @@ def test_a_key_is_shown_once_works_and_is_revoked(lab, client, live_server):
 
 def test_reloading_the_page_of_a_new_key_makes_no_other(lab, client):
     form = re.search(r'name="form" value="(\w+)"', client.get("/requester/keys/").content.decode())[1]
-    made = client.post("/requester/keys/", {"label": "laptop", "form": form})
-    again = client.post("/requester/keys/", {"label": "laptop", "form": form})
-    assert (made.status_code, again.status_code) == (200, 409)
-    assert "This form was sent before" in again.content.decode()
+    first_answer = client.post("/requester/keys/", {"label": "laptop", "form": form})
+    second_answer = client.post("/requester/keys/", {"label": "laptop", "form": form})
+    assert (first_answer.status_code, second_answer.status_code) == (200, 409)
+    assert "This form was sent before" in second_answer.content.decode()
     assert AccessKey.objects.filter(requester=lab).count() == 1
     assert form not in client.get("/requester/").content.decode()
 
@@ -69,9 +63,9 @@ def test_the_page_with_a_secret_is_kept_by_no_cache(client):
 
 
 def test_nobody_revokes_anothers_key(client):
-    other = a_requester("rolf")
-    sign_in(other.account).post("/requester/keys/")
-    key = AccessKey.objects.get(requester=other)
+    stranger = a_requester("rolf")
+    sign_in(stranger.account).post("/requester/keys/")
+    key = AccessKey.objects.get(requester=stranger)
     assert client.post(f"/requester/keys/{key.key_id}/revoke/").status_code == 404
     key.refresh_from_db()
     assert key.revoked_at is None
@@ -79,21 +73,21 @@ def test_nobody_revokes_anothers_key(client):
 
 def test_the_overview_says_all_pots_and_what_waits(lab, client):
     delivered(lab, 1, reward_cents=100)  # two places at $1.00 + $0.20 fee: $2.40 held
-    shown = markup(client.get("/requester/").content.decode())
-    assert "<dd>$97.60<small>for new HITs" in shown
-    assert "<dd>$2.40<small>for open and submitted" in shown
-    assert "1 assignment waits for your judgment" in shown
+    html = markup(client.get("/requester/").content.decode())
+    assert "<dd>$97.60<small>for new HITs" in html
+    assert "<dd>$2.40<small>for open and submitted" in html
+    assert "1 assignment waits for your judgment" in html
 
 
 def test_a_hit_shows_price_with_fee_apart_and_answers(lab, client):
-    (one,) = delivered(lab, 1, reward_cents=100)
-    shown = client.get(f"/requester/hits/{one.hit.hit_id}/").content.decode()
-    assert "$1.00 reward + $0.20 fee" in shown
-    assert "$2.00 rewards + $0.40 fees" in shown
-    assert one.worker.worker_id in shown
-    assert "private-name" not in shown
-    assert '<th scope="row">colour</th>' in shown
-    assert "Approve for $1.20" in shown
+    (assignment,) = delivered(lab, 1, reward_cents=100)
+    html = client.get(f"/requester/hits/{assignment.hit.hit_id}/").content.decode()
+    assert "$1.00 reward + $0.20 fee" in html
+    assert "$2.00 rewards + $0.40 fees" in html
+    assert assignment.worker.worker_id in html
+    assert "private-name" not in html
+    assert '<th scope="row">colour</th>' in html
+    assert "Approve for $1.20" in html
 
 
 def test_judging_by_hand_pays_or_needs_a_reason(lab, client):
@@ -111,19 +105,19 @@ def test_judging_by_hand_pays_or_needs_a_reason(lab, client):
 
 
 def test_requesters_see_their_own_alone(lab, client):
-    other = a_requester("rolf")
-    (one,) = delivered(other)
-    assert client.get(f"/requester/hits/{one.hit.hit_id}/").status_code == 404
-    assert one.hit.hit_id not in client.get("/requester/hits/").content.decode()
-    client.post(f"/requester/assignments/{one.assignment_id}/judge/", {"verdict": "approve"})
-    one.refresh_from_db()
-    assert one.state == "Submitted"
+    stranger = a_requester("rolf")
+    (assignment,) = delivered(stranger)
+    assert client.get(f"/requester/hits/{assignment.hit.hit_id}/").status_code == 404
+    assert assignment.hit.hit_id not in client.get("/requester/hits/").content.decode()
+    client.post(f"/requester/assignments/{assignment.assignment_id}/judge/", {"verdict": "approve"})
+    assignment.refresh_from_db()
+    assert assignment.state == "Submitted"
 
 
 def test_the_statement_and_payments_as_csv(lab, client):
-    (one,) = delivered(lab, 1, reward_cents=100)
-    assignments.approve_assignment(lab, one.assignment_id)
-    assignments.send_bonus(lab, one.worker.worker_id, one.assignment_id, 50, "=HYPERLINK(1)")
+    (assignment,) = delivered(lab, 1, reward_cents=100)
+    assignments.approve_assignment(lab, assignment.assignment_id)
+    assignments.send_bonus(lab, assignment.worker.worker_id, assignment.assignment_id, 50, "=HYPERLINK(1)")
     rows = list(csv.DictReader(io.StringIO(client.get("/requester/statement/?format=csv").content.decode())))
     # Newest first: bonus with fee, reward with fee, hold of two places, top-up.
     assert [(row["what"], row["usd"]) for row in rows] == [
@@ -135,10 +129,10 @@ def test_the_statement_and_payments_as_csv(lab, client):
         ("top-up", "100.00"),
     ]
     assert rows[1]["note"] == "'=HYPERLINK(1)"  # no spreadsheet runs it
-    paid = list(csv.DictReader(io.StringIO(client.get("/requester/payments.csv").content.decode())))
-    assert [(row["what"], row["usd"], row["worker_id"]) for row in paid] == [
-        ("reward", "1.00", one.worker.worker_id),
-        ("bonus", "0.50", one.worker.worker_id),
+    payments = list(csv.DictReader(io.StringIO(client.get("/requester/payments.csv").content.decode())))
+    assert [(row["what"], row["usd"], row["worker_id"]) for row in payments] == [
+        ("reward", "1.00", assignment.worker.worker_id),
+        ("bonus", "0.50", assignment.worker.worker_id),
     ]
 
 
@@ -157,7 +151,7 @@ def test_empty_pages_say_what_to_do_first():
 def test_hits_are_found_by_status_and_words(lab, client):
     make_hit(lab, title="Open one")
     delivered(lab, 2, title="Done one")
-    shown = client.get("/requester/hits/", {"status": "Reviewable"}).content.decode()
-    assert "Done one" in shown
-    assert "Open one" not in shown
+    html = client.get("/requester/hits/", {"status": "Reviewable"}).content.decode()
+    assert "Done one" in html
+    assert "Open one" not in html
     assert "Open one" in client.get("/requester/hits/", {"q": "open"}).content.decode()

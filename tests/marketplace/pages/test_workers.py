@@ -14,25 +14,11 @@ from annotation.marketplace.models import HIT, Assignment
 from annotation.marketplace.people import workers
 from annotation.marketplace.qualifications import qualifications
 from annotation.marketplace.qualifications.eligibility import LOCALE
-from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, HTML, KEY, at, make_hit
-from tests.marketplace.pages.visitors import a_requester, a_worker, sign_in
+from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, HTML, KEY, at, make_hit, submit_work
+from tests.marketplace.pages.visitors import a_worker, sign_in, text
 
 pytestmark = pytest.mark.django_db
 ELSEWHERE = EXTERNAL.replace("https://example.org", "http://127.0.0.1:9999")
-
-
-@pytest.fixture
-def wanda():
-    return a_worker("wanda", country="US")
-
-
-@pytest.fixture
-def lab():
-    return a_requester()
-
-
-def text(answer) -> str:
-    return answer.content.decode()
 
 
 def page(worker, address: str, **query) -> str:
@@ -44,26 +30,26 @@ def page(worker, address: str, **query) -> str:
 def test_the_list_says_reward_time_and_count(wanda, lab):
     make_hit(lab, places=2, reward_cents=25)
     make_hit(lab, reward_cents=25)
-    shown = page(wanda, "/hits/")
-    assert "Judge a summary" in shown
-    assert "$0.25" in shown
-    assert "2 HITs for you" in shown
-    assert "10 min at most" in shown
-    assert "No hourly figure yet" in shown
+    html = page(wanda, "/hits/")
+    assert "Judge a summary" in html
+    assert "$0.25" in html
+    assert "2 HITs for you" in html
+    assert "10 min at most" in html
+    assert "No hourly figure yet" in html
 
 
 def test_the_hourly_wage_is_the_median_of_finished_work(wanda, lab):
     with at():
         hit = make_hit(lab, places=5, reward_cents=10)
-        taken = [work.accept_hit(a_worker(f"w{n}"), hit.hit_id).assignment_id for n in range(3)]
+        ids = [work.accept_hit(a_worker(f"w{n}"), hit.hit_id).assignment_id for n in range(3)]
     # 30 s, 60 s and 500 s: the median is 60 s, and 10 cents a minute are 6 dollars an hour.
-    for one, seconds in zip(taken, (30, 60, 500), strict=True):
+    for assignment_id, seconds in zip(ids, (30, 60, 500), strict=True):
         with at(seconds=seconds):
-            work.submit_assignment(one, ANSWER)
+            work.submit_assignment(assignment_id, ANSWER)
     with at(seconds=600):
-        shown = page(wanda, "/hits/")
-    assert "about $6.00 an hour" in shown
-    assert "(n = 3)" in shown
+        html = page(wanda, "/hits/")
+    assert "about $6.00 an hour" in html
+    assert "(n = 3)" in html
 
 
 def test_filters_and_order(wanda, lab):
@@ -71,9 +57,9 @@ def test_filters_and_order(wanda, lab):
     make_hit(lab, title="Dear", reward_cents=50)
     elsewhere = {"QualificationTypeId": LOCALE, "Comparator": "EqualTo", "LocaleValues": [{"Country": "FR"}]}
     make_hit(lab, title="French", reward_cents=20, requirements=[elsewhere])
-    shown = page(wanda, "/hits/", sort="reward")
-    assert shown.index("Dear") < shown.index("French") < shown.index("Cheap")
-    assert "Needs: Location is FR" in shown
+    html = page(wanda, "/hits/", sort="reward")
+    assert html.index("Dear") < html.index("French") < html.index("Cheap")
+    assert "Needs: Location is FR" in html
     skill = qualifications.create_type(lab, name="Colours", description="Knows colours")
     having = {"QualificationTypeId": skill.qualification_type_id, "Comparator": "Exists"}
     make_hit(lab, title="Skilled", requirements=[having])
@@ -87,22 +73,22 @@ def test_filters_and_order(wanda, lab):
 def test_the_list_takes_a_constant_number_of_queries(wanda, lab, django_assert_num_queries):
     client = sign_in(wanda.account)
     make_hit(lab, title="One")
-    with CaptureQueriesContext(connection) as caught:
+    with CaptureQueriesContext(connection) as queries:
         client.get("/hits/")
     for n in range(8):
         make_hit(lab, title=f"Another {n}")
-    with django_assert_num_queries(len(caught)):
+    with django_assert_num_queries(len(queries)):
         assert "Another 7" in text(client.get("/hits/"))
 
 
 def test_a_preview_takes_no_place_and_hides_the_worker(wanda, lab):
     hit = make_hit(lab, question=ELSEWHERE)
     answer = sign_in(wanda.account).get(f"/hits/{hit.hit_id}/")
-    shown = text(answer)
-    assert "assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE" in shown
-    assert f"hitId={hit.hit_id}" in shown
-    assert "turkSubmitTo=http%3A%2F%2Ftestserver" in shown
-    assert wanda.worker_id not in shown
+    html = text(answer)
+    assert "assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE" in html
+    assert f"hitId={hit.hit_id}" in html
+    assert "turkSubmitTo=http%3A%2F%2Ftestserver" in html
+    assert wanda.worker_id not in html
     assert "frame-src 'self' http://127.0.0.1:9999" in answer["Content-Security-Policy"]
     assert not Assignment.objects.exists()
 
@@ -111,19 +97,19 @@ def test_the_frame_has_the_four_parameters_and_keeps_the_requesters_own(wanda, l
     hit = make_hit(lab, question=ELSEWHERE)
     client = sign_in(wanda.account)
     answer = client.post(f"/hits/{hit.hit_id}/accept/")
-    mine = Assignment.objects.get()
-    assert answer["Location"] == f"/work/{mine.assignment_id}/"
-    shown = text(client.get(answer["Location"])).replace("&amp;", "&")
-    wanted = f"?n=1&assignmentId={mine.assignment_id}&hitId={hit.hit_id}&turkSubmitTo=http%3A%2F%2Ftestserver"
-    assert f"http://127.0.0.1:9999/task{wanted}&workerId={wanda.worker_id}" in shown
-    assert "allow-same-origin" in shown
+    assignment = Assignment.objects.get()
+    assert answer["Location"] == f"/work/{assignment.assignment_id}/"
+    html = text(client.get(answer["Location"])).replace("&amp;", "&")
+    query = f"?n=1&assignmentId={assignment.assignment_id}&hitId={hit.hit_id}&turkSubmitTo=http%3A%2F%2Ftestserver"
+    assert f"http://127.0.0.1:9999/task{query}&workerId={wanda.worker_id}" in html
+    assert "allow-same-origin" in html
 
 
 def test_a_page_on_the_markets_own_origin_gets_no_origin(wanda, lab):
     hit = make_hit(lab, question=EXTERNAL.replace("https://example.org", "http://testserver"))
-    shown = page(wanda, f"/hits/{hit.hit_id}/")
-    assert "allow-scripts allow-forms" in shown
-    assert "allow-same-origin" not in shown
+    html = page(wanda, f"/hits/{hit.hit_id}/")
+    assert "allow-scripts allow-forms" in html
+    assert "allow-same-origin" not in html
 
 
 def test_an_odd_host_can_not_write_into_the_policy(wanda, lab):
@@ -145,77 +131,75 @@ def test_accepting_a_full_hit_takes_another_of_its_group_or_says_so(wanda, lab):
 
 def test_returning_frees_the_place_once(wanda, lab):
     hit = make_hit(lab)
-    mine = work.accept_hit(wanda, hit.hit_id)
+    assignment = work.accept_hit(wanda, hit.hit_id)
     client = sign_in(wanda.account)
     for _ in range(2):
-        assert client.post(f"/work/{mine.assignment_id}/return/")["Location"] == "/hits/"
+        assert client.post(f"/work/{assignment.assignment_id}/return/")["Location"] == "/hits/"
     hit.refresh_from_db()
     assert (hit.pending, hit.available) == (0, 1)
-    assert "You gave this HIT back" in page(wanda, f"/work/{mine.assignment_id}/")
+    assert "You gave this HIT back" in page(wanda, f"/work/{assignment.assignment_id}/")
 
 
 def test_after_the_deadline_the_page_says_that_time_ran_out(wanda, lab):
     with at():
-        mine = work.accept_hit(wanda, make_hit(lab, assignment_seconds=60).hit_id)
-        assert 'data-seconds="60"' in page(wanda, f"/work/{mine.assignment_id}/")
+        assignment = work.accept_hit(wanda, make_hit(lab, assignment_seconds=60).hit_id)
+        assert 'data-seconds="60"' in page(wanda, f"/work/{assignment.assignment_id}/")
     with at(seconds=61):
-        assert "The time ran out" in page(wanda, f"/work/{mine.assignment_id}/")
-        state = json.loads(page(wanda, f"/work/{mine.assignment_id}/state/"))
+        assert "The time ran out" in page(wanda, f"/work/{assignment.assignment_id}/")
+        state = json.loads(page(wanda, f"/work/{assignment.assignment_id}/state/"))
         assert state == {"state": "Abandoned", "seconds_left": 0}
 
 
 def test_nobody_sees_anothers_work(wanda, lab):
-    mine = work.accept_hit(wanda, make_hit(lab).hit_id)
+    assignment = work.accept_hit(wanda, make_hit(lab).hit_id)
     client = sign_in(a_worker("other").account)
-    for address in (f"/work/{mine.assignment_id}/", f"/work/{mine.assignment_id}/state/"):
+    for address in (f"/work/{assignment.assignment_id}/", f"/work/{assignment.assignment_id}/state/"):
         assert client.get(address).status_code == 404
-    client.post(f"/work/{mine.assignment_id}/return/")
-    mine.refresh_from_db()
-    assert mine.state == "Accepted"
+    client.post(f"/work/{assignment.assignment_id}/return/")
+    assignment.refresh_from_db()
+    assert assignment.state == "Accepted"
 
 
 @pytest.mark.parametrize("state", ["Submitted", "Approved", "Rejected"])
 def test_every_end_has_its_page(wanda, lab, state):
-    mine = work.accept_hit(wanda, make_hit(lab).hit_id)
-    work.submit_assignment(mine.assignment_id, ANSWER)
+    assignment = submit_work(wanda, make_hit(lab).hit_id)
     if state == "Approved":
-        assignments.approve_assignment(lab, mine.assignment_id, "Well done")
-        assignments.send_bonus(lab, wanda.worker_id, mine.assignment_id, 50, "For care")
+        assignments.approve_assignment(lab, assignment.assignment_id, "Well done")
+        assignments.send_bonus(lab, wanda.worker_id, assignment.assignment_id, 50, "For care")
     if state == "Rejected":
-        assignments.reject_assignment(lab, mine.assignment_id, "Not read")
-    shown = page(wanda, f"/work/{mine.assignment_id}/")
-    wanted = {
+        assignments.reject_assignment(lab, assignment.assignment_id, "Not read")
+    html = page(wanda, f"/work/{assignment.assignment_id}/")
+    sentences = {
         "Submitted": ["waits for approval", "$0.10"],
         "Approved": ["$0.10 earned", "Well done", "$0.50", "For care"],
         "Rejected": ["is not paid", "Not read"],
     }
-    assert all(words in shown for words in wanted[state])
-    assert mine.assignment_id in shown
+    assert all(words in html for words in sentences[state])
+    assert assignment.assignment_id in html
 
 
 def test_earnings_by_state(wanda, lab):
     hits = [make_hit(lab, title=f"HIT {n}", reward_cents=10 * n) for n in (1, 2, 3)]
     ids = [work.accept_hit(wanda, hit.hit_id).assignment_id for hit in hits]
-    for one in ids:
-        work.submit_assignment(one, ANSWER)
+    for assignment_id in ids:
+        work.submit_assignment(assignment_id, ANSWER)
     assignments.approve_assignment(lab, ids[0])  # 10 cents
     assignments.approve_assignment(lab, ids[1])  # 20 cents; the third, 30 cents, waits
     assignments.send_bonus(lab, wanda.worker_id, ids[0], 5, "Thanks")
-    shown = page(wanda, "/earnings/")
-    assert "<dd>$0.35<small>the operator pays it out" in shown
-    assert "<dd>$0.30<small>1 submitted" in shown
-    assert "<dd>$0.30<small>2 approved" in shown
-    assert "<dd>$0.05</dd>" in shown
-    assert "100 % of your judged work" in shown
-    listed = page(wanda, "/history/", state="Submitted")
-    assert "HIT 3" in listed
-    assert "HIT 1" not in listed
+    html = page(wanda, "/earnings/")
+    assert "<dd>$0.35<small>the operator pays it out" in html
+    assert "<dd>$0.30<small>1 submitted" in html
+    assert "<dd>$0.30<small>2 approved" in html
+    assert "<dd>$0.05</dd>" in html
+    assert "100 % of your judged work" in html
+    history = page(wanda, "/history/", state="Submitted")
+    assert "HIT 3" in history
+    assert "HIT 1" not in history
 
 
 def test_messages_arrive_unread_and_are_marked_by_hand(wanda, lab):
-    mine = work.accept_hit(wanda, make_hit(lab).hit_id)
-    work.submit_assignment(mine.assignment_id, ANSWER)
-    assignments.approve_assignment(lab, mine.assignment_id)
+    assignment = submit_work(wanda, make_hit(lab).hit_id)
+    assignments.approve_assignment(lab, assignment.assignment_id)
     workers.notify_workers(lab, [wanda.worker_id], "Another batch", "Comes\non <Monday>")
     assert re.search(r'1<span\s+class="visually-hidden"\s*>\s+unread', page(wanda, "/messages/"))
     key = wanda.messages.get().pk
@@ -227,16 +211,15 @@ def test_messages_arrive_unread_and_are_marked_by_hand(wanda, lab):
 
 
 def test_the_download_has_everything(wanda, lab):
-    mine = work.accept_hit(wanda, make_hit(lab).hit_id)
-    work.submit_assignment(mine.assignment_id, ANSWER)
-    assignments.approve_assignment(lab, mine.assignment_id)
-    assignments.send_bonus(lab, wanda.worker_id, mine.assignment_id, 5, "Thanks")
+    assignment = submit_work(wanda, make_hit(lab).hit_id)
+    assignments.approve_assignment(lab, assignment.assignment_id)
+    assignments.send_bonus(lab, wanda.worker_id, assignment.assignment_id, 5, "Thanks")
     answer = sign_in(wanda.account).get("/account/data.json")
     assert answer["Content-Disposition"] == f'attachment; filename="{wanda.worker_id}.json"'
     data = json.loads(answer.content)
     assert data["worker"]["earned_usd"] == "0.15"
-    assert [one["answer"] for one in data["assignments"]] == [ANSWER]
-    assert [one["amount_usd"] for one in data["bonuses"]] == ["0.05"]
+    assert [assignment["answer"] for assignment in data["assignments"]] == [ANSWER]
+    assert [bonus["amount_usd"] for bonus in data["bonuses"]] == ["0.05"]
     assert len(data["messages"]) == 1
 
 
@@ -258,17 +241,17 @@ def test_a_test_is_taken_scored_and_leads_back_to_the_hit(wanda, lab):
     )
     needs = {"QualificationTypeId": colours.qualification_type_id, "Comparator": "GreaterThan", "IntegerValues": [50]}
     hit = make_hit(lab, requirements=[needs])
-    client, here = sign_in(wanda.account), f"/hits/{hit.hit_id}/"
-    assert client.post(f"{here}accept/").status_code == 403
-    assert f"/qualifications/{colours.qualification_type_id}/?next={here}" in text(client.get(here))
-    started = client.post(f"/qualifications/{colours.qualification_type_id}/ask/", {"next": here})["Location"]
+    client, address = sign_in(wanda.account), f"/hits/{hit.hit_id}/"
+    assert client.post(f"{address}accept/").status_code == 403
+    assert f"/qualifications/{colours.qualification_type_id}/?next={address}" in text(client.get(address))
+    started = client.post(f"/qualifications/{colours.qualification_type_id}/ask/", {"next": address})["Location"]
     assert started.startswith("/qualifications/tests/")
     empty = client.post(started, {})
     assert empty.status_code == 422
     assert "Pick an answer here." in text(empty)
-    assert client.post(started, {"colour": "blue"})["Location"] == here
+    assert client.post(started, {"colour": "blue"})["Location"] == address
     assert wanda.qualifications.get().value == 100
-    assert client.post(f"{here}accept/").status_code == 302
+    assert client.post(f"{address}accept/").status_code == 302
     assert "is granted" in text(client.get(started))
 
 
@@ -291,21 +274,21 @@ def test_asking_is_granted_at_once_or_waits_and_not_twice(wanda, lab):
     )
     slow = qualifications.create_type(lab, name="Slow", description="By hand")
     client = sign_in(wanda.account)
-    for one in (at_once, slow):
-        assert client.post(f"/qualifications/{one.qualification_type_id}/ask/").status_code == 302
+    for qualification_type in (at_once, slow):
+        assert client.post(f"/qualifications/{qualification_type.qualification_type_id}/ask/").status_code == 302
     assert wanda.qualifications.get().value == 7
-    shown = page(wanda, "/qualifications/")
-    assert "you have 7" in shown
-    assert "waiting for the requester" in shown
-    again = client.post(f"/qualifications/{slow.qualification_type_id}/ask/")
-    assert (again.status_code, "can&#x27;t ask again yet" in text(again)) == (409, True)
+    html = page(wanda, "/qualifications/")
+    assert "you have 7" in html
+    assert "waiting for the requester" in html
+    second_answer = client.post(f"/qualifications/{slow.qualification_type_id}/ask/")
+    assert (second_answer.status_code, "can&#x27;t ask again yet" in text(second_answer)) == (409, True)
     assert "will get a message" in page(wanda, f"/qualifications/{slow.qualification_type_id}/")
 
 
 def test_asking_never_leads_to_another_site(wanda, lab):
-    one = qualifications.create_type(lab, name="Open", description="For all", auto_granted=True)
+    qualification_type = qualifications.create_type(lab, name="Open", description="For all", auto_granted=True)
     answer = sign_in(wanda.account).post(
-        f"/qualifications/{one.qualification_type_id}/ask/", {"next": "https://evil.example/"}
+        f"/qualifications/{qualification_type.qualification_type_id}/ask/", {"next": "https://evil.example/"}
     )
     assert answer["Location"] == "/qualifications/"
 
@@ -327,7 +310,7 @@ def test_a_hit_without_place_can_be_looked_at_but_not_taken(wanda, lab):
 def test_a_preview_of_what_has_ended_does_not_speak_of_places_left(wanda, lab):
     hit = make_hit(lab, lifetime=60)
     with clock.fixed(clock.now() + timedelta(seconds=90)):
-        shown = sign_in(wanda.account).get(f"/hits/{hit.hit_id}/").content.decode()
-    assert "This HIT has ended." in shown
-    assert "place left" not in shown
-    assert "/accept/" not in shown
+        html = sign_in(wanda.account).get(f"/hits/{hit.hit_id}/").content.decode()
+    assert "This HIT has ended." in html
+    assert "place left" not in html
+    assert "/accept/" not in html

@@ -15,15 +15,19 @@ def sign_in(account: Account) -> Client:
     return client
 
 
+def text(answer) -> str:
+    return answer.content.decode()
+
+
 def a_worker(name: str = "wanda", **facts) -> Worker:
     return people.make_worker(people.make_account(name, PASSWORD, email=f"{name}@example.org"), **facts)
 
 
 def a_requester(name: str = "rita", cents: int = 100_00) -> Requester:
-    made = people.make_requester("Summaries Lab", people.make_account(name, PASSWORD))
+    requester = people.make_requester("Summaries Lab", people.make_account(name, PASSWORD))
     if cents:
-        books.top_up(made, cents, "play money")
-    return made
+        books.top_up(requester, cents, "play money")
+    return requester
 
 
 def an_operator(name: str = "olga") -> Account:

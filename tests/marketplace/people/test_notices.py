@@ -18,12 +18,12 @@ def callback(settings):
     """A server that keeps what is posted to it, and answers with the first of `answers`."""
 
     class Handler(BaseHTTPRequestHandler):
-        posted: list[dict] = []
+        documents: list[dict] = []
         answers: list[int] = []
 
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            self.posted.append(body)
+            self.documents.append(body)
             status = self.answers.pop(0) if self.answers else 200
             self.send_response(status)
             if status == 302:
@@ -51,8 +51,8 @@ def test_an_event_is_posted_and_is_in_the_inbox(requester, callback):
     hits.set_notification(requester, hit.hit_type.hit_type_id, spec(callback.address, "HITCreated"), None)
     second = make_hit(requester)
     assert lifecycle.tick().delivered == 1
-    assert [event["HITId"] for event in callback.posted[0]["Events"]] == [second.hit_id]
-    assert callback.posted[0]["Events"][0]["EventType"] == "HITCreated"
+    assert [event["HITId"] for event in callback.documents[0]["Events"]] == [second.hit_id]
+    assert callback.documents[0]["Events"][0]["EventType"] == "HITCreated"
     notice = requester.notices.get()
     assert (notice.tries, notice.next_try_at, notice.problem) == (1, None, "")
     assert notice.delivered_at is not None
@@ -72,7 +72,7 @@ def test_a_failing_callback_is_tried_again_later(requester, callback):
         assert "302" in requester.notices.get().problem
     with at(minutes=11):
         assert lifecycle.tick().delivered == 1
-    assert len(callback.posted) == 3
+    assert len(callback.documents) == 3
 
 
 def test_after_the_last_try_it_stays_in_the_inbox(requester, callback):
@@ -110,7 +110,7 @@ def test_a_host_that_is_no_longer_allowed_gets_nothing(requester, callback, sett
     make_hit(requester)
     settings.MARKETPLACE_CALLBACK_HOSTS = []
     assert lifecycle.tick().delivered == 0
-    assert callback.posted == []
+    assert callback.documents == []
 
 
 @pytest.mark.parametrize("address", ["https://[::1/", "https://a.example/" + "x" * 500])

@@ -3,7 +3,6 @@
 import pytest
 
 from annotation.marketplace.errors import AlreadySubmitted, QualificationTypeDoesNotExist, TimeIsUp, TooSoon
-from annotation.marketplace.hits.answers import Given, build_answers
 from annotation.marketplace.models import QualificationRequest
 from annotation.marketplace.qualifications import qualifications, requests
 from annotation.marketplace.qualifications.eligibility import (
@@ -12,16 +11,17 @@ from annotation.marketplace.qualifications.eligibility import (
     MASTERS,
     NUMBER_APPROVED,
     PERCENT_APPROVED,
-    Standing,
+    WorkerProfile,
     describe,
     is_met,
-    standing_of,
+    profile_of,
 )
+from annotation.marketplace.questions.answers import Answer, build_answers
 from tests.marketplace.fixtures import FORM, KEY, at
 
 pytestmark = [pytest.mark.postgres, pytest.mark.sqlite]  # on both databases
-HAS = Standing({"3Q": 5}, "US", "CA")
-LACKS = Standing({})
+HAS = WorkerProfile({"3Q": 5}, "US", "CA")
+LACKS = WorkerProfile({})
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,8 @@ LACKS = Standing({})
     ],
 )
 def test_comparators(comparator, values, has, lacks):
-    need = {"QualificationTypeId": "3Q", "Comparator": comparator, "IntegerValues": values}
-    assert (is_met(need, HAS), is_met(need, LACKS)) == (has, lacks)
+    requirement = {"QualificationTypeId": "3Q", "Comparator": comparator, "IntegerValues": values}
+    assert (is_met(requirement, HAS), is_met(requirement, LACKS)) == (has, lacks)
 
 
 @pytest.mark.parametrize(
@@ -60,21 +60,21 @@ def test_comparators(comparator, values, has, lacks):
     ],
 )
 def test_places(comparator, places, met):
-    need = {"QualificationTypeId": LOCALE, "Comparator": comparator, "LocaleValues": places}
-    assert is_met(need, HAS) == met
-    assert not is_met(need, LACKS)
+    requirement = {"QualificationTypeId": LOCALE, "Comparator": comparator, "LocaleValues": places}
+    assert is_met(requirement, HAS) == met
+    assert not is_met(requirement, LACKS)
 
 
 def test_system_qualifications_follow_the_record(anna):
-    assert standing_of(anna).values == {PERCENT_APPROVED: 100, NUMBER_APPROVED: 0, ADULT: 0}
+    assert profile_of(anna).values == {PERCENT_APPROVED: 100, NUMBER_APPROVED: 0, ADULT: 0}
     anna.approved_count, anna.rejected_count, anna.is_adult, anna.is_master = 2, 1, True, True
-    values = standing_of(anna).values
+    values = profile_of(anna).values
     assert (values[PERCENT_APPROVED], values[NUMBER_APPROVED], values[ADULT], values[MASTERS]) == (66, 2, 1, 1)
 
 
 def test_requirements_in_words():
-    need = {"QualificationTypeId": "3Q", "Comparator": "GreaterThanOrEqualTo", "IntegerValues": [80]}
-    assert describe(need, {"3Q": "Colours"}) == "Colours is at least 80"
+    requirement = {"QualificationTypeId": "3Q", "Comparator": "GreaterThanOrEqualTo", "IntegerValues": [80]}
+    assert describe(requirement, {"3Q": "Colours"}) == "Colours is at least 80"
     place = {
         "QualificationTypeId": LOCALE,
         "Comparator": "In",
@@ -91,57 +91,57 @@ def tested(requester):
 
 
 def paper(colour: str) -> str:
-    return build_answers([Given("colour", selections=(colour,))])
+    return build_answers([Answer("colour", selections=(colour,))])
 
 
 def test_a_test_with_a_key_is_scored_at_once(tested, anna):
     with at():
-        asked = requests.request_qualification(anna, tested.qualification_type_id)
-        assert asked.state == "Started"
-        assert requests.request_qualification(anna, tested.qualification_type_id) == asked
-        requests.submit_test(anna, asked.request_id, paper("green"))
-        assert standing_of(anna).values[tested.qualification_type_id] == 0
+        request = requests.request_qualification(anna, tested.qualification_type_id)
+        assert request.state == "Started"
+        assert requests.request_qualification(anna, tested.qualification_type_id) == request
+        requests.submit_test(anna, request.request_id, paper("green"))
+        assert profile_of(anna).values[tested.qualification_type_id] == 0
         with pytest.raises(AlreadySubmitted):
-            requests.submit_test(anna, asked.request_id, paper("blue"))
+            requests.submit_test(anna, request.request_id, paper("blue"))
         with pytest.raises(TooSoon):
             requests.request_qualification(anna, tested.qualification_type_id)
     with at(hours=1):
-        again = requests.request_qualification(anna, tested.qualification_type_id)
-        requests.submit_test(anna, again.request_id, paper("blue"))
-    assert standing_of(anna).values[tested.qualification_type_id] == 100
+        second = requests.request_qualification(anna, tested.qualification_type_id)
+        requests.submit_test(anna, second.request_id, paper("blue"))
+    assert profile_of(anna).values[tested.qualification_type_id] == 100
 
 
 def test_a_test_has_its_time(tested, anna):
     with at():
-        asked = requests.request_qualification(anna, tested.qualification_type_id)
+        request = requests.request_qualification(anna, tested.qualification_type_id)
     with at(seconds=600), pytest.raises(TimeIsUp):
-        requests.submit_test(anna, asked.request_id, paper("blue"))
-    assert tested.qualification_type_id not in standing_of(anna).values
+        requests.submit_test(anna, request.request_id, paper("blue"))
+    assert tested.qualification_type_id not in profile_of(anna).values
     with at(hours=2):
-        assert requests.request_qualification(anna, tested.qualification_type_id).pk != asked.pk
+        assert requests.request_qualification(anna, tested.qualification_type_id).pk != request.pk
 
 
 def test_auto_granted_and_by_hand(requester, anna):
     auto = qualifications.create_type(requester, name="A", description="d", auto_granted=True, auto_granted_value=3)
     hand = qualifications.create_type(requester, name="H", description="d")
     assert requests.request_qualification(anna, auto.qualification_type_id).state == "Granted"
-    asked = requests.request_qualification(anna, hand.qualification_type_id)
-    assert asked.state == "Pending"
+    request = requests.request_qualification(anna, hand.qualification_type_id)
+    assert request.state == "Pending"
     with pytest.raises(TooSoon):
         requests.request_qualification(anna, hand.qualification_type_id)
-    qualifications.accept_request(requester, asked.request_id, 70)
-    values = standing_of(anna).values
+    qualifications.accept_request(requester, request.request_id, 70)
+    values = profile_of(anna).values
     assert (values[auto.qualification_type_id], values[hand.qualification_type_id]) == (3, 70)
     qualifications.disassociate(requester, hand.qualification_type_id, anna.worker_id)
-    assert hand.qualification_type_id not in standing_of(anna).values
+    assert hand.qualification_type_id not in profile_of(anna).values
 
 
 def test_a_deleted_type_rejects_what_is_open_and_frees_its_name(requester, anna):
     hand = qualifications.create_type(requester, name="H", description="d")
-    asked = requests.request_qualification(anna, hand.qualification_type_id)
+    request = requests.request_qualification(anna, hand.qualification_type_id)
     qualifications.delete_type(requester, hand.qualification_type_id)
-    asked.refresh_from_db()
-    assert asked.state == QualificationRequest.State.REJECTED
+    request.refresh_from_db()
+    assert request.state == QualificationRequest.State.REJECTED
     with pytest.raises(QualificationTypeDoesNotExist):
         requests.request_qualification(anna, hand.qualification_type_id)
     assert qualifications.create_type(requester, name="H", description="d").pk != hand.pk

@@ -34,12 +34,12 @@ def test_the_features_are_rouge_rouge_we_and_js() -> None:
 
 
 def test_training_leaves_a_plain_file_with_its_figures(model: Path) -> None:
-    found = json.loads(model.read_text())
-    assert found["kind"] == "s3-pyr"
-    assert [one["metric"] for one in found["ingredients"]] == list(FEATURES)
-    assert {row["level"] for row in found["cross_validation"]["correlations"]} == {"system", "summary"}
-    assert "its best ingredient" in found["cross_validation"]["verdict"]
-    assert len(found["training"]["hash"]) == 16
+    content = json.loads(model.read_text())
+    assert content["kind"] == "s3-pyr"
+    assert [ingredient["metric"] for ingredient in content["ingredients"]] == list(FEATURES)
+    assert {row["level"] for row in content["cross_validation"]["correlations"]} == {"system", "summary"}
+    assert "its best ingredient" in content["cross_validation"]["verdict"]
+    assert len(content["training"]["hash"]) == 16
 
 
 def test_the_signature_names_the_training_data(model: Path) -> None:
@@ -50,8 +50,8 @@ def test_the_signature_names_the_training_data(model: Path) -> None:
 
 def test_it_scores_through_the_same_run(study: Study, model: Path) -> None:
     name = f"s3-pyr[model={model}]"
-    found = scoring.evaluate(study.summaries, study.documents, [name, "rouge-we-1-r", "js-2"])
-    wide = found.pivot(index=["doc_id", "system"], columns="metric", values="value")
+    scores = scoring.evaluate(study.summaries, study.documents, [name, "rouge-we-1-r", "js-2"])
+    wide = scores.pivot(index=["doc_id", "system"], columns="metric", values="value")
     human = study.human.set_index(["doc_id", "system"])["value"]
     assert wide[name].corr(human) > 0.9
     assert wide["js-2"].max() <= 0
@@ -60,8 +60,8 @@ def test_it_scores_through_the_same_run(study: Study, model: Path) -> None:
 def test_an_undefined_feature_makes_it_undefined(study: Study, model: Path) -> None:
     summaries = pd.DataFrame({"doc_id": ["d00"], "system": ["s0"], "summary": [""]})
     with pytest.warns(UserWarning, match="Empty summary"):
-        found = scoring.evaluate(summaries, study.documents, f"s3-pyr[model={model}]")
-    assert found["value"].isna().all()
+        scores = scoring.evaluate(summaries, study.documents, f"s3-pyr[model={model}]")
+    assert scores["value"].isna().all()
 
 
 def test_pyramid_and_responsiveness_are_not_mixed_up(model: Path) -> None:
@@ -74,9 +74,9 @@ def test_without_a_model_the_command_is_named(name: str, study: Study) -> None:
     command = (
         f"python -m scoring train-s3 --summaries S --documents D --scores H --human NAME --as {name} --out model.json"
     )
-    with pytest.raises(NotReady) as refused:
+    with pytest.raises(NotReady) as error:
         scoring.evaluate(study.summaries, study.documents, name)
-    assert command in str(refused.value)
+    assert command in str(error.value)
 
 
 def test_a_model_in_the_folder_of_models_needs_no_option(

@@ -37,9 +37,9 @@ class Study:
         rows = []
         for number, reference in enumerate(references):
             for system in range(SYSTEMS):
-                kept = [word for word in reference.split() if rng.random() < 0.3 + 0.06 * system]
+                copied_words = [word for word in reference.split() if rng.random() < 0.3 + 0.06 * system]
                 added = rng.choice(WORDS, int(rng.integers(1, 10)))
-                rows.append((f"d{number:02}", f"s{system}", " ".join([*kept, *added])))
+                rows.append((f"d{number:02}", f"s{system}", " ".join([*copied_words, *added])))
         self.folder = folder
         self.documents = pd.DataFrame(
             {
@@ -58,7 +58,7 @@ class Study:
         write_table(self.summaries, folder / "summaries.jsonl", "summaries")
         write_table(self.human, folder / "human.csv", "scores")
 
-    def arguments(self, command: str, out: str, *more: str) -> list[str]:
+    def arguments(self, command: str, out: str, *options: str) -> list[str]:
         files = {
             "--summaries": "summaries.jsonl",
             "--documents": "documents.jsonl",
@@ -66,7 +66,7 @@ class Study:
             "--out": out,
         }
         placed = [word for option, file in files.items() for word in (option, str(self.folder / file))]
-        return [command, *placed, "--human", "judged", "--ci", "200", *more]
+        return [command, *placed, "--human", "judged", "--ci", "200", *options]
 
 
 @pytest.fixture(scope="module")
@@ -101,17 +101,17 @@ def test_a_straight_line_is_found() -> None:
     values = np.column_stack([rng.normal(10, 5, 60), rng.normal(-3, 0.1, 60), np.full(60, 0.1)])
     target = 3 + 2 * values[:, 0] - values[:, 1]
     documents = [str(number // 4) for number in range(60)]
-    found = fit(values, target, documents, seed=0)
-    assert found.penalty == pytest.approx(1e-5)
-    assert found.weights / found.scales == pytest.approx([2, -1, 0], abs=0.02)
-    assert found.predict(np.array([[12.0, -3.0, 0.1]])) == pytest.approx([30.0], abs=0.05)
+    ridge = fit(values, target, documents, seed=0)
+    assert ridge.penalty == pytest.approx(1e-5)
+    assert ridge.weights / ridge.scales == pytest.approx([2, -1, 0], abs=0.02)
+    assert ridge.predict(np.array([[12.0, -3.0, 0.1]])) == pytest.approx([30.0], abs=0.05)
 
 
 def test_noise_is_penalised() -> None:
     rng = np.random.default_rng(1)
     values, target = rng.normal(size=(60, 20)), rng.normal(size=60)
-    found = fit(values, target, [str(number // 4) for number in range(60)], seed=0)
-    assert found.penalty >= 1.0
+    ridge = fit(values, target, [str(number // 4) for number in range(60)], seed=0)
+    assert ridge.penalty >= 1.0
 
 
 def test_a_document_is_never_split_between_folds() -> None:
@@ -128,12 +128,12 @@ def test_a_prediction_does_not_know_its_own_document() -> None:
     rng = np.random.default_rng(2)
     values, target = rng.normal(size=(40, 3)), rng.normal(size=40)
     documents = [f"d{number // 4}" for number in range(40)]
-    before = out_of_fold(values, target, documents, 10, seed=0)
-    changed = target.copy()
-    changed[:4] += 100
-    after = out_of_fold(values, changed, documents, 10, seed=0)
-    assert (before[:4] == after[:4]).all()
-    assert (before[4:] != after[4:]).all()
+    predictions = out_of_fold(values, target, documents, 10, seed=0)
+    changed_target = target.copy()
+    changed_target[:4] += 100
+    changed_predictions = out_of_fold(values, changed_target, documents, 10, seed=0)
+    assert (predictions[:4] == changed_predictions[:4]).all()
+    assert (predictions[4:] != changed_predictions[4:]).all()
 
 
 @pytest.mark.parametrize(
@@ -145,32 +145,32 @@ def test_correlations_equal_scipy(name: str, function: object) -> None:
     metric = human + rng.integers(0, 3, (5, 8))
     human[0, 2] = human[3, 5] = np.nan
     metric[2] = 0.1
-    there = np.isfinite(human)
-    documents, systems = np.nonzero(there)
+    mask = np.isfinite(human)
+    documents, systems = np.nonzero(mask)
     examples = Examples(
-        [str(d) for d in documents], [str(s) for s in systems], ["m"], [None], metric[there][:, None], human[there], 0
+        [str(d) for d in documents], [str(s) for s in systems], ["m"], [None], metric[mask][:, None], human[mask], 0
     )
-    rows = report(examples, human[there], Settings("judged", resamples=10, coefficient=name), "learned")
+    rows = report(examples, human[mask], Settings("judged", resamples=10, coefficient=name), "learned")
     ingredient = {row.level: row for row in rows if row.metric == "m"}
-    means = [np.array([np.nanmean(table[there[:, s], s]) for s in range(8)]) for table in (metric, human)]
+    means = [np.array([np.nanmean(table[mask[:, s], s]) for s in range(8)]) for table in (metric, human)]
     assert ingredient["system"].value == pytest.approx(function(*means)[0])  # type: ignore[operator]
-    each = [function(metric[d][there[d]], human[d][there[d]])[0] for d in (0, 1, 3, 4)]  # type: ignore[operator]
-    assert ingredient["summary"].value == pytest.approx(np.mean(each))  # document 2 has no correlation
+    by_document = [function(metric[d][mask[d]], human[d][mask[d]])[0] for d in (0, 1, 3, 4)]  # type: ignore[operator]
+    assert ingredient["summary"].value == pytest.approx(np.mean(by_document))  # document 2 has no correlation
     assert [row.value for row in rows if row.metric == "learned"] == pytest.approx([1, 1])
 
 
 def test_intervals_are_those_of_the_slow_loop() -> None:
     rng = np.random.default_rng(4)
     target = rng.normal(size=(6, 5))
-    scores, held = target + rng.normal(size=(6, 5)), target + rng.normal(size=(6, 5)) / 2
+    scores, predictions = target + rng.normal(size=(6, 5)), target + rng.normal(size=(6, 5)) / 2
     names = [(f"d{d}", f"s{s}") for d in range(6) for s in range(5)]
     documents, systems = [d for d, _ in names], [s for _, s in names]
     examples = Examples(documents, systems, ["m"], [None], scores.reshape(-1, 1), target.ravel(), 0)
-    rows = report(examples, held.ravel(), Settings("judged", seed=9, resamples=50), "learned")
+    rows = report(examples, predictions.ravel(), Settings("judged", seed=9, resamples=50), "learned")
     draws, samples = np.random.default_rng(9), []
     for _ in range(50):
         cells = np.ix_(draws.integers(0, 6, 6), draws.integers(0, 5, 5))
-        means = [table[cells].mean(axis=0) for table in (held, scores, target)]
+        means = [table[cells].mean(axis=0) for table in (predictions, scores, target)]
         samples.append([np.corrcoef(side, means[2])[0, 1] for side in means[:2]])
     low, high = np.nanpercentile(samples, [2.5, 97.5], axis=0)
     assert [row.low for row in rows[:2]] == pytest.approx(low.tolist())
@@ -201,23 +201,23 @@ def test_fit_says_what_the_metric_is_worth(study: Study, capsys: pytest.CaptureF
     assert summary["told"]["value"] > 0.95 > best["value"]
     assert best["difference"] == pytest.approx(summary["told"]["value"] - best["value"])
     assert 0 < best["difference_low"] <= best["difference"] <= best["difference_high"]
-    said = f"At the summary level told follows judged better than its best ingredient, {best['metric']} ("
-    assert said in rows[0]["verdict"]
+    sentence = f"At the summary level told follows judged better than its best ingredient, {best['metric']} ("
+    assert sentence in rows[0]["verdict"]
 
 
 def test_the_file_is_plain_and_the_same_each_time(study: Study, model: Path) -> None:
-    found = json.loads(model.read_text())
-    assert found["training"] | {"hash": ""} == {
+    content = json.loads(model.read_text())
+    assert content["training"] | {"hash": ""} == {
         "hash": "", "summaries": 120, "documents": 12, "systems": 10, "dropped": 0
     }  # fmt: skip
-    assert found["seed"] == 0
-    assert found["cross_validation"]["folds"] == 10
-    assert found["cross_validation"]["r_squared"] > 0.9
-    assert [one["signature"] for one in found["ingredients"]] == [
+    assert content["seed"] == 0
+    assert content["cross_validation"]["folds"] == 10
+    assert content["cross_validation"]["r_squared"] > 0.9
+    assert [ingredient["signature"] for ingredient in content["ingredients"]] == [
         registry.signature(name) for name in ("rouge-1-r", "rouge-1-p", "length")
     ]
     # 0.6 and 0.4, as they were mixed, but for the noise.
-    slopes = [one["weight"] / one["scale"] for one in found["ingredients"]]
+    slopes = [ingredient["weight"] / ingredient["scale"] for ingredient in content["ingredients"]]
     assert slopes == pytest.approx([0.6, 0.4, 0.0], abs=0.1)
     assert main(study.arguments("fit", "again.json", "--metrics", "rouge-1-r,rouge-1-p,length", "--name", "both")) == 0
     assert (study.folder / "again.json").read_bytes() == model.read_bytes()
@@ -225,20 +225,20 @@ def test_the_file_is_plain_and_the_same_each_time(study: Study, model: Path) -> 
 
 def test_the_model_is_a_metric(study: Study, model: Path) -> None:
     name = f"learned[model={model}]"
-    found = scoring.evaluate(study.summaries, study.documents, [name, "rouge-1-r", "rouge-1-p", "length"])
-    wide = found.pivot(index=["doc_id", "system"], columns="metric", values="value")
+    scores = scoring.evaluate(study.summaries, study.documents, [name, "rouge-1-r", "rouge-1-p", "length"])
+    wide = scores.pivot(index=["doc_id", "system"], columns="metric", values="value")
     file = json.loads(model.read_text())
     expected = file["intercept"] + sum(
-        one["weight"] * (wide[one["metric"]] - one["mean"]) / one["scale"] for one in file["ingredients"]
+        row["weight"] * (wide[row["metric"]] - row["mean"]) / row["scale"] for row in file["ingredients"]
     )
     assert wide[name].to_numpy() == pytest.approx(expected.to_numpy(), abs=1e-12)
-    signature = found.attrs["signatures"][name]
+    signature = scores.attrs["signatures"][name]
     assert f"trained:{file['training']['hash']}" in signature
-    assert all(one["signature"] in signature for one in file["ingredients"])
+    assert all(ingredient["signature"] in signature for ingredient in file["ingredients"])
     # Alone, without its ingredients' rows, for one text, and in several processes: the same.
-    alone = scoring.evaluate(study.summaries, study.documents, name, jobs=2)
-    assert set(alone["metric"]) == {name}
-    assert alone["value"].tolist() == wide[name].tolist()
+    learned_scores = scoring.evaluate(study.summaries, study.documents, name, jobs=2)
+    assert set(learned_scores["metric"]) == {name}
+    assert learned_scores["value"].tolist() == wide[name].tolist()
     first = study.summaries.iloc[0]
     reference = study.documents["references"][0]
     (value,) = registry.get(name).evaluate_example(first["summary"], reference).values()
@@ -252,20 +252,20 @@ def test_an_ingredient_is_computed_once_and_cached(study: Study, counting: list[
     counting.clear()
     first = scoring.evaluate(study.summaries, study.documents, [name, "counting"], cache=tmp_path)
     assert sum(counting) == 120
-    again = scoring.evaluate(study.summaries, study.documents, [name, "rouge-1-r"], cache=tmp_path)
+    second = scoring.evaluate(study.summaries, study.documents, [name, "rouge-1-r"], cache=tmp_path)
     assert sum(counting) == 120
-    mine = [frame.loc[frame["metric"] == name, "value"].tolist() for frame in (first, again)]
-    assert mine[0] == mine[1]
+    learned_values = [frame.loc[frame["metric"] == name, "value"].tolist() for frame in (first, second)]
+    assert learned_values[0] == learned_values[1]
 
 
 def test_a_metric_of_a_corpus_can_be_an_ingredient(study: Study) -> None:
     assert main(study.arguments("fit", "corpus.json", "--metrics", "cider,rouge-1-r")) == 0
     name = f"learned[model={study.folder / 'corpus.json'}]"
-    found = scoring.evaluate(study.summaries, study.documents, [name, "cider"])
-    wide = found.pivot(index=["doc_id", "system"], columns="metric", values="value")
+    scores = scoring.evaluate(study.summaries, study.documents, [name, "cider"])
+    wide = scores.pivot(index=["doc_id", "system"], columns="metric", values="value")
     assert wide["cider"].max() > 0
     # The signature names the corpus that CIDEr has seen in this run.
-    assert found.attrs["signatures"]["cider"] in found.attrs["signatures"][name]
+    assert scores.attrs["signatures"]["cider"] in scores.attrs["signatures"][name]
     texts = study.summaries.merge(study.documents, on="doc_id")
     batch = registry.get(name).evaluate_batch(texts["summary"].tolist(), texts["references"].tolist(), aggregate=False)
     assert len(batch) == 120
@@ -274,8 +274,8 @@ def test_a_metric_of_a_corpus_can_be_an_ingredient(study: Study) -> None:
 def test_a_learned_metric_can_learn_from_a_learned_one(study: Study, model: Path) -> None:
     assert main(study.arguments("fit", "second.json", "--metrics", f"learned[model={model}],length")) == 0
     name = f"learned[model={study.folder / 'second.json'}]"
-    found = scoring.evaluate(study.summaries, study.documents, name)
-    assert found["value"].notna().all()
+    scores = scoring.evaluate(study.summaries, study.documents, name)
+    assert scores["value"].notna().all()
 
 
 def test_scores_of_a_table_are_enough(study: Study, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -298,20 +298,20 @@ def test_a_model_by_its_name(study: Study, model: Path, monkeypatch: pytest.Monk
 
 
 def test_what_is_missing_is_said(model: Path, tmp_path: Path) -> None:
-    told = registry.get("learned").ready().missing
-    assert "it has to be trained: python -m scoring fit --summaries S" in told
+    missing = registry.get("learned").ready().missing
+    assert "it has to be trained: python -m scoring fit --summaries S" in missing
     assert registry.signature("learned") == "learned|model:none|version:0.1.0"
     (tmp_path / "bad.json").write_text("[1]")
     assert "is not a model" in registry.get(f"learned[model={tmp_path / 'bad.json'}]").ready().missing
-    found = read_model(model)
-    older = replace(found.ingredients[0], signature="rouge-1-r|version:0.0.1")
-    write_model(replace(found, ingredients=(older,)), tmp_path / "old.json")
-    told = registry.get(f"learned[model={tmp_path / 'old.json'}]").ready().missing
-    assert "its ingredient rouge-1-r was rouge-1-r|version:0.0.1 in training and is rouge-1-r|" in told
+    trained = read_model(model)
+    older = replace(trained.ingredients[0], signature="rouge-1-r|version:0.0.1")
+    write_model(replace(trained, ingredients=(older,)), tmp_path / "old.json")
+    missing = registry.get(f"learned[model={tmp_path / 'old.json'}]").ready().missing
+    assert "its ingredient rouge-1-r was rouge-1-r|version:0.0.1 in training and is rouge-1-r|" in missing
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "sentence"),
     [
         (["--human", "judget"], "There is no judget in the scores; near ones are judged."),
         (["--metrics", "judged"], "judged is what is to be foretold"),
@@ -320,9 +320,9 @@ def test_what_is_missing_is_said(model: Path, tmp_path: Path) -> None:
         (["--metrics", "length", "--ci", "99999999999"], "resamples 0 to 1,000,000"),
     ],
 )
-def test_refusals(study: Study, change: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_refusals(study: Study, change: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(study.arguments("fit", "no.json", *change)) == 2
-    assert said in capsys.readouterr().err
+    assert sentence in capsys.readouterr().err
     assert not (study.folder / "no.json").exists()
 
 

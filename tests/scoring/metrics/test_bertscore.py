@@ -36,7 +36,7 @@ def pairs(realsumm: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     return summaries[summaries["doc_id"].isin(documents["doc_id"])], documents
 
 
-def theirs(
+def package_scores(
     summaries: pd.DataFrame, documents: pd.DataFrame, layer: int, idf: bool
 ) -> dict[tuple[str, str], list[float]]:
     """P, R and F of the package, by document and system."""
@@ -53,12 +53,12 @@ def theirs(
     )
     keys = list(zip(summaries["doc_id"], summaries["system"], strict=True))
     texts = [joined(as_text(text)) for text in summaries["summary"]]
-    found = scorer.score(texts, [references[doc_id] for doc_id, _ in keys])
-    return dict(zip(keys, np.stack([part.numpy() for part in found], axis=1).tolist(), strict=True))
+    scores = scorer.score(texts, [references[doc_id] for doc_id, _ in keys])
+    return dict(zip(keys, np.stack([measure.numpy() for measure in scores], axis=1).tolist(), strict=True))
 
 
-def ours(summaries: pd.DataFrame, documents: pd.DataFrame, options: str) -> dict[tuple[str, str], list[float]]:
-    names = [f"bertscore-{part}[{options}]" for part in "prf"]
+def our_scores(summaries: pd.DataFrame, documents: pd.DataFrame, options: str) -> dict[tuple[str, str], list[float]]:
+    names = [f"bertscore-{measure}[{options}]" for measure in "prf"]
     table = scoring.evaluate(summaries, documents, names).pivot(
         index=["doc_id", "system"], columns="metric", values="value"
     )
@@ -71,28 +71,28 @@ def ours(summaries: pd.DataFrame, documents: pd.DataFrame, options: str) -> dict
 @pytest.mark.parametrize("idf", [False, True])
 def test_three_hundred_pairs_equal_the_package(pairs: tuple[pd.DataFrame, pd.DataFrame], idf: bool) -> None:
     summaries, documents = pairs
-    expected = theirs(summaries, documents, LOW, idf)
-    found = ours(summaries, documents, f"layer={LOW}" + (",idf" if idf else ""))
-    assert len(found) == 300
-    assert found.keys() == expected.keys()
-    assert max(np.abs(np.subtract(found[key], expected[key])).max() for key in found) < 1e-5
+    expected = package_scores(summaries, documents, LOW, idf)
+    scores = our_scores(summaries, documents, f"layer={LOW}" + (",idf" if idf else ""))
+    assert len(scores) == 300
+    assert scores.keys() == expected.keys()
+    assert max(np.abs(np.subtract(scores[key], expected[key])).max() for key in scores) < 1e-5
 
 
 def test_the_default_layer_equals_the_package(pairs: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     documents = pairs[1].iloc[:1]
     summaries = pairs[0][pairs[0]["doc_id"].isin(documents["doc_id"])].iloc[:10]
     layer = registry.get("bertscore-f").family.layer  # type: ignore[attr-defined]
-    expected = theirs(summaries, documents, int(layer), False)
-    found = ours(summaries, documents, f"layer={layer}")
-    assert max(np.abs(np.subtract(found[key], expected[key])).max() for key in found) < 1e-5
+    expected = package_scores(summaries, documents, int(layer), False)
+    scores = our_scores(summaries, documents, f"layer={layer}")
+    assert max(np.abs(np.subtract(scores[key], expected[key])).max() for key in scores) < 1e-5
 
 
 def test_of_several_references_the_best_counts_for_each_part() -> None:
     summary, first, second = "a cat sat on the mat", "the cat sat", "a dog lay on a mat in the sun all day"
-    for part in "prf":
-        metric = registry.get(f"bertscore-{part}")
-        alone = [next(iter(metric.evaluate_example(summary, one).values())) for one in (first, second)]
-        assert metric.evaluate_example(summary, [first, second]) == {metric.name: max(alone)}
+    for measure in "prf":
+        metric = registry.get(f"bertscore-{measure}")
+        singles = [next(iter(metric.evaluate_example(summary, reference).values())) for reference in (first, second)]
+        assert metric.evaluate_example(summary, [first, second]) == {metric.name: max(singles)}
 
 
 def test_an_empty_text_scores_nothing() -> None:
@@ -103,8 +103,8 @@ def test_an_empty_text_scores_nothing() -> None:
 
 def test_a_corpus_of_one_text_gives_no_token_a_weight() -> None:
     # log((1 + 1) / (1 + 1)) = 0 for every token of the only reference.
-    found = registry.get("bertscore-r[idf]").evaluate_batch(["a cat"], ["a cat"], aggregate=False)
-    assert math.isnan(found[0]["bertscore-r[idf]"])  # type: ignore[index]
+    scores = registry.get("bertscore-r[idf]").evaluate_batch(["a cat"], ["a cat"], aggregate=False)
+    assert math.isnan(scores[0]["bertscore-r[idf]"])  # type: ignore[index]
 
 
 def test_rescaling_maps_the_baseline_to_zero(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_model_of_another_kind_equals_the_package_also_where_texts_are_cut(rob
     references = ["the cat sat on the mat", "A dog slept.", "a cat"]
     _, _, expected = package().score(texts, references, model_type=str(roberta), num_layers=2, device="cpu")
     metric = registry.get(f"bertscore-f[model={roberta},layer=2]")
-    found = [one[metric.name] for one in metric.evaluate_batch(texts, references, aggregate=False)]  # type: ignore[index]
-    assert np.abs(np.subtract(found, expected.numpy())).max() < 1e-5
+    scores = [row[metric.name] for row in metric.evaluate_batch(texts, references, aggregate=False)]  # type: ignore[index]
+    assert np.abs(np.subtract(scores, expected.numpy())).max() < 1e-5
     with pytest.raises(NotReady, match="name one: bertscore-f"):
         registry.get(f"bertscore-f[model={roberta}]").evaluate_example("a", "b")

@@ -53,9 +53,9 @@ def plain_help(folder: Path, summary: str, gap: int) -> float:
 @pytest.mark.parametrize("gap", [2, 6])
 def test_help_equals_the_plain_computation(model: Path, gap: int) -> None:
     metric = scoring.registry.get(f"blanc-help[model={model},gap={gap}]")
-    found = [metric.evaluate_example(one, source=SOURCE)[metric.name] for one in SUMMARIES]
-    assert found == [plain_help(model, one, gap) for one in SUMMARIES]
-    assert found[2] == 0  # nothing in front of a sentence helps nobody
+    scores = [metric.evaluate_example(summary, source=SOURCE)[metric.name] for summary in SUMMARIES]
+    assert scores == [plain_help(model, summary, gap) for summary in SUMMARIES]
+    assert scores[2] == 0  # nothing in front of a sentence helps nobody
 
 
 def test_a_run_from_end_to_end(model: Path) -> None:
@@ -64,9 +64,9 @@ def test_a_run_from_end_to_end(model: Path) -> None:
     summaries = pd.DataFrame(rows, columns=["doc_id", "system", "summary"])
     names = f"blanc-help[model={model},gap=2],blanc-tune[model={model},gap=2]"
     scores = scoring.evaluate(summaries, documents, names)
-    again = scoring.evaluate(summaries, documents, names)
+    second = scoring.evaluate(summaries, documents, names)
     assert scores["value"].between(-1, 1).all()
-    assert scores.equals(again)  # tuning draws its masks and its dropout with a seed
+    assert scores.equals(second)  # tuning draws its masks and its dropout with a seed
     assert "#" in scores.attrs["signatures"][f"blanc-help[model={model},gap=2]"]
 
 
@@ -95,13 +95,13 @@ def test_long_texts_are_cut_and_counted(model: Path) -> None:
 
 
 def test_without_a_model_it_refuses_before_any_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    given = ["--summaries", "/nowhere.csv", "--documents", "/nowhere.csv", "--out", str(tmp_path / "out.csv")]
-    assert main(["run", *given, "--metrics", "blanc-help,blanc-tune,bertscore-f[model=not/here],rouge-1-f"]) == 2
-    told = capsys.readouterr().err
-    assert "blanc-help, blanc-tune cannot run here" in told
-    assert "hf download bert-base-uncased" in told
-    assert "hf download not/here" in told
-    assert "nowhere" not in told
+    arguments = ["--summaries", "/nowhere.csv", "--documents", "/nowhere.csv", "--out", str(tmp_path / "out.csv")]
+    assert main(["run", *arguments, "--metrics", "blanc-help,blanc-tune,bertscore-f[model=not/here],rouge-1-f"]) == 2
+    error = capsys.readouterr().err
+    assert "blanc-help, blanc-tune cannot run here" in error
+    assert "hf download bert-base-uncased" in error
+    assert "hf download not/here" in error
+    assert "nowhere" not in error
 
 
 def test_a_model_without_the_head_is_refused(tmp_path: Path) -> None:

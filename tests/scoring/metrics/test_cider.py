@@ -20,28 +20,28 @@ def vocabulary(texts: list[list[str]], n: int) -> list[tuple[str, ...]]:
 
 def second_cider(summaries: list[str], references: list[list[str]]) -> list[float]:
     """CIDEr-D of each summary; the corpus is these references. Dense vectors, one matrix per order."""
-    ours = [re.findall(r"\w+", text.lower()) for text in summaries]
-    theirs = [[re.findall(r"\w+", text.lower()) for text in texts] for texts in references]
+    summary_words = [re.findall(r"\w+", text.lower()) for text in summaries]
+    ref_words = [[re.findall(r"\w+", text.lower()) for text in texts] for texts in references]
     totals = np.zeros(len(summaries))
     for n in range(1, 5):
-        grams = vocabulary([*ours, *(words for texts in theirs for words in texts)], n)
+        grams = vocabulary([*summary_words, *(words for texts in ref_words for words in texts)], n)
         place = {gram: k for k, gram in enumerate(grams)}
 
-        def counted(words: list[str], n: int = n, place: dict[tuple[str, ...], int] = place) -> np.ndarray:
+        def counts(words: list[str], n: int = n, place: dict[tuple[str, ...], int] = place) -> np.ndarray:
             row = np.zeros(len(place))
             for i in range(len(words) - n + 1):
                 row[place[tuple(words[i : i + n])]] += 1
             return row
 
-        frequency = sum(np.any([counted(words) > 0 for words in texts], axis=0).astype(float) for texts in theirs)
+        frequency = sum(np.any([counts(words) > 0 for words in texts], axis=0).astype(float) for texts in ref_words)
         idf = np.log(len(references)) - np.log(np.maximum(frequency, 1))
-        for k, (words, texts) in enumerate(zip(ours, theirs, strict=True)):
-            mine = counted(words) * idf
-            for other in texts:
-                vector = counted(other) * idf
-                norm = np.linalg.norm(mine) * np.linalg.norm(vector)
-                cosine = np.minimum(mine, vector) @ vector / norm if norm else 0.0
-                penalty = np.exp(-((len(words) - len(other)) ** 2) / (2 * 6.0**2))
+        for k, (words, texts) in enumerate(zip(summary_words, ref_words, strict=True)):
+            summary_vector = counts(words) * idf
+            for reference in texts:
+                reference_vector = counts(reference) * idf
+                norm = np.linalg.norm(summary_vector) * np.linalg.norm(reference_vector)
+                cosine = np.minimum(summary_vector, reference_vector) @ reference_vector / norm if norm else 0.0
+                penalty = np.exp(-((len(words) - len(reference)) ** 2) / (2 * 6.0**2))
                 totals[k] += 10 * penalty * cosine / 4 / len(texts)
     return totals.tolist()
 
@@ -61,8 +61,8 @@ def test_a_hundred_pairs(realsumm: Path) -> None:
 def test_several_references_and_batches() -> None:
     summaries = ["a cat sat on the mat", "it rained all day"]
     references = [["a cat sat on a mat", "the cat sat down"], ["it rained the whole day"]]
-    found = registry.get("cider").evaluate_batch(summaries, references, aggregate=False)
-    assert [one["cider"] for one in found] == pytest.approx(second_cider(summaries, references))
+    scores = registry.get("cider").evaluate_batch(summaries, references, aggregate=False)
+    assert [row["cider"] for row in scores] == pytest.approx(second_cider(summaries, references))
 
 
 def test_by_hand() -> None:
@@ -82,8 +82,8 @@ def test_the_corpus_is_in_the_signature() -> None:
     documents = pd.DataFrame({"doc_id": ["1", "2"], "source": "", "references": [["a b"], ["c"]]})
     summaries = pd.DataFrame({"doc_id": ["1"], "system": "s", "summary": ["a b"]})
     first = scoring.evaluate(summaries, documents, "cider").attrs["signatures"]["cider"]
-    changed = documents.assign(references=[["a b"], ["d"]])
-    assert scoring.evaluate(summaries, changed, "cider").attrs["signatures"]["cider"] != first
+    changed_documents = documents.assign(references=[["a b"], ["d"]])
+    assert scoring.evaluate(summaries, changed_documents, "cider").attrs["signatures"]["cider"] != first
 
 
 def test_lengths_are_counted_like_words() -> None:
@@ -92,5 +92,5 @@ def test_lengths_are_counted_like_words() -> None:
     rows = [(str(i), "s", text) for i, text in enumerate(texts)]
     summaries = pd.DataFrame(rows, columns=["doc_id", "system", "summary"])
     documents = pd.DataFrame({"doc_id": ["0", "1"], "source": ["", ""], "references": references})
-    found = scoring.evaluate(summaries, documents, "cider")["value"]
-    assert found.tolist() == pytest.approx(second_cider(texts, references), abs=1e-12)
+    scores = scoring.evaluate(summaries, documents, "cider")["value"]
+    assert scores.tolist() == pytest.approx(second_cider(texts, references), abs=1e-12)

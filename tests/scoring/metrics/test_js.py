@@ -11,8 +11,8 @@ from scoring.texts_english import STOP_WORDS
 
 
 def value(metric: str, summary: str, references: object) -> float:
-    (found,) = registry.get(metric).evaluate_example(summary, references).values()
-    return found
+    (score,) = registry.get(metric).evaluate_example(summary, references).values()
+    return score
 
 
 def test_the_stop_list_has_179_words() -> None:

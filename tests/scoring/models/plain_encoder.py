@@ -44,11 +44,11 @@ def read(text: str) -> Plain:
     import torch
 
     tokenizer, model = _network()
-    found = tokenizer(text, return_offsets_mapping=True)
+    encoding = tokenizer(text, return_offsets_mapping=True)
     with torch.no_grad():
-        states = model(torch.tensor([found["input_ids"]]), output_hidden_states=True).hidden_states
-    pieces = tokenizer.convert_ids_to_tokens(found["input_ids"])
-    return Plain(pieces, found["offset_mapping"], [state[0].double().numpy() for state in states])
+        states = model(torch.tensor([encoding["input_ids"]]), output_hidden_states=True).hidden_states
+    pieces = tokenizer.convert_ids_to_tokens(encoding["input_ids"])
+    return Plain(pieces, encoding["offset_mapping"], [state[0].double().numpy() for state in states])
 
 
 def layer(text: Plain, name: str) -> np.ndarray:

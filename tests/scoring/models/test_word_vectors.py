@@ -17,7 +17,7 @@ SMALL = "cat 1 0\ndog 0.9 0.1\nrain 0 1\n"
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Path:
+def vectors_file(tmp_path: Path) -> Path:
     path = tmp_path / "small.txt"
     path.write_text(SMALL)
     return path
@@ -32,15 +32,15 @@ def test_the_embedded_vectors_are_glove_mapped_into_memory() -> None:
     assert word_vectors.fingerprint("glove").startswith("glove-6b-50d-1.0.0-")
 
 
-def test_text_gzip_and_npy_hold_the_same(small: Path, tmp_path: Path) -> None:
-    packed = tmp_path / "packed.txt.gz"
-    packed.write_bytes(gzip.compress(b"3 2\n" + SMALL.encode()))
+def test_text_gzip_and_npy_hold_the_same(vectors_file: Path, tmp_path: Path) -> None:
+    gzipped_file = tmp_path / "packed.txt.gz"
+    gzipped_file.write_bytes(gzip.compress(b"3 2\n" + SMALL.encode()))
     (tmp_path / "table.txt").write_text("cat\ndog\nrain\n")
     np.save(tmp_path / "table.npy", np.array([[1, 0], [0.9, 0.1], [0, 1]], dtype=np.float32))
-    for path in (small, packed, tmp_path / "table.npy"):
-        found = word_vectors.load(str(path))
-        assert found.of(["dog", "cat"]) == pytest.approx(np.array([[0.9, 0.1], [1, 0]]), abs=1e-7)
-        assert not found.has("snow")
+    for path in (vectors_file, gzipped_file, tmp_path / "table.npy"):
+        vectors = word_vectors.load(str(path))
+        assert vectors.of(["dog", "cat"]) == pytest.approx(np.array([[0.9, 0.1], [1, 0]]), abs=1e-7)
+        assert not vectors.has("snow")
 
 
 def test_the_first_of_doubled_words_wins(tmp_path: Path) -> None:
@@ -49,51 +49,51 @@ def test_the_first_of_doubled_words_wins(tmp_path: Path) -> None:
     assert word_vectors.load(str(path)).of(["cat"]).tolist() == [[1, 0]]
 
 
-def test_the_signature_names_the_content_not_the_path(small: Path, tmp_path: Path) -> None:
+def test_the_signature_names_the_content_not_the_path(vectors_file: Path, tmp_path: Path) -> None:
     copy = tmp_path / "elsewhere"
     copy.mkdir()
     (copy / "small.txt").write_text(SMALL)
-    ours, same = (registry.get(f"wms[vectors={path}]").signature for path in (small, copy / "small.txt"))
-    assert ours == same
+    signature, copied = (registry.get(f"wms[vectors={path}]").signature for path in (vectors_file, copy / "small.txt"))
+    assert signature == copied
     (copy / "small.txt").write_text(SMALL + "snow 1 1\n")
-    assert registry.get(f"wms[vectors={copy / 'small.txt'}]").signature != ours
+    assert registry.get(f"wms[vectors={copy / 'small.txt'}]").signature != signature
 
 
 def test_the_setting_changes_the_default_and_travels_with_the_metric(
-    small: Path, monkeypatch: pytest.MonkeyPatch
+    vectors_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("WORD_VECTORS", str(small))
+    monkeypatch.setenv("WORD_VECTORS", str(vectors_file))
     metric = registry.get("rouge-we-1-r")
     assert metric.name == "rouge-we-1-r"
     # cat and dog: cosine 0.9 / sqrt(0.82) = 0.994, above 0.8. rain has none that is close.
     assert metric.evaluate_example("cat rain", "dog sun") == {"rouge-we-1-r": 0.5}
-    sent = pickle.dumps(metric.family)
+    pickled = pickle.dumps(metric.family)
     monkeypatch.delenv("WORD_VECTORS")
-    assert pickle.loads(sent).options["vectors"] == str(small)
+    assert pickle.loads(pickled).options["vectors"] == str(vectors_file)
 
 
 def test_missing_vectors_are_told_before_any_work(tmp_path: Path) -> None:
-    gone = tmp_path / "gone.txt"
-    assert "vectors:missing" in registry.signature(f"sms[vectors={gone}]")
+    missing_file = tmp_path / "gone.txt"
+    assert "vectors:missing" in registry.signature(f"sms[vectors={missing_file}]")
     with pytest.raises(NotReady, match=r"there is no file .*gone.txt; name a file of word vectors with vectors="):
-        registry.get(f"sms[vectors={gone}]").evaluate_example("a", "b")
+        registry.get(f"sms[vectors={missing_file}]").evaluate_example("a", "b")
     np.save(tmp_path / "alone.npy", np.eye(2))
     with pytest.raises(NotReady, match=r"alone.npy needs its words, one per line, in .*alone.txt"):
         registry.get(f"sms[vectors={tmp_path / 'alone.npy'}]").require_ready()
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "sentence"),
     [
         ("cat 1 2\ndog 1\n", "line 2: 1 numbers where line 1 has 2"),
         ("cat 1 x\n", "line 1: a word is followed by numbers only"),
         ("", "holds no word vectors"),
     ],
 )
-def test_a_bad_file_is_named_with_its_line(tmp_path: Path, content: str, said: str) -> None:
+def test_a_bad_file_is_named_with_its_line(tmp_path: Path, content: str, sentence: str) -> None:
     path = tmp_path / "bad.txt"
     path.write_text(content)
-    with pytest.raises(ScoringError, match=said):
+    with pytest.raises(ScoringError, match=sentence):
         word_vectors.load(str(path))
 
 
@@ -107,9 +107,9 @@ def test_a_table_that_does_not_fit_its_words(tmp_path: Path) -> None:
 def test_the_transport_by_hand() -> None:
     # 2 of 3 units lie in A, 1 in B; half is wanted in C, half in D. A → C costs 1, A → D 4, B → C 2, B → D 3.
     # Best: B (1/3) to D at 3, A 1/6 to D at 4, A 1/2 to C at 1: 1 + 2/3 + 1/2.
-    ours, theirs = np.array([2.0, 1.0]), np.array([1.0, 1.0])
+    supply, demand = np.array([2.0, 1.0]), np.array([1.0, 1.0])
     costs = np.array([[1.0, 4.0], [2.0, 3.0]])
-    assert earth_mover.distance(ours, theirs, costs) == pytest.approx(13 / 6)
-    assert earth_mover.plan(ours, theirs, costs) == pytest.approx(np.array([[1 / 2, 1 / 6], [0, 1 / 3]]))
+    assert earth_mover.distance(supply, demand, costs) == pytest.approx(13 / 6)
+    assert earth_mover.plan(supply, demand, costs) == pytest.approx(np.array([[1 / 2, 1 / 6], [0, 1 / 3]]))
     # One heap has one plan: 2/3 · 1 + 1/3 · 2.
-    assert earth_mover.distance(ours, np.array([5.0]), costs[:, :1]) == pytest.approx(4 / 3)
+    assert earth_mover.distance(supply, np.array([5.0]), costs[:, :1]) == pytest.approx(4 / 3)

@@ -16,7 +16,7 @@ from analysis.tables import TableError
 from scoring.errors import EmptyTextWarning, MissingInput, ScoringError, UndefinedWarning
 from scoring.metrics.rouge import Rouge
 from scoring.run.engines import Pool
-from scoring.run.plan import Part, Piece, make_plan
+from scoring.run.plan import MissingScores, Piece, make_plan
 from scoring.texts import Document
 
 METRICS = "rouge-2-f,rouge-1-r[stem],coverage,length,bleu,cider"
@@ -36,8 +36,8 @@ def test_scores_are_a_sorted_table_with_groups(summaries: pd.DataFrame, document
 
 def test_pairing_is_by_id(summaries: pd.DataFrame, documents: pd.DataFrame) -> None:
     expected = scoring.evaluate(summaries, documents, METRICS)
-    found = scoring.evaluate(summaries.iloc[::-1], documents.iloc[::-1], METRICS)
-    pd.testing.assert_frame_equal(found, expected)
+    scores = scoring.evaluate(summaries.iloc[::-1], documents.iloc[::-1], METRICS)
+    pd.testing.assert_frame_equal(scores, expected)
 
 
 def test_without_groups_there_is_no_group_column(summaries: pd.DataFrame, documents: pd.DataFrame) -> None:
@@ -47,8 +47,8 @@ def test_without_groups_there_is_no_group_column(summaries: pd.DataFrame, docume
 
 def test_jobs_do_not_change_a_bit(summaries: pd.DataFrame, documents: pd.DataFrame, tmp_path: Path) -> None:
     expected = scoring.evaluate(summaries, documents, METRICS)
-    found = scoring.evaluate(summaries, documents, METRICS, jobs=2, cache=tmp_path)
-    pd.testing.assert_frame_equal(found, expected, check_exact=True)
+    scores = scoring.evaluate(summaries, documents, METRICS, jobs=2, cache=tmp_path)
+    pd.testing.assert_frame_equal(scores, expected, check_exact=True)
 
 
 def test_a_cached_run_computes_nothing_again(
@@ -66,47 +66,47 @@ def test_a_cached_run_computes_nothing_again(
     first = scoring.evaluate(three, documents, "rouge-1-f,rouge-1-r", cache=tmp_path)
     assert sum(rows * columns for rows, columns in computed) == 6
     computed.clear()
-    again = scoring.evaluate(three, documents, "rouge-1-f,rouge-1-r", cache=tmp_path)
+    second = scoring.evaluate(three, documents, "rouge-1-f,rouge-1-r", cache=tmp_path)
     assert computed == []
-    pd.testing.assert_frame_equal(again, first, check_exact=True)
+    pd.testing.assert_frame_equal(second, first, check_exact=True)
     # One more summary and one more metric: 2 new cells for the new summary, 4 for the new metric.
-    more = scoring.evaluate(summaries, documents, "rouge-1-f,rouge-1-r,rouge-2-f", cache=tmp_path)
+    extended = scoring.evaluate(summaries, documents, "rouge-1-f,rouge-1-r,rouge-2-f", cache=tmp_path)
     assert sum(rows * columns for rows, columns in computed) == 6
-    pd.testing.assert_frame_equal(more, scoring.evaluate(summaries, documents, "rouge-1-f,rouge-1-r,rouge-2-f"))
+    pd.testing.assert_frame_equal(extended, scoring.evaluate(summaries, documents, "rouge-1-f,rouge-1-r,rouge-2-f"))
 
 
 def test_a_changed_reference_is_not_taken_from_the_cache(
     summaries: pd.DataFrame, documents: pd.DataFrame, tmp_path: Path
 ) -> None:
     scoring.evaluate(summaries, documents, "rouge-1-r", cache=tmp_path)
-    changed = documents.assign(references=[["Nothing shared"], ["Nothing shared"]])
-    found = scoring.evaluate(summaries, changed, "rouge-1-r", cache=tmp_path)
-    assert found["value"].tolist() == [0.0] * 4
+    changed_documents = documents.assign(references=[["Nothing shared"], ["Nothing shared"]])
+    scores = scoring.evaluate(summaries, changed_documents, "rouge-1-r", cache=tmp_path)
+    assert scores["value"].tolist() == [0.0] * 4
 
 
 def test_an_interrupted_run_goes_on(
     summaries: pd.DataFrame, documents: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("scoring.run.BATCH", 1)
-    seen: list[str] = []
+    scored_documents: list[str] = []
     real = Rouge.score
 
-    def stopping(self: Rouge, document: Document, *rest: object) -> list[list[float]]:
-        seen.append(document.doc_id)
-        if seen == ["1", "2"]:
+    def stopping(self: Rouge, document: Document, *arguments: object) -> list[list[float]]:
+        scored_documents.append(document.doc_id)
+        if scored_documents == ["1", "2"]:
             raise KeyboardInterrupt
-        return real(self, document, *rest)  # type: ignore[arg-type]
+        return real(self, document, *arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Rouge, "score", stopping)
     with pytest.raises(KeyboardInterrupt):
         scoring.evaluate(summaries, documents, "rouge-1-r", cache=tmp_path)
     scoring.evaluate(summaries, documents, "rouge-1-r", cache=tmp_path)
-    assert seen == ["1", "2", "2"]  # document 1 came from the cache
+    assert scored_documents == ["1", "2", "2"]  # document 1 came from the cache
 
 
 def test_progress_counts_summaries(summaries: pd.DataFrame, documents: pd.DataFrame) -> None:
     calls: list[tuple[int, int]] = []
-    scoring.evaluate(summaries, documents, "length", progress=lambda done, total: calls.append((done, total)))
+    scoring.evaluate(summaries, documents, "length", progress=lambda completed, total: calls.append((completed, total)))
     assert calls[-1] == (4, 4)
 
 
@@ -127,9 +127,9 @@ def test_system_level_scores_have_a_star(summaries: pd.DataFrame, documents: pd.
 
 def test_signatures_travel_with_the_scores(summaries: pd.DataFrame, documents: pd.DataFrame) -> None:
     scores = scoring.evaluate(summaries, documents, "rouge-1-r[stem],cider")
-    made = scores.attrs["signatures"]
-    assert list(made) == ["cider", "rouge-1-r[stem]"]
-    assert "corpus:2-" in made["cider"]  # CIDEr names the corpus that its document frequencies come from
+    signatures = scores.attrs["signatures"]
+    assert list(signatures) == ["cider", "rouge-1-r[stem]"]
+    assert "corpus:2-" in signatures["cider"]  # CIDEr names the corpus that its document frequencies come from
 
 
 def test_empty_texts_are_scored_and_told(documents: pd.DataFrame) -> None:
@@ -196,8 +196,8 @@ def test_an_undefined_score_is_never_silent(metric: str) -> None:
     )
     documents = pd.DataFrame({"doc_id": ["1"], "source": ["A black cat sat here."], "references": [["A black cat."]]})
     with pytest.warns(UndefinedWarning, match=f"{metric} is undefined for document 1, system short"):
-        found = scoring.evaluate(summaries, documents, metric)
-    assert found.set_index("system")["value"].isna().to_dict() == {"short": True, "long": False}
+        scores = scoring.evaluate(summaries, documents, metric)
+    assert scores.set_index("system")["value"].isna().to_dict() == {"short": True, "long": False}
 
 
 def _asleep(_batch: object) -> object:
@@ -207,9 +207,9 @@ def _asleep(_batch: object) -> object:
 
 def test_a_pool_that_is_left_early_does_not_wait_for_its_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoring.run.engines._compute_batch", _asleep)
-    done = Piece(Document("d", ("a",), None), ("a",), ())
+    finished_piece = Piece(Document("d", ("a",), None), ("a",), ())
     results = Pool(make_plan(scoring.registry.parse("length")), 2).run(
-        [[done], *[[replace(done, parts=(Part(0, ("length",), (0,)),))]] * 9]
+        [[finished_piece], *[[replace(finished_piece, missing=(MissingScores(0, ("length",), (0,)),))]] * 9]
     )
     assert next(iter(results)) == [[]]
     started = time.monotonic()

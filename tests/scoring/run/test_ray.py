@@ -32,37 +32,37 @@ START = 120
 WORDS = [f"word{number}" for number in range(60)]
 
 
-def nodes_in(diary: Path) -> set[str]:
-    return {line.split()[0] for line in diary.read_text().splitlines()}
+def nodes_in(log_file: Path) -> set[str]:
+    return {line.split()[0] for line in log_file.read_text().splitlines()}
 
 
-class Diary(Family):
+class NodeLog(Family):
     """Scores 1, takes a while, and writes down on which node each document was scored."""
 
     description = Description(
-        ("test-diary",), "a test", ("references",), "none", "none", (Option("file", "", "where"),)
+        ("test-node-log",), "a test", ("references",), "none", "none", (Option("file", "", "where"),)
     )
 
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         import ray
 
-        diary = Path(self.options["file"])
-        with diary.open("a") as file:
+        log_file = Path(self.options["file"])
+        with log_file.open("a") as file:
             file.write(f"{ray.get_runtime_context().get_node_id()} {document.doc_id}\n")
         # Nobody goes on before both nodes are at work: a busy machine may be slow to start the second one.
-        until = time.monotonic() + START
-        while len(nodes_in(diary)) < 2 and time.monotonic() < until:
+        deadline = time.monotonic() + START
+        while len(nodes_in(log_file)) < 2 and time.monotonic() < deadline:
             time.sleep(0.1)
         time.sleep(0.05)
         return [[1.0] * len(columns) for _ in summaries]
 
 
 @pytest.fixture
-def diary(tmp_path: Path) -> Iterator[Path]:
-    card = Diary.description
-    registry.metric(*card.names, title=card.title, citation="none", reference="none", options=card.options)(Diary)
-    yield tmp_path / "diary"
-    registry.forget("test-diary")
+def log_file(tmp_path: Path) -> Iterator[Path]:
+    info = NodeLog.description
+    registry.metric(*info.names, title=info.title, citation="none", reference="none", options=info.options)(NodeLog)
+    yield tmp_path / "node-log"
+    registry.forget("test-node-log")
 
 
 @pytest.fixture(scope="module")
@@ -93,19 +93,19 @@ def cluster() -> Iterator[Any]:
         patch.setenv("RAY_worker_niceness", "0")  # 15 by default: on a busy machine nothing would move
         from ray.cluster_utils import Cluster
 
-        made = Cluster(
+        cluster = Cluster(
             initialize_head=True,
             head_node_args={"num_cpus": 1, "node_ip_address": "127.0.0.1", "include_dashboard": False},
         )
-        made.second = made.add_node(wait=False, num_cpus=1, node_ip_address="127.0.0.1")
-        made.wait_for_nodes(timeout=START)
-        patch.setenv("RAY_ADDRESS", made.address)
+        cluster.second = cluster.add_node(wait=False, num_cpus=1, node_ip_address="127.0.0.1")
+        cluster.wait_for_nodes(timeout=START)
+        patch.setenv("RAY_ADDRESS", cluster.address)
         patch.setattr("scoring.run.BATCH", 25)  # 20 shards
         from scoring.run.ray_engine import connected
 
         with connected(1):  # once for all tests: each connection has workers of its own
-            yield made
-        made.shutdown()
+            yield cluster
+        cluster.shutdown()
 
 
 def test_two_nodes_give_the_bytes_of_the_local_engine(
@@ -113,9 +113,9 @@ def test_two_nodes_give_the_bytes_of_the_local_engine(
 ) -> None:
     for name, table in zip(("s.jsonl", "d.jsonl"), tables, strict=True):
         table.to_json(tmp_path / name, orient="records", lines=True)
-    given = ["--summaries", str(tmp_path / "s.jsonl"), "--documents", str(tmp_path / "d.jsonl"), "--metrics", METRICS]
+    inputs = ["--summaries", str(tmp_path / "s.jsonl"), "--documents", str(tmp_path / "d.jsonl"), "--metrics", METRICS]
     for engine in ("local", "ray"):
-        assert main(["run", *given, "--engine", engine, "--out", str(tmp_path / f"{engine}.csv")]) == 0
+        assert main(["run", *inputs, "--engine", engine, "--out", str(tmp_path / f"{engine}.csv")]) == 0
     assert (tmp_path / "ray.csv").read_bytes() == (tmp_path / "local.csv").read_bytes()
     assert len(local) == 4 * 500 + 5  # bleu has a row per system
 
@@ -128,25 +128,25 @@ def test_a_refusal_comes_back_as_one_sentence(cluster: Any, tables: tuple[pd.Dat
 
 
 def test_a_lost_node_changes_nothing(
-    cluster: Any, tables: tuple[pd.DataFrame, pd.DataFrame], local: pd.DataFrame, diary: Path
+    cluster: Any, tables: tuple[pd.DataFrame, pd.DataFrame], local: pd.DataFrame, log_file: Path
 ) -> None:
-    lost: list[int] = []
-    seen: list[int] = []
+    node_counts: list[int] = []
+    progress_counts: list[int] = []
 
-    def lose(done: int, total: int) -> None:
-        seen.append(done)
+    def lose(completed: int, total: int) -> None:
+        progress_counts.append(completed)
         assert total == 500
-        if done >= 150 and not lost:
-            lost.append(len(nodes_in(diary)))
+        if completed >= 150 and not node_counts:
+            node_counts.append(len(nodes_in(log_file)))
             cluster.remove_node(cluster.second, allow_graceful=False)
 
-    names = f"{LEXICAL},test-diary[file={diary}]"
+    names = f"{LEXICAL},test-node-log[file={log_file}]"
     scores = scoring.evaluate(*tables, names, engine="ray", progress=lose)
-    ours = scores[~scores["metric"].str.startswith("test-diary")].reset_index(drop=True)
-    theirs = local[~local["metric"].str.startswith("bertscore")].reset_index(drop=True)
-    pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
-    assert lost == [2]  # both nodes had worked until then
-    assert seen == sorted(seen)
-    assert seen[-1] == 500
-    documents = [line.split()[1] for line in diary.read_text().splitlines()]
+    ray_scores = scores[~scores["metric"].str.startswith("test-node-log")].reset_index(drop=True)
+    local_scores = local[~local["metric"].str.startswith("bertscore")].reset_index(drop=True)
+    pd.testing.assert_frame_equal(ray_scores, local_scores, check_exact=True)
+    assert node_counts == [2]  # both nodes had worked until then
+    assert progress_counts == sorted(progress_counts)
+    assert progress_counts[-1] == 500
+    documents = [line.split()[1] for line in log_file.read_text().splitlines()]
     assert len(set(documents)) == 100

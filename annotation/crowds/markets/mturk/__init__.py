@@ -90,7 +90,7 @@ class MTurk(MTurkPeople):
         if not hasattr(posting, "question"):
             self.prepare([posting])
         try:
-            made = self._call(
+            hit = self._call(
                 "create_hit_with_hit_type",
                 HITTypeId=self._hit_type(posting),
                 MaxAssignments=posting.places,
@@ -100,22 +100,22 @@ class MTurk(MTurkPeople):
                 UniqueRequestToken=posting.token,
             )["HIT"]
         except TurkRefused as refusal:
-            made = self._standing(refusal)
-        return posted_from(made)
+            hit = self._standing(refusal)
+        return posted_from(hit)
 
     def _standing(self, refusal: TurkRefused) -> dict[str, Any]:
         """The HIT that an earlier call with this token made."""
-        found = HIT_ID.search(str(refusal)) if refusal.code == "HitAlreadyExists" else None
-        if found is None:
+        hit_id = HIT_ID.search(str(refusal)) if refusal.code == "HitAlreadyExists" else None
+        if hit_id is None:
             raise refusal
-        return dict(self._call("get_hit", HITId=found[0])["HIT"])
+        return dict(self._call("get_hit", HITId=hit_id[0])["HIT"])
 
     def _hit_type(self, posting: Posting) -> str:
         """CreateHITType gives the same id for the same values, so asking again is harmless."""
-        known = (posting.batch_id, posting.reward_cents)
-        if known not in self._types:
+        batch_and_reward = (posting.batch_id, posting.reward_cents)
+        if batch_and_reward not in self._types:
             terms = posting.batch.terms
-            made = self._call(
+            hit_type = self._call(
                 "create_hit_type",
                 Title=terms["title"],
                 Description=terms["description"],
@@ -125,20 +125,20 @@ class MTurk(MTurkPeople):
                 AutoApprovalDelayInSeconds=terms["auto_approve_seconds"],
                 QualificationRequirements=self._requirements(posting.batch),
             )
-            self._types[known] = made["HITTypeId"]
-        return self._types[known]
+            self._types[batch_and_reward] = hit_type["HITTypeId"]
+        return self._types[batch_and_reward]
 
     def _requirements(self, batch: Batch) -> list[dict[str, Any]]:
-        own = []
+        exclusions = []
         if batch.terms.get("exclude_batches"):
-            own = [
+            exclusions = [
                 {
                     "QualificationTypeId": self.exclusion(batch),
                     "Comparator": "DoesNotExist",
                     "ActionsGuarded": "DiscoverPreviewAndAccept",
                 }
             ]
-        return [*batch.terms.get("requirements", []), *own]
+        return [*batch.terms.get("requirements", []), *exclusions]
 
     def find(self, batch: Batch) -> Iterator[tuple[str, Posted]]:
         start = annotation_of(batch)
@@ -166,8 +166,8 @@ class MTurk(MTurkPeople):
         self.expire(posting)
 
     def resume(self, posting: Posting) -> None:
-        until = clock.now() + timedelta(seconds=posting.batch.terms["lifetime_seconds"])
-        self._call("update_expiration_for_hit", HITId=posting.market_id, ExpireAt=until)
+        expires_at = clock.now() + timedelta(seconds=posting.batch.terms["lifetime_seconds"])
+        self._call("update_expiration_for_hit", HITId=posting.market_id, ExpireAt=expires_at)
 
     def close(self, posting: Posting) -> None:
         try:
@@ -180,8 +180,8 @@ class MTurk(MTurkPeople):
 
     def listed(self, posting: Posting) -> Iterator[Listed]:
         for page in self._pages("list_assignments_for_hit", HITId=posting.market_id):
-            for one in page["Assignments"]:
-                yield listed_from(one)
+            for assignment in page["Assignments"]:
+                yield listed_from(assignment)
 
     def approve(self, submission: Submission, *, undo_rejection: bool = False) -> None:
         try:
@@ -200,10 +200,10 @@ class MTurk(MTurkPeople):
     def _state_of(self, submission: Submission) -> str:
         """What the market has, when it refuses a verdict: maybe an earlier call has given it."""
         try:
-            found = self._call("get_assignment", AssignmentId=submission.market_id)
+            answer = self._call("get_assignment", AssignmentId=submission.market_id)
         except TurkRefused:
             return ""
-        return STATES.get(found["Assignment"]["AssignmentStatus"], "")
+        return STATES.get(answer["Assignment"]["AssignmentStatus"], "")
 
     def bonus(self, entry: Entry) -> str:
         assert entry.submission is not None
@@ -223,9 +223,9 @@ class MTurk(MTurkPeople):
 
     def bonuses(self, posting: Posting) -> Iterator[PaidBonus]:
         for page in self._pages("list_bonus_payments", HITId=posting.market_id):
-            for one in page["BonusPayments"]:
-                cents = to_cents(one["BonusAmount"])
-                yield PaidBonus(one["AssignmentId"], cents, one.get("Reason", ""), one.get("GrantTime"))
+            for payment in page["BonusPayments"]:
+                cents = to_cents(payment["BonusAmount"])
+                yield PaidBonus(payment["AssignmentId"], cents, payment.get("Reason", ""), payment.get("GrantTime"))
 
     # A worker's way in and out
 

@@ -78,16 +78,16 @@ def posted_from(hit: dict[str, Any]) -> Posted:
     )
 
 
-def listed_from(one: dict[str, Any]) -> Listed:
+def listed_from(assignment: dict[str, Any]) -> Listed:
     return Listed(
-        market_id=one["AssignmentId"],
-        worker_id=one["WorkerId"],
-        state=STATES[one["AssignmentStatus"]],
-        submitted_at=one.get("SubmitTime"),
-        auto_approve_at=one.get("AutoApprovalTime"),
-        decided_at=one.get("ApprovalTime") or one.get("RejectionTime"),
-        answer=read_answers(one.get("Answer") or ""),
-        reason=one.get("RequesterFeedback") or "",
+        market_id=assignment["AssignmentId"],
+        worker_id=assignment["WorkerId"],
+        state=STATES[assignment["AssignmentStatus"]],
+        submitted_at=assignment.get("SubmitTime"),
+        auto_approve_at=assignment.get("AutoApprovalTime"),
+        decided_at=assignment.get("ApprovalTime") or assignment.get("RejectionTime"),
+        answer=read_answers(assignment.get("Answer") or ""),
+        reason=assignment.get("RequesterFeedback") or "",
     )
 
 
@@ -97,10 +97,10 @@ def annotation_of(batch: Batch) -> str:
 
 def broke_off(error: Any) -> bool:
     """Whether only the beginning of a refusal arrived: botocore then takes it, as it is, for the message."""
-    came = error.response.get("Error", {}).get("Message", "")
+    message = error.response.get("Error", {}).get("Message", "")
     headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
     promised = str(headers.get("content-length", ""))
-    return came.startswith("{") and promised.isdigit() and len(came.encode()) < int(promised)
+    return message.startswith("{") and promised.isdigit() and len(message.encode()) < int(promised)
 
 
 def refusal_of(error: Any) -> MarketRefused | MarketUnreachable:

@@ -15,12 +15,12 @@ def allowed_endpoint() -> str:
         raise MarketRefused(
             _("MTURK_ENDPOINT_URL is not set, and Amazon's own market closed on 2026-09-30: name another one.")
         )
-    parts = urlsplit(endpoint)
-    plain = parts.scheme in ("http", "https") and not (parts.username or parts.password or parts.query)
-    if not plain or endpoint not in [one.rstrip("/") for one in settings.MTURK_ALLOWED_ENDPOINTS]:
+    url_parts = urlsplit(endpoint)
+    plain = url_parts.scheme in ("http", "https") and not (url_parts.username or url_parts.password or url_parts.query)
+    if not plain or endpoint not in [allowed_url.rstrip("/") for allowed_url in settings.MTURK_ALLOWED_ENDPOINTS]:
         raise MarketRefused(
             _("The endpoint %(endpoint)s is not in MTURK_ALLOWED_ENDPOINTS, so it is not called. Nothing was spent.")
-            % {"endpoint": f"{parts.scheme}://{parts.hostname}"}
+            % {"endpoint": f"{url_parts.scheme}://{url_parts.hostname}"}
         )
     return endpoint
 

@@ -16,7 +16,7 @@ NOTIFY_AT_ONCE = 100
 
 
 class MTurkPeople(Market):
-    """Half of the MTurk market; the calls themselves are made in mturk.py."""
+    """Half of the MTurk market; the calls themselves are made in `MTurk`."""
 
     def __init__(self) -> None:
         self._exclusions: dict[int, str] = {}
@@ -50,20 +50,22 @@ class MTurkPeople(Market):
         return self._exclusions[batch.pk]
 
     def _own_qualification(self, name: str) -> str:
-        about = "Given to people who have worked on the same texts before. It keeps answers independent of each other."
+        purpose = (
+            "Given to people who have worked on the same texts before. It keeps answers independent of each other."
+        )
         try:
-            made = self._call(
-                "create_qualification_type", Name=name, Description=about, QualificationTypeStatus="Active"
+            answer = self._call(
+                "create_qualification_type", Name=name, Description=purpose, QualificationTypeStatus="Active"
             )
-            return str(made["QualificationType"]["QualificationTypeId"])
+            return str(answer["QualificationType"]["QualificationTypeId"])
         except TurkRefused as refusal:
             if refusal.code != "QualificationTypeAlreadyExists":
                 raise
         query = {"Query": name, "MustBeRequestable": False, "MustBeOwnedByCaller": True}
         for page in self._pages("list_qualification_types", **query):
-            for one in page["QualificationTypes"]:
-                if one["Name"] == name:
-                    return str(one["QualificationTypeId"])
+            for qualification in page["QualificationTypes"]:
+                if qualification["Name"] == name:
+                    return str(qualification["QualificationTypeId"])
         raise MarketRefused(_("The market has a qualification named “%(name)s” and doesn't list it.") % {"name": name})
 
     def block(self, worker: Worker, reason: str) -> None:
@@ -76,7 +78,7 @@ class MTurkPeople(Market):
         ids = [worker.external_id for worker in workers]
         missed: list[str] = []
         for first in range(0, len(ids), NOTIFY_AT_ONCE):
-            some = ids[first : first + NOTIFY_AT_ONCE]
-            told = self._call("notify_workers", Subject=subject, MessageText=text, WorkerIds=some)
-            missed += [one["WorkerId"] for one in told.get("NotifyWorkersFailureStatuses", [])]
+            worker_ids = ids[first : first + NOTIFY_AT_ONCE]
+            answer = self._call("notify_workers", Subject=subject, MessageText=text, WorkerIds=worker_ids)
+            missed += [failure["WorkerId"] for failure in answer.get("NotifyWorkersFailureStatuses", [])]
         return missed

@@ -56,8 +56,8 @@ class Prolific(Market):
         """The workspace's balance, where PROLIFIC_WORKSPACE names one."""
         if not settings.PROLIFIC_WORKSPACE:
             return None
-        found = self.api.get(f"/workspaces/{settings.PROLIFIC_WORKSPACE}/balance/").get("available_balance")
-        return None if found is None else int(found)
+        cents = self.api.get(f"/workspaces/{settings.PROLIFIC_WORKSPACE}/balance/").get("available_balance")
+        return None if cents is None else int(cents)
 
     def fee_cents(self, reward_cents: int, places: int, terms: dict[str, Any]) -> int:
         return ceil(reward_cents * settings.PROLIFIC_FEE_PERCENT / 100)
@@ -66,12 +66,12 @@ class Prolific(Market):
         return ceil(cents * settings.PROLIFIC_FEE_PERCENT / 100)
 
     def problems(self, batch: Batch, terms: dict[str, Any]) -> list[str]:
-        found = []
+        problems = []
         if not terms.get("title") or not terms.get("description"):
-            found.append(_("Prolific shows participants a title and a description: write both."))
+            problems.append(_("Prolific shows participants a title and a description: write both."))
         if not terms.get("minutes"):
-            found.append(_("Prolific asks how long it takes: say how many minutes a task takes."))
-        return found
+            problems.append(_("Prolific asks how long it takes: say how many minutes a task takes."))
+        return problems
 
     # Postings
 
@@ -86,12 +86,12 @@ class Prolific(Market):
         body = study_body(posting, self.address(posting), blocked)
         if settings.PROLIFIC_PROJECT:
             body["project"] = settings.PROLIFIC_PROJECT
-        made: dict[str, Any] = self.api.post("/studies/", body)
-        return made
+        study: dict[str, Any] = self.api.post("/studies/", body)
+        return study
 
     def _study(self, token: str) -> dict[str, Any] | None:
         """The study with this token in its internal name, draft or not."""
-        return next((one for one in self._studies() if one.get("internal_name") == token), None)
+        return next((study for study in self._studies() if study.get("internal_name") == token), None)
 
     def _studies(self) -> Iterator[dict[str, Any]]:
         project = settings.PROLIFIC_PROJECT
@@ -172,9 +172,9 @@ class Prolific(Market):
             self.api.post(f"/submissions/{submission.market_id}/transition/", body)
         except MarketUnreachable:
             # Documented as idempotent: what we asked for may stand already.
-            wanted = {"APPROVE": "approved", "REJECT": "rejected"}[body["action"]]
-            found = self.api.get(f"/submissions/{submission.market_id}/")
-            if submission_state(found["status"]) != wanted:
+            verdict = {"APPROVE": "approved", "REJECT": "rejected"}[body["action"]]
+            answer = self.api.get(f"/submissions/{submission.market_id}/")
+            if submission_state(answer["status"]) != verdict:
                 raise
 
     def bonus(self, entry: Entry) -> str:
@@ -183,19 +183,19 @@ class Prolific(Market):
         study = entry.submission.posting.market_id
         line = f"{entry.submission.market_id},{money(entry.reward_cents)}"
         try:
-            made = self.api.post("/submissions/bonus-payments/", {"study_id": study, "csv_bonuses": line})
+            payment = self.api.post("/submissions/bonus-payments/", {"study_id": study, "csv_bonuses": line})
         except MarketUnreachable:
             raise MarketRefused(_("Prolific did not take the bonus: nothing was paid. Try again later.")) from None
         try:
-            self.api.post(f"/bulk-bonus-payments/{made['id']}/pay/")
+            self.api.post(f"/bulk-bonus-payments/{payment['id']}/pay/")
         except MarketUnreachableUnsent:
             raise MarketRefused(_("Prolific could not be reached to pay: nothing was paid. Try again later.")) from None
-        return str(made["id"])
+        return str(payment["id"])
 
     def bonuses(self, posting: Posting) -> Iterator[PaidBonus]:
         """By submission, without reasons: Prolific keeps none. So a doubtful bonus is for a person to tell."""
-        paid = posting.submissions.filter(entries__kind=Entry.Kind.BONUS).distinct()
-        for market_id in paid.values_list("market_id", flat=True):
+        submissions = posting.submissions.filter(entries__kind=Entry.Kind.BONUS).distinct()
+        for market_id in submissions.values_list("market_id", flat=True):
             for cents in self.api.get(f"/submissions/{market_id}/").get("bonus_payments") or []:
                 yield PaidBonus(submission_id=market_id, cents=int(cents), reason="")
 
@@ -244,7 +244,7 @@ class Prolific(Market):
         if not settings.PROLIFIC_WORKSPACE:
             return None
         groups = self.api.pages("/participant-groups/", workspace_id=settings.PROLIFIC_WORKSPACE)
-        return next((one["id"] for one in groups if one["name"] == name), None)
+        return next((group["id"] for group in groups if group["name"] == name), None)
 
     def message(self, workers: Sequence[Worker], subject: str, text: str) -> Iterable[str]:
         """One message to all, about the study that each took part in last; who took part in none is not reached."""

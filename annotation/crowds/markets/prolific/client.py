@@ -44,9 +44,9 @@ class Api:
     def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
         """Every result of a list, page by page."""
         for page in range(1, MOST_PAGES + 1):
-            found = self.get(path, **query, page=page, page_size=PAGE_SIZE)
-            yield from found.get("results") or []
-            if not ((found.get("_links") or {}).get("next") or {}).get("href"):
+            answer = self.get(path, **query, page=page, page_size=PAGE_SIZE)
+            yield from answer.get("results") or []
+            if not ((answer.get("_links") or {}).get("next") or {}).get("href"):
                 return
 
     def post(self, path: str, body: dict[str, Any] | None = None) -> Any:
@@ -59,9 +59,9 @@ class Api:
     def delete(self, path: str, body: dict[str, Any]) -> Any:
         return self._ask("DELETE", path, json=body)
 
-    def _ask(self, method: str, path: str, **what: Any) -> Any:
+    def _ask(self, method: str, path: str, **arguments: Any) -> Any:
         for attempt in range(1, ATTEMPTS + 1):
-            answer = self._send(method, path, **what)
+            answer = self._send(method, path, **arguments)
             if answer is not None and answer.status_code < 400:
                 return _json(answer)
             if answer is not None and not _may_repeat(method, answer):
@@ -74,11 +74,11 @@ class Api:
             raise MarketUnreachable(_("Prolific does not answer. Nothing here was changed; try again later."))
         raise _problem(answer)
 
-    def _send(self, method: str, path: str, **what: Any) -> requests.Response | None:
+    def _send(self, method: str, path: str, **arguments: Any) -> requests.Response | None:
         """The answer; None when there was none, though the call may have arrived. MarketRefused when it can't have."""
         timeout = (settings.PROLIFIC_TIMEOUT_SECONDS, settings.PROLIFIC_TIMEOUT_SECONDS)
         try:
-            answer = self.session.request(method, self.root + path, timeout=timeout, allow_redirects=False, **what)
+            answer = self.session.request(method, self.root + path, timeout=timeout, allow_redirects=False, **arguments)
         except requests.ConnectionError as error:
             log.warning("Prolific %s %s: %s", method, path, type(error).__name__)
             if _never_arrived(error):
@@ -101,12 +101,12 @@ class MarketUnreachableUnsent(MarketUnreachable):
 
 def allowed_url() -> str:
     """The API's address, if it is on the allow-list. MarketRefused otherwise: the token goes nowhere else."""
-    url, parts = settings.PROLIFIC_URL, urlsplit(settings.PROLIFIC_URL)
-    plain = parts.scheme in ("http", "https") and not (parts.username or parts.password or parts.query)
-    if not plain or url not in [one.rstrip("/") for one in settings.PROLIFIC_ALLOWED_URLS]:
+    url, url_parts = settings.PROLIFIC_URL, urlsplit(settings.PROLIFIC_URL)
+    plain = url_parts.scheme in ("http", "https") and not (url_parts.username or url_parts.password or url_parts.query)
+    if not plain or url not in [allowed.rstrip("/") for allowed in settings.PROLIFIC_ALLOWED_URLS]:
         raise MarketRefused(
             _("The address %(url)s is not in PROLIFIC_ALLOWED_URLS, so it is not called. Nothing was spent.")
-            % {"url": f"{parts.scheme}://{parts.hostname}"}
+            % {"url": f"{url_parts.scheme}://{url_parts.hostname}"}
         )
     return url
 
@@ -126,8 +126,8 @@ def _may_repeat(method: str, answer: requests.Response) -> bool:
 
 
 def _pause(answer: requests.Response | None, attempt: int) -> float:
-    given = answer.headers.get("Retry-After", "") if answer is not None else ""
-    return min(LONGEST_WAIT, float(given) if given.isdigit() else 0.5 * 2**attempt)
+    retry_after = answer.headers.get("Retry-After", "") if answer is not None else ""
+    return min(LONGEST_WAIT, float(retry_after) if retry_after.isdigit() else 0.5 * 2**attempt)
 
 
 def _json(answer: requests.Response) -> Any:
@@ -164,17 +164,17 @@ def _detail(answer: requests.Response) -> str:
         error = answer.json().get("error", {})
     except (ValueError, AttributeError):
         error = {}
-    said = error.get("detail") or error.get("title") or "" if isinstance(error, dict) else error
-    words = " ".join(_texts(said)).strip() or f"status {answer.status_code}"
-    return words[:300] + ("" if words.endswith(".") else ".")
+    detail = error.get("detail") or error.get("title") or "" if isinstance(error, dict) else error
+    sentence = " ".join(_texts(detail)).strip() or f"status {answer.status_code}"
+    return sentence[:300] + ("" if sentence.endswith(".") else ".")
 
 
-def _texts(said: Any) -> Iterator[str]:
-    if isinstance(said, dict):
-        for name, inner in said.items():
+def _texts(detail: Any) -> Iterator[str]:
+    if isinstance(detail, dict):
+        for name, inner in detail.items():
             yield f"{name}: {' '.join(_texts(inner))}"
-    elif isinstance(said, list):
-        for inner in said:
+    elif isinstance(detail, list):
+        for inner in detail:
             yield from _texts(inner)
     else:
-        yield str(said)
+        yield str(detail)

@@ -63,8 +63,8 @@ def submission_state(status: str) -> str:
 
 def codes_of(posting: Posting) -> dict[str, str]:
     """The completion codes of a posting by outcome: those of its terms, otherwise drawn from its token."""
-    own = posting.batch.terms.get("codes") or {}
-    return {outcome: own.get(outcome) or _code(posting, outcome) for outcome in OUTCOMES}
+    codes = posting.batch.terms.get("codes") or {}
+    return {outcome: codes.get(outcome) or _code(posting, outcome) for outcome in OUTCOMES}
 
 
 def _code(posting: Posting, outcome: str) -> str:
@@ -74,9 +74,9 @@ def _code(posting: Posting, outcome: str) -> str:
 
 def read_reason(reason: str) -> tuple[str, str]:
     """ "LOW_EFFORT: what was wrong" in category and message; OTHER without one."""
-    head, colon, rest = reason.partition(":")
-    if colon and head.strip().upper() in CATEGORIES:
-        return head.strip().upper(), rest.strip()
+    category, colon, message = reason.partition(":")
+    if colon and category.strip().upper() in CATEGORIES:
+        return category.strip().upper(), message.strip()
     return "OTHER", reason.strip()
 
 

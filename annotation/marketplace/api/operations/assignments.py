@@ -27,10 +27,12 @@ def reject_assignment(requester: Requester, params: Document) -> None:
 
 @operation("GetAssignment")
 def get_assignment(requester: Requester, params: Document) -> Document:
-    found = assignments.own_assignment(requester, params["AssignmentId"])
-    if found.state not in Assignment.DELIVERED:
-        raise InvalidAssignmentState(f"Assignment {found.assignment_id} is not submitted (it is {found.state}).")
-    return {"Assignment": assignment_document(found), "HIT": hit_document(found.hit)}
+    assignment = assignments.own_assignment(requester, params["AssignmentId"])
+    if assignment.state not in Assignment.DELIVERED:
+        raise InvalidAssignmentState(
+            f"Assignment {assignment.assignment_id} is not submitted (it is {assignment.state})."
+        )
+    return {"Assignment": assignment_document(assignment), "HIT": hit_document(assignment.hit)}
 
 
 @operation("ListAssignmentsForHIT")
@@ -39,8 +41,8 @@ def list_assignments(requester: Requester, params: Document) -> Document:
     hit = own_hit(requester, params["HITId"])
     states = params.get("AssignmentStatuses") or Assignment.DELIVERED
     rows = Assignment.objects.select_related("hit", "worker").filter(hit=hit, state__in=states)
-    found = page(requester, "ListAssignmentsForHIT", params, rows, by=("submitted_at", "pk"))
-    return found.document("Assignments", [assignment_document(one) for one in found.rows])
+    listing = page(requester, "ListAssignmentsForHIT", params, rows, order_by=("submitted_at", "pk"))
+    return listing.document("Assignments", [assignment_document(assignment) for assignment in listing.rows])
 
 
 @operation("GetFileUploadURL")

@@ -11,6 +11,7 @@ from annotation.marketplace.api.paging import page
 from annotation.marketplace.api.registry import operation
 from annotation.marketplace.api.render import Document, hit_document
 from annotation.marketplace.books import money
+from annotation.marketplace.checks import DAY
 from annotation.marketplace.errors import BadParameter, HITDoesNotExist, NotSupported, QualificationTypeDoesNotExist
 from annotation.marketplace.hits import hits, lifecycle
 from annotation.marketplace.models import HIT, HITType, QualificationType, Requester
@@ -24,13 +25,13 @@ def _type_values(params: Document) -> hits.TypeValues:
         keywords=params.get("Keywords", ""),
         reward_cents=money.cents(params["Reward"]),
         assignment_seconds=params["AssignmentDurationInSeconds"],
-        auto_approve_seconds=params.get("AutoApprovalDelayInSeconds", 30 * hits.DAY),
+        auto_approve_seconds=params.get("AutoApprovalDelayInSeconds", 30 * DAY),
         requirements=params.get("QualificationRequirements", []),
     )
 
 
 def _create(requester: Requester, hit_type: HITType, params: Document) -> Document:
-    made = hits.create_hit(
+    hit = hits.create_hit(
         requester,
         hit_type,
         params["Question"],
@@ -39,7 +40,7 @@ def _create(requester: Requester, hit_type: HITType, params: Document) -> Docume
         annotation=params.get("RequesterAnnotation", ""),
         token=params.get("UniqueRequestToken"),
     )
-    return {"HIT": hit_document(made)}
+    return {"HIT": hit_document(hit)}
 
 
 def _refuse_what_is_not_here(params: Document) -> None:
@@ -79,13 +80,13 @@ def create_additional_assignments(requester: Requester, params: Document) -> Non
 
 def own_hit(requester: Requester, hit_id: str) -> HIT:
     """To look at, deleted or not. Raises HITDoesNotExist."""
-    found = HIT.objects.select_related("hit_type").filter(requester=requester, hit_id=hit_id).first()
-    if found is None:
+    hit = HIT.objects.select_related("hit_type").filter(requester=requester, hit_id=hit_id).first()
+    if hit is None:
         raise HITDoesNotExist(f"HIT {hit_id} does not exist, or is not yours.")
-    if found.due_at is not None and found.due_at <= clock.now():
+    if hit.due_at is not None and hit.due_at <= clock.now():
         with transaction.atomic():  # more was due than one call does for all; this HIT is looked at, so it is next
             return lifecycle.locked_hit(hit_id, requester)
-    return found
+    return hit
 
 
 @operation("GetHIT")
@@ -93,17 +94,17 @@ def get_hit(requester: Requester, params: Document) -> Document:
     return {"HIT": hit_document(own_hit(requester, params["HITId"]))}
 
 
-def _listed(requester: Requester, name: str, params: Document, **filters: Any) -> Document:
+def _list_hits(requester: Requester, name: str, params: Document, **filters: Any) -> Document:
     rows = HIT.objects.select_related("hit_type").filter(requester=requester, **filters)
     if "status" not in filters:
         rows = rows.exclude(status=HIT.Status.DISPOSED)
-    found = page(requester, name, params, rows, newest_first=True)
-    return found.document("HITs", [hit_document(hit) for hit in found.rows])
+    listing = page(requester, name, params, rows, newest_first=True)
+    return listing.document("HITs", [hit_document(hit) for hit in listing.rows])
 
 
 @operation("ListHITs")
 def list_hits(requester: Requester, params: Document) -> Document:
-    return _listed(requester, "ListHITs", params)
+    return _list_hits(requester, "ListHITs", params)
 
 
 @operation("ListReviewableHITs")
@@ -111,19 +112,19 @@ def list_reviewable_hits(requester: Requester, params: Document) -> Document:
     filters: dict[str, Any] = {"status": params.get("Status", HIT.Status.REVIEWABLE)}
     if "HITTypeId" in params:
         filters["hit_type"] = hits.own_hit_type(requester, params["HITTypeId"])
-    return _listed(requester, "ListReviewableHITs", params, **filters)
+    return _list_hits(requester, "ListReviewableHITs", params, **filters)
 
 
 @operation("ListHITsForQualificationType")
 def list_hits_for_qualification_type(requester: Requester, params: Document) -> Document:
     type_id = params["QualificationTypeId"]
-    known = type_id in eligibility.SYSTEM_NAMES
-    if not known and not QualificationType.objects.filter(qualification_type_id=type_id).exists():
+    is_system_type = type_id in eligibility.SYSTEM_NAMES
+    if not is_system_type and not QualificationType.objects.filter(qualification_type_id=type_id).exists():
         raise QualificationTypeDoesNotExist(f"Qualification type {type_id} does not exist.")
     # Ids are capitals and digits, so looking for one in the JSON text finds it and nothing else, on both databases.
-    kinds = HITType.objects.filter(requester=requester).annotate(asked=Cast("requirements", TextField()))
-    kinds = kinds.filter(asked__contains=f'"{type_id}"')
-    return _listed(requester, "ListHITsForQualificationType", params, hit_type__in=kinds.values("pk"))
+    hit_types = HITType.objects.filter(requester=requester).annotate(asked=Cast("requirements", TextField()))
+    hit_types = hit_types.filter(asked__contains=f'"{type_id}"')
+    return _list_hits(requester, "ListHITsForQualificationType", params, hit_type__in=hit_types.values("pk"))
 
 
 @operation("UpdateExpirationForHIT")

@@ -42,8 +42,8 @@ def list_bonus_payments(requester: Requester, params: Document) -> Document:
         rows = rows.filter(assignment__hit=own_hit(requester, params["HITId"]))
     if "AssignmentId" in params:
         rows = rows.filter(assignment=assignments.own_assignment(requester, params["AssignmentId"]))
-    found = page(requester, "ListBonusPayments", params, rows)
-    return found.document("BonusPayments", [bonus_document(one) for one in found.rows])
+    listing = page(requester, "ListBonusPayments", params, rows)
+    return listing.document("BonusPayments", [bonus_document(payment) for payment in listing.rows])
 
 
 @operation("UpdateNotificationSettings")

@@ -31,14 +31,14 @@ def _values(params: Document) -> dict[str, Any]:
 
 @operation("CreateQualificationType")
 def create_qualification_type(requester: Requester, params: Document) -> Document:
-    made = qualifications.create_type(requester, **_values(params))
-    return {"QualificationType": type_document(made, requester)}
+    qualification_type = qualifications.create_type(requester, **_values(params))
+    return {"QualificationType": type_document(qualification_type, requester)}
 
 
 @operation("UpdateQualificationType")
 def update_qualification_type(requester: Requester, params: Document) -> Document:
-    changed = qualifications.update_type(requester, params["QualificationTypeId"], **_values(params))
-    return {"QualificationType": type_document(changed, requester)}
+    qualification_type = qualifications.update_type(requester, params["QualificationTypeId"], **_values(params))
+    return {"QualificationType": type_document(qualification_type, requester)}
 
 
 @operation("GetQualificationType")
@@ -46,10 +46,10 @@ def get_qualification_type(requester: Requester, params: Document) -> Document:
     type_id = params["QualificationTypeId"]
     if type_id in eligibility.SYSTEM_NAMES:
         return {"QualificationType": _system_type(type_id)}
-    found = QualificationType.objects.existing().filter(qualification_type_id=type_id).first()
-    if found is None:
+    qualification_type = QualificationType.objects.existing().filter(qualification_type_id=type_id).first()
+    if qualification_type is None:
         raise QualificationTypeDoesNotExist(f"Qualification type {type_id} does not exist.")
-    return {"QualificationType": type_document(found, requester)}
+    return {"QualificationType": type_document(qualification_type, requester)}
 
 
 def _system_type(type_id: str) -> Document:
@@ -83,8 +83,8 @@ def list_qualification_types(requester: Requester, params: Document) -> Document
             | Q(keywords__icontains=word)
             | Q(qualification_type_id=word)
         )
-    found = page(requester, "ListQualificationTypes", params, rows)
-    return found.document("QualificationTypes", [type_document(one, requester) for one in found.rows])
+    listing = page(requester, "ListQualificationTypes", params, rows)
+    return listing.document("QualificationTypes", [type_document(row, requester) for row in listing.rows])
 
 
 @operation("AssociateQualificationWithWorker")
@@ -105,18 +105,18 @@ def disassociate(requester: Requester, params: Document) -> None:
 
 @operation("GetQualificationScore")
 def get_qualification_score(requester: Requester, params: Document) -> Document:
-    held = qualifications.score_of(requester, params["QualificationTypeId"], params["WorkerId"])
-    return {"Qualification": qualification_document(held)}
+    qualification = qualifications.score_of(requester, params["QualificationTypeId"], params["WorkerId"])
+    return {"Qualification": qualification_document(qualification)}
 
 
 @operation("ListWorkersWithQualificationType")
 def list_workers(requester: Requester, params: Document) -> Document:
-    own = qualifications.own_type(requester, params["QualificationTypeId"])
+    qualification_type = qualifications.own_type(requester, params["QualificationTypeId"])
     rows = Qualification.objects.select_related("worker", "qualification_type").filter(
-        qualification_type=own, status=params.get("Status", Qualification.Status.GRANTED)
+        qualification_type=qualification_type, status=params.get("Status", Qualification.Status.GRANTED)
     )
-    found = page(requester, "ListWorkersWithQualificationType", params, rows)
-    return found.document("Qualifications", [qualification_document(one) for one in found.rows])
+    listing = page(requester, "ListWorkersWithQualificationType", params, rows)
+    return listing.document("Qualifications", [qualification_document(qualification) for qualification in listing.rows])
 
 
 @operation("ListQualificationRequests")
@@ -126,15 +126,15 @@ def list_qualification_requests(requester: Requester, params: Document) -> Docum
     )
     if "QualificationTypeId" in params:
         rows = rows.filter(qualification_type=qualifications.own_type(requester, params["QualificationTypeId"]))
-    found = page(requester, "ListQualificationRequests", params, rows)
-    return found.document("QualificationRequests", [request_document(one) for one in found.rows])
+    listing = page(requester, "ListQualificationRequests", params, rows)
+    return listing.document("QualificationRequests", [request_document(row) for row in listing.rows])
 
 
 def _request_id(params: Document) -> str:
-    wanted: str = params["QualificationRequestId"]
-    if not wanted.strip():
+    request_id: str = params["QualificationRequestId"]
+    if not request_id.strip():
         raise BadParameter("QualificationRequestId is empty.")
-    return wanted
+    return request_id
 
 
 @operation("AcceptQualificationRequest")

@@ -20,21 +20,21 @@ def delete_worker_block(requester: Requester, params: Document) -> None:
 @operation("ListWorkerBlocks")
 def list_worker_blocks(requester: Requester, params: Document) -> Document:
     rows = WorkerBlock.objects.select_related("worker").filter(requester=requester)
-    found = page(requester, "ListWorkerBlocks", params, rows)
-    blocks = [{"WorkerId": one.worker.worker_id, "Reason": one.reason} for one in found.rows]
-    return found.document("WorkerBlocks", blocks)
+    listing = page(requester, "ListWorkerBlocks", params, rows)
+    blocks = [{"WorkerId": block.worker.worker_id, "Reason": block.reason} for block in listing.rows]
+    return listing.document("WorkerBlocks", blocks)
 
 
 @operation("NotifyWorkers")
 def notify_workers(requester: Requester, params: Document) -> Document:
-    failed = workers.notify_workers(requester, params["WorkerIds"], params["Subject"], params["MessageText"])
+    unreached = workers.notify_workers(requester, params["WorkerIds"], params["Subject"], params["MessageText"])
     return {
         "NotifyWorkersFailureStatuses": [
             {
                 "NotifyWorkersFailureCode": "HardFailure",
-                "NotifyWorkersFailureMessage": one.reason,
-                "WorkerId": one.worker_id,
+                "NotifyWorkersFailureMessage": worker.reason,
+                "WorkerId": worker.worker_id,
             }
-            for one in failed
+            for worker in unreached
         ]
     }

@@ -22,8 +22,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             with transaction.atomic():
-                found = Requester.objects.filter(name=options["name"]).first()
-                requester = found or people.make_requester(options["name"])
+                existing = Requester.objects.filter(name=options["name"]).first()
+                requester = existing or people.make_requester(options["name"])
                 if options["top_up"]:
                     books.top_up(requester, money.cents(options["top_up"]), "from the command line")
                 key = access_keys.issue_key(requester, "from the command line")

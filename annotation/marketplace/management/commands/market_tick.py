@@ -11,5 +11,7 @@ class Command(BaseCommand):
     help = "Abandon, auto-approve, expire, dispose and notify what is due. The web processes do it by themselves, too."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        done = tick()
-        self.stdout.write(f"{done.hits} HITs, {done.lapsed} tests that ran out, {done.delivered} notices delivered.")
+        ticked = tick()
+        self.stdout.write(
+            f"{ticked.hits} HITs, {ticked.lapsed} tests that ran out, {ticked.delivered} notices delivered."
+        )

@@ -17,7 +17,7 @@ ACTIONS = {
 
 
 class Command(BaseCommand):
-    help = "The marketplace: " + "; ".join(f"{name}: {what}" for name, what in ACTIONS.items())
+    help = "The marketplace: " + "; ".join(f"{name}: {description}" for name, description in ACTIONS.items())
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", nargs="?", choices=ACTIONS, default="serve", metavar="ACTION")

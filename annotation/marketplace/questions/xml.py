@@ -2,18 +2,18 @@
 
 from lxml import etree
 
-from .errors import BadXML
+from annotation.marketplace.errors import BadXML
 
 MOST_BYTES = 65_535
 
 
-def parse_xml(text: str, what: str, most_bytes: int = MOST_BYTES) -> etree._Element:
-    """The root element. Raises BadXML with a sentence that names `what`."""
+def parse_xml(text: str, label: str, most_bytes: int = MOST_BYTES) -> etree._Element:
+    """The root element. Raises BadXML with a sentence that begins with `label`."""
     data = text.encode()
     if len(data) > most_bytes:
-        raise BadXML(f"{what} has {len(data):,} bytes; at most {most_bytes:,} are allowed.")
+        raise BadXML(f"{label} has {len(data):,} bytes; at most {most_bytes:,} are allowed.")
     if not text.strip():
-        raise BadXML(f"{what} is empty.")
+        raise BadXML(f"{label} is empty.")
     # The text is decoded already, whatever encoding its declaration names.
     parser = etree.XMLParser(
         encoding="utf-8",
@@ -27,10 +27,10 @@ def parse_xml(text: str, what: str, most_bytes: int = MOST_BYTES) -> etree._Elem
     try:
         root = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        raise BadXML(f"{what} is not well-formed XML: {error}.") from None
+        raise BadXML(f"{label} is not well-formed XML: {error}.") from None
     # A DOCTYPE is refused even if it declares nothing: no question needs one.
     if root.getroottree().docinfo.doctype or root.getroottree().docinfo.internalDTD is not None:
-        raise BadXML(f"{what} has a DOCTYPE; document types and entities are not allowed.")
+        raise BadXML(f"{label} has a DOCTYPE; document types and entities are not allowed.")
     return root
 
 
@@ -47,31 +47,31 @@ def schema_of(element: etree._Element) -> str:
     return namespace.rpartition("/")[2].removesuffix(".xsd")
 
 
-def expect_root(root: etree._Element, name: str, what: str) -> None:
+def expect_root(root: etree._Element, name: str, label: str) -> None:
     if local(root) != name or schema_of(root) != name:
-        raise BadXML(f'{what} must be <{name} xmlns="…/{name}.xsd">, but is <{local(root)}> in another namespace.')
+        raise BadXML(f'{label} must be <{name} xmlns="…/{name}.xsd">, but is <{local(root)}> in another namespace.')
 
 
 def child(element: etree._Element, name: str) -> etree._Element | None:
-    return next((one for one in element if local(one) == name), None)
+    return next((inner for inner in element if local(inner) == name), None)
 
 
 def children(element: etree._Element, name: str) -> list[etree._Element]:
-    return [one for one in element if local(one) == name]
+    return [inner for inner in element if local(inner) == name]
 
 
-def needed(element: etree._Element, name: str, what: str) -> etree._Element:
-    found = child(element, name)
-    if found is None:
-        raise BadXML(f"{what}: <{local(element)}> needs a <{name}>.")
-    return found
+def required_child(element: etree._Element, name: str, label: str) -> etree._Element:
+    inner = child(element, name)
+    if inner is None:
+        raise BadXML(f"{label}: <{local(element)}> needs a <{name}>.")
+    return inner
 
 
 def text_of(element: etree._Element | None) -> str:
     return (element.text or "").strip() if element is not None else ""
 
 
-def integer_of(element: etree._Element | None, what: str, default: int | None = None) -> int:
+def integer_of(element: etree._Element | None, label: str, default: int | None = None) -> int:
     words = text_of(element)
     if not words and default is not None:
         return default
@@ -79,4 +79,4 @@ def integer_of(element: etree._Element | None, what: str, default: int | None = 
         return int(words)
     except ValueError:
         name = local(element) if element is not None else "a number"
-        raise BadXML(f"{what}: <{name}> is {words!r}, but must be a whole number.") from None
+        raise BadXML(f"{label}: <{name}> is {words!r}, but must be a whole number.") from None

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 from lxml import etree
 
 from annotation.marketplace.errors import BadXML, NotSupported
-from annotation.marketplace.xml import child, children, expect_root, integer_of, local, needed, parse_xml, text_of
+
+from .xml import child, children, expect_root, integer_of, local, parse_xml, required_child, text_of
 
 KINDS = ("ExternalQuestion", "HTMLQuestion", "QuestionForm")
 
@@ -74,7 +75,7 @@ class Choice:
     """radiobutton, checkbox, list, dropdown, combobox or multichooser."""
     min_count: int = 1
     max_count: int = 1
-    other: bool = False
+    has_other: bool = False
     """A free answer is allowed as well (OtherSelection)."""
 
 
@@ -91,11 +92,11 @@ class FormQuestion:
 class QuestionForm:
     """Overviews and questions in their order."""
 
-    parts: tuple[tuple[Content, ...] | FormQuestion, ...]
+    elements: tuple[tuple[Content, ...] | FormQuestion, ...]
 
     @property
     def questions(self) -> list[FormQuestion]:
-        return [part for part in self.parts if isinstance(part, FormQuestion)]
+        return [element for element in self.elements if isinstance(element, FormQuestion)]
 
 
 Question = ExternalQuestion | HTMLQuestion | QuestionForm
@@ -112,12 +113,12 @@ def parse_question(xml: str) -> Question:
     expect_root(root, kind, "The question")
     if kind == "QuestionForm":
         return _form(root, "The question")
-    height = integer_of(needed(root, "FrameHeight", "The question"), "The question")
+    height = integer_of(required_child(root, "FrameHeight", "The question"), "The question")
     if height < 0:
         raise BadXML("The question: <FrameHeight> is negative.")
     if kind == "ExternalQuestion":
-        return ExternalQuestion(_address(text_of(needed(root, "ExternalURL", "The question"))), height)
-    html = needed(root, "HTMLContent", "The question").text or ""
+        return ExternalQuestion(_address(text_of(required_child(root, "ExternalURL", "The question"))), height)
+    html = required_child(root, "HTMLContent", "The question").text or ""
     if not html.strip():
         raise BadXML("The question: <HTMLContent> is empty; put the page into <![CDATA[…]]>.")
     return HTMLQuestion(html, height)
@@ -132,52 +133,52 @@ def parse_test(xml: str) -> QuestionForm:
 
 def _address(url: str) -> str:
     try:
-        parts = urlsplit(url)
-        good = parts.scheme in {"http", "https"} and bool(parts.hostname)
+        address = urlsplit(url)
+        is_web_address = address.scheme in {"http", "https"} and bool(address.hostname)
     except ValueError:
-        good = False
-    if not good:
+        is_web_address = False
+    if not is_web_address:
         raise BadXML(f"The question: <ExternalURL> is {url!r}, but must be an http or https address.")
     return url
 
 
-def _form(root: etree._Element, what: str) -> QuestionForm:
-    parts: list[tuple[Content, ...] | FormQuestion] = []
-    seen: set[str] = set()
+def _form(root: etree._Element, label: str) -> QuestionForm:
+    elements: list[tuple[Content, ...] | FormQuestion] = []
+    identifiers: set[str] = set()
     for element in root:
         if local(element) == "Overview":
-            parts.append(_contents(element, what))
+            elements.append(_contents(element, label))
         elif local(element) == "Question":
-            question = _question(element, what)
-            if question.identifier in seen:
-                raise BadXML(f"{what}: the QuestionIdentifier {question.identifier!r} is there twice.")
-            seen.add(question.identifier)
-            parts.append(question)
+            question = _question(element, label)
+            if question.identifier in identifiers:
+                raise BadXML(f"{label}: the QuestionIdentifier {question.identifier!r} is there twice.")
+            identifiers.add(question.identifier)
+            elements.append(question)
         else:
-            raise BadXML(f"{what}: <{local(element)}> has no place in a QuestionForm.")
-    if not seen:
-        raise BadXML(f"{what}: a QuestionForm needs at least one <Question>.")
-    return QuestionForm(tuple(parts))
+            raise BadXML(f"{label}: <{local(element)}> has no place in a QuestionForm.")
+    if not identifiers:
+        raise BadXML(f"{label}: a QuestionForm needs at least one <Question>.")
+    return QuestionForm(tuple(elements))
 
 
-def _question(element: etree._Element, what: str) -> FormQuestion:
-    identifier = text_of(needed(element, "QuestionIdentifier", what))
+def _question(element: etree._Element, label: str) -> FormQuestion:
+    identifier = text_of(required_child(element, "QuestionIdentifier", label))
     if not identifier:
-        raise BadXML(f"{what}: a <QuestionIdentifier> is empty.")
+        raise BadXML(f"{label}: a <QuestionIdentifier> is empty.")
     return FormQuestion(
         identifier=identifier,
         display_name=text_of(child(element, "DisplayName")),
         required=text_of(child(element, "IsRequired")).lower() in {"true", "1"},
-        content=_contents(needed(element, "QuestionContent", what), what),
-        answer=_answer(needed(element, "AnswerSpecification", what), what),
+        content=_contents(required_child(element, "QuestionContent", label), label),
+        answer=_answer(required_child(element, "AnswerSpecification", label), label),
     )
 
 
-def _contents(element: etree._Element, what: str) -> tuple[Content, ...]:
-    return tuple(_content(one, what) for one in element)
+def _contents(element: etree._Element, label: str) -> tuple[Content, ...]:
+    return tuple(_content(piece, label) for piece in element)
 
 
-def _content(element: etree._Element, what: str) -> Content:
+def _content(element: etree._Element, label: str) -> Content:
     kind = local(element)
     match kind:
         case "Title" | "Text" | "FormattedContent":
@@ -185,85 +186,85 @@ def _content(element: etree._Element, what: str) -> Content:
         case "List":
             return Content(kind, items=tuple(text_of(item) for item in children(element, "ListItem")))
         case "Binary":
-            medium = text_of(child(needed(element, "MimeType", what), "Type"))
+            medium = text_of(child(required_child(element, "MimeType", label), "Type"))
             return Content(
                 kind,
                 text=text_of(child(element, "AltText")),
-                url=_address(text_of(needed(element, "DataURL", what))),
+                url=_address(text_of(required_child(element, "DataURL", label))),
                 media_type=medium,
             )
         case "Application" | "EmbeddedBinary":
-            raise NotSupported(f"{what}: <{kind}> (applets and plug-ins) can't be shown by today's browsers.")
+            raise NotSupported(f"{label}: <{kind}> (applets and plug-ins) can't be shown by today's browsers.")
         case _:
-            raise BadXML(f"{what}: <{kind}> is no content of a QuestionForm.")
+            raise BadXML(f"{label}: <{kind}> is no content of a QuestionForm.")
 
 
-def _answer(element: etree._Element, what: str) -> FreeText | Choice:
+def _answer(element: etree._Element, label: str) -> FreeText | Choice:
     if len(element) != 1:
-        raise BadXML(f"{what}: <AnswerSpecification> needs exactly one kind of answer.")
+        raise BadXML(f"{label}: <AnswerSpecification> needs exactly one kind of answer.")
     kind = local(element[0])
     if kind == "FreeTextAnswer":
-        return _free_text(element[0], what)
+        return _free_text(element[0], label)
     if kind == "SelectionAnswer":
-        return _choice(element[0], what)
+        return _choice(element[0], label)
     if kind == "FileUploadAnswer":
-        raise NotSupported(f"{what}: this marketplace takes no file uploads (FileUploadAnswer).")
-    raise BadXML(f"{what}: <{kind}> is no kind of answer.")
+        raise NotSupported(f"{label}: this marketplace takes no file uploads (FileUploadAnswer).")
+    raise BadXML(f"{label}: <{kind}> is no kind of answer.")
 
 
-def _free_text(element: etree._Element, what: str) -> FreeText:
+def _free_text(element: etree._Element, label: str) -> FreeText:
     limits = child(element, "Constraints")
     length = child(limits, "Length") if limits is not None else None
     numeric = child(limits, "IsNumeric") if limits is not None else None
     form = child(limits, "AnswerFormatRegex") if limits is not None else None
     return FreeText(
         default=text_of(child(element, "DefaultText")),
-        lines=max(1, integer_of(child(element, "NumberOfLinesSuggestion"), what, 1)),
-        min_length=_attribute(length, "minLength", what),
-        max_length=_attribute(length, "maxLength", what),
+        lines=max(1, integer_of(child(element, "NumberOfLinesSuggestion"), label, 1)),
+        min_length=_attribute(length, "minLength", label),
+        max_length=_attribute(length, "maxLength", label),
         numeric=numeric is not None,
-        min_value=_attribute(numeric, "minValue", what),
-        max_value=_attribute(numeric, "maxValue", what),
+        min_value=_attribute(numeric, "minValue", label),
+        max_value=_attribute(numeric, "maxValue", label),
         pattern=form.get("regex", "") if form is not None else "",
         error_text=form.get("errorText", "") if form is not None else "",
     )
 
 
-def _attribute(element: etree._Element | None, name: str, what: str) -> int | None:
+def _attribute(element: etree._Element | None, name: str, label: str) -> int | None:
     words = element.get(name) if element is not None else None
     if words is None:
         return None
     try:
         return int(words)
     except ValueError:
-        raise BadXML(f"{what}: {name}={words!r} must be a whole number.") from None
+        raise BadXML(f"{label}: {name}={words!r} must be a whole number.") from None
 
 
-def _choice(element: etree._Element, what: str) -> Choice:
-    listed = needed(element, "Selections", what)
-    found = tuple(_selection(one, what) for one in children(listed, "Selection"))
-    if not found:
-        raise BadXML(f"{what}: <Selections> needs at least one <Selection>.")
-    identifiers = [one.identifier for one in found]
+def _choice(element: etree._Element, label: str) -> Choice:
+    selection_list = required_child(element, "Selections", label)
+    selections = tuple(_selection(selection, label) for selection in children(selection_list, "Selection"))
+    if not selections:
+        raise BadXML(f"{label}: <Selections> needs at least one <Selection>.")
+    identifiers = [selection.identifier for selection in selections]
     if len(set(identifiers)) < len(identifiers):
-        raise BadXML(f"{what}: a SelectionIdentifier is there twice in one question.")
+        raise BadXML(f"{label}: a SelectionIdentifier is there twice in one question.")
     style = text_of(child(element, "StyleSuggestion")) or "radiobutton"
     if style not in STYLES:
-        raise BadXML(f"{what}: StyleSuggestion {style!r} is unknown; known are {', '.join(STYLES)}.")
+        raise BadXML(f"{label}: StyleSuggestion {style!r} is unknown; known are {', '.join(STYLES)}.")
     return Choice(
-        selections=found,
+        selections=selections,
         style=style,
-        min_count=integer_of(child(element, "MinSelectionCount"), what, 1),
-        max_count=integer_of(child(element, "MaxSelectionCount"), what, 1),
-        other=child(listed, "OtherSelection") is not None,
+        min_count=integer_of(child(element, "MinSelectionCount"), label, 1),
+        max_count=integer_of(child(element, "MaxSelectionCount"), label, 1),
+        has_other=child(selection_list, "OtherSelection") is not None,
     )
 
 
-def _selection(element: etree._Element, what: str) -> Selection:
-    identifier = text_of(needed(element, "SelectionIdentifier", what))
+def _selection(element: etree._Element, label: str) -> Selection:
+    identifier = text_of(required_child(element, "SelectionIdentifier", label))
     if not identifier:
-        raise BadXML(f"{what}: a <SelectionIdentifier> is empty.")
-    content = next((one for one in element if local(one) != "SelectionIdentifier"), None)
+        raise BadXML(f"{label}: a <SelectionIdentifier> is empty.")
+    content = next((piece for piece in element if local(piece) != "SelectionIdentifier"), None)
     if content is None:
-        raise BadXML(f"{what}: the selection {identifier!r} has nothing to show.")
-    return Selection(identifier, _content(content, what))
+        raise BadXML(f"{label}: the selection {identifier!r} has nothing to show.")
+    return Selection(identifier, _content(content, label))

@@ -3,8 +3,14 @@
 import pytest
 
 from annotation.marketplace.errors import BadXML, NotSupported
-from annotation.marketplace.hits.answers import Given, build_answers, check_answer_key, parse_answers, score_answers
-from annotation.marketplace.hits.questions import (
+from annotation.marketplace.questions.answers import (
+    Answer,
+    build_answers,
+    check_answer_key,
+    parse_answers,
+    score_answers,
+)
+from annotation.marketplace.questions.questions import (
     Choice,
     ExternalQuestion,
     FreeText,
@@ -43,24 +49,25 @@ def test_the_three_kinds_of_question():
     page = parse_question(HTML)
     assert isinstance(page, HTMLQuestion)
     assert page.html.startswith("<!DOCTYPE html>")  # a DOCTYPE of the page, not of the XML
-    assert [one.identifier for one in parse_question(FORM).questions] == ["colour"]
+    assert [question.identifier for question in parse_question(FORM).questions] == ["colour"]
 
 
 @pytest.mark.parametrize("encoding", ["UTF-8", "ISO-8859-1", "us-ascii"])
 def test_the_declared_encoding_does_not_matter(encoding):
     declared = f'<?xml version="1.0" encoding="{encoding}"?>' + FORM.replace("Colours", "Größe")
-    assert parse_question(declared).parts[0][0].text == "Größe"
+    assert parse_question(declared).elements[0][0].text == "Größe"
 
 
 def test_a_question_form_in_all_its_parts():
     form = parse_question(LONG_FORM)
-    overview, move, who = form.parts
-    assert [(one.kind, one.text, one.items) for one in overview][-1] == ("List", "", ("one", "two"))
+    overview, move, choice = form.elements
+    assert [(piece.kind, piece.text, piece.items) for piece in overview][-1] == ("List", "", ("one", "two"))
     assert move.answer == FreeText("C1", 3, 2, 9, False, None, None, "[A-C][1-3]", "A field")
     assert (move.content[0].media_type, move.content[0].text, move.required) == ("image", "The board", True)
-    assert isinstance(who.answer, Choice)
-    assert (who.answer.style, who.answer.min_count, who.answer.max_count, who.answer.other) == ("checkbox", 0, 2, True)
-    assert who.content[0].text == "<b>Who?</b>"
+    rule = choice.answer
+    assert isinstance(rule, Choice)
+    assert (rule.style, rule.min_count, rule.max_count, rule.has_other) == ("checkbox", 0, 2, True)
+    assert choice.content[0].text == "<b>Who?</b>"
 
 
 @pytest.mark.parametrize(
@@ -81,8 +88,8 @@ def test_a_test_is_always_a_question_form():
 
 
 def test_answers_go_there_and_back():
-    given = [Given("a", text="x < y & z"), Given("b", selections=("one", "two")), Given("c", other="else")]
-    assert list(parse_answers(build_answers(given)).values()) == given
+    answers = [Answer("a", text="x < y & z"), Answer("b", selections=("one", "two")), Answer("c", other_text="else")]
+    assert list(parse_answers(build_answers(answers)).values()) == answers
 
 
 def key(mapping: str) -> str:
@@ -120,13 +127,13 @@ RANGES = (
     ],
 )
 def test_answer_keys_score(mapping, colour, shape, value):
-    given = {"colour": Given("colour", selections=colour), "shape": Given("shape", selections=shape)}
-    wrapped = f"<QualificationValueMapping>{mapping}</QualificationValueMapping>" if mapping else ""
-    assert score_answers(key(wrapped), given) == value
+    answers = {"colour": Answer("colour", selections=colour), "shape": Answer("shape", selections=shape)}
+    mapping_xml = f"<QualificationValueMapping>{mapping}</QualificationValueMapping>" if mapping else ""
+    assert score_answers(key(mapping_xml), answers) == value
 
 
 @pytest.mark.parametrize(
-    "bad",
+    "xml",
     [
         KEY.replace("AnswerScore", "Score"),
         KEY.replace(">10<", ">ten<"),
@@ -135,6 +142,6 @@ def test_answer_keys_score(mapping, colour, shape, value):
         "<!DOCTYPE a>" + KEY,
     ],
 )
-def test_answer_keys_that_cannot_score_are_refused(bad):
+def test_answer_keys_that_cannot_score_are_refused(xml):
     with pytest.raises(BadXML):
-        check_answer_key(bad)
+        check_answer_key(xml)
