@@ -30,8 +30,8 @@ def test_an_answer_given_before_the_script_has_loaded_counts(page: Page, live_se
     make_batch(study)
     sign_in(page, live_server.url, make_member(study).username)
     routes = []
-    page.route("**/work/litepyramid.js", lambda route: routes.append(route))  # a slow network
-    with page.expect_request("**/work/litepyramid.js"):
+    page.route("**/judging/litepyramid.js", lambda route: routes.append(route))  # a slow network
+    with page.expect_request("**/judging/litepyramid.js"):
         page.get_by_role("button", name="Take a task").click(no_wait_after=True)
     questions = page.get_by_role("group")
     questions.nth(0).get_by_role("radio", name="Not present").check()

@@ -69,7 +69,7 @@ def test_the_tokens_are_the_sites():
     sheets = {path.name: path.read_text() for path in (ROOT / "annotation").rglob("*.css")}
     assert [name for name, text in sheets.items() if ":root" in text] == ["base.css"]
     first = "{% static 'common/base.css' %}"
-    own_sheet = re.compile(r"\{% static '(annotation/site|marketplace/market).css' %\}")
+    own_sheet = re.compile(r"\{% static '(annotation/common/site|marketplace/market).css' %\}")
     pages = [text for text in map(Path.read_text, (ROOT / "annotation").rglob("*.html")) if own_sheet.search(text)]
     assert [0 < text.find(first) < own_sheet.search(text).start() for text in pages] == [True] * 5
 
