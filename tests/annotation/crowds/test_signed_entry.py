@@ -11,6 +11,7 @@ from urllib.request import HTTPCookieProcessor, build_opener
 import pytest
 from django.test import Client
 
+from annotation.common import clock
 from annotation.crowds.launch.publish import publish
 from annotation.crowds.markets.mturk.signed_entry import entry_signature
 from annotation.models import Assignment, Submission, Worker
@@ -90,10 +91,11 @@ def test_the_worker_whom_the_market_sends_comes_in_and_a_preview_tells_nobody(wa
     assert not {"signature", "workerId"} & set(parse_qs(urlsplit(preview).query))
     assert "This is a preview" in visit(preview).content.decode()
     address = accepted(wanda, posting)
-    answer = visit(address)
-    assert (answer.status_code, answer["Location"][:5]) == (302, "/w/t/")
-    assert Submission.objects.get().worker.external_id == wanda.worker_id
-    assert visit(address)["Location"] == answer["Location"]  # the market shows the frame anew
+    with clock.fixed(clock.now()):  # the address says until when it is good
+        answer = visit(address)
+        assert (answer.status_code, answer["Location"][:5]) == (302, "/w/t/")
+        assert Submission.objects.get().worker.external_id == wanda.worker_id
+        assert visit(address)["Location"] == answer["Location"]  # the market shows the frame anew
     assert Submission.objects.count() == 1
 
 
