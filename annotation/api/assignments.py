@@ -22,10 +22,16 @@ State = Annotated[
     str, Query(pattern="^(leased|submitted|expired|released|surplus)?$", description="Only in this state")
 ]
 FIELDS = {
-    **{"assignment_id": "key", "batch": "task__batch_id", "worker_id": "worker__pseudonym"},
-    **{"document": "task__document_id", "doc_id": "task__document__doc_id"},
-    **{"system": "task__summary__system__name", "group": "task__summary__system__group"},
-    **{name: name for name in ("state", "leased_at", "submitted_at")},
+    "assignment_id": "key",
+    "batch": "task__batch_id",
+    "document": "task__document_id",
+    "doc_id": "task__document__doc_id",
+    "system": "task__summary__system__name",
+    "group": "task__summary__system__group",
+    "worker_id": "worker__pseudonym",
+    "state": "state",
+    "leased_at": "leased_at",
+    "submitted_at": "submitted_at",
 }
 
 

@@ -1,6 +1,5 @@
 """The API as a whole: its routers, its errors, and its OpenAPI document."""
 
-from importlib import import_module
 from typing import Any
 
 from django.http import HttpRequest
@@ -37,11 +36,6 @@ WRITING = {
     409: "It can't be done as things stand; nothing was changed",
     412: "It has changed since you read it (If-Match)",
 }
-# The files here whose addresses are below a study's, in the document's order.
-RESOURCES = (
-    *("documents", "summaries", "scus", "batches", "assignments", "judgments"),
-    *("scores", "filters", "reports", "jobs", "workers", "exports"),
-)
 
 
 class Reader(Parser):
@@ -114,14 +108,46 @@ def _say_links(paths: dict[str, Any]) -> None:
 
 def make_api() -> Api:
     """The API with all its resources. They are imported here: models must be ready first."""
-    from . import studies
+    from . import (
+        assignments,
+        batches,
+        documents,
+        exports,
+        filters,
+        jobs,
+        judgments,
+        reports,
+        scores,
+        scus,
+        studies,
+        summaries,
+        workers,
+    )
 
-    no_pages = {"docs_url": None, "openapi_url": None}
     api = Api(
-        title="Pyramidion", version="1", description=DESCRIPTION, urls_namespace="api", parser=Reader(), **no_pages
+        title="Pyramidion",
+        version="1",
+        description=DESCRIPTION,
+        docs_url=None,
+        openapi_url=None,
+        urls_namespace="api",
+        parser=Reader(),
     )
     answer_problems(api)
     api.add_router("", studies.router, tags=["studies"])
-    for name in RESOURCES:
-        api.add_router("/studies/{study}", import_module(f"{__package__}.{name}").router, tags=[name])
+    for resource in (
+        documents,
+        summaries,
+        scus,
+        batches,
+        assignments,
+        judgments,
+        scores,
+        filters,
+        reports,
+        jobs,
+        workers,
+        exports,
+    ):
+        api.add_router("/studies/{study}", resource.router, tags=[resource.__name__.rsplit(".", 1)[-1]])
     return api
