@@ -13,7 +13,7 @@ def test_the_names_that_others_rely_on_stand(name):
 
 
 def test_what_was_signed_before_is_still_good():
-    """Addresses of workers and the keys of failed sign-ins are made with these words; queues and sessions name paths."""
+    """Workers' addresses and the keys of failed sign-ins are made with these words; queues and sessions name paths."""
     from annotation import accounts, jobs
     from annotation.accounts import throttle
     from annotation.crowds.seats import tokens
