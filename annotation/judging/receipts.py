@@ -87,12 +87,15 @@ def done_tasks(batch: Batch, user: User, page: str) -> DoneTasks:
     )
     page_of_tasks = Paginator(assignments, PER_PAGE).get_page(page)
     rows = [
-        DoneTask(
-            assignment, _glimpse(assignment), assignment.judged + assignment.extracts, bool(assignment.revision_keys)
-        )
+        DoneTask(assignment, _glimpse(assignment), _answers(assignment), bool(assignment.revision_keys))
         for assignment in page_of_tasks.object_list
     ]
     return DoneTasks(rows, page_of_tasks, batch.state == Batch.State.OPEN)
+
+
+def _answers(assignment: Any) -> int:
+    """What the query counted: judgments, or extracted SCUs."""
+    return int(assignment.judged + assignment.extracts)
 
 
 def _glimpse(assignment: Assignment) -> str:
