@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 
 from annotation import protocols
 from annotation.common.errors import BadAnswers
+from annotation.common.parsing import parse_int
 from annotation.guidance import (
     TEST,
     TUTORIAL,
@@ -51,7 +52,7 @@ class Steps:
 def consent_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Steps) -> HttpResponse | None:
     """The page; None once the worker has agreed, so that the caller takes them on."""
     if request.method == "POST":
-        give_consent(worker, int(request.POST.get("text") or 0))
+        give_consent(worker, parse_int(request.POST.get("text", "")))
         return None
     text = newest_text(batch.study, Kind.CONSENT)
     return steps.page(request, "consent", {"batch": batch, "text": text, "given": consent_of(worker, text)})

@@ -272,6 +272,15 @@ def test_taking_a_task_leads_through_consent_tutorial_and_test(client, signed_in
     assert worker.consents.get().text == text
 
 
+@pytest.mark.parametrize("text", ["", "abc", "²", "9" * 30])
+def test_consent_to_a_text_that_is_none_is_refused_with_a_sentence(client, signed_in, text):
+    study, batch, worker = signed_in
+    give_defaults(study)
+    refusal = client.post(reverse("consent", args=[batch.pk]), {"text": text})
+    assert (refusal.status_code, worker.consents.count()) == (409, 0)
+    assert "Nothing was recorded" in refusal.text
+
+
 def test_the_tutorial_says_what_was_right_and_why(client, signed_in):
     study, batch, _ = signed_in
     plan = make_plan(study)
