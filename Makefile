@@ -1,10 +1,11 @@
-# The two promises: `make run` and `make test`, on a fresh clone, with nothing but Python 3.11.
+# The two promises: `make run` and `make test`, on a fresh clone, with nothing but a Python that pyproject.toml allows.
 # Each step leaves a stamp in .venv or var, so that the second time takes seconds.
 
 SHELL := /bin/sh
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
-PIP := .venv/bin/pip --disable-pip-version-check
+# The first on the machine that can run it; pyproject.toml says which can.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14 python3; do $$p deploy/setup/python_version.py 2> /dev/null && { command -v $$p; exit; }; done; echo python3)
 PY := .venv/bin/python
+LIBRARIES := $(PY) -m annotation.common.libraries
 WORKERS ?= 4
 # Compiled modules are kept, whatever the shell says: the site and the tests start many processes.
 export PYTHONDONTWRITEBYTECODE :=
@@ -16,12 +17,16 @@ PRODUCTION = ENV_FILE=/dev/null DEMO=no \
 	MARKETPLACE_SECRET_KEY=$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))') \
 	MARKETPLACE_ALLOWED_HOSTS=market.example.org MARKETPLACE_DATABASE_URL=postgres://user@127.0.0.1/none
 
-.PHONY: help run prepare test check containers bench docs format clean
+.PHONY: help run site models prepare test newest attack schema check containers bench docs format clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make run     install, load the demo study, serve http://127.0.0.1:8000"
+	@echo "make models  install what the metrics with models need (make run brings it in the background)"
 	@echo "make test    install, run the whole test suite"
+	@echo "make newest  a quick pass of it on the newest Python of this machine"
+	@echo "make attack  the attack of make test, ten minutes for each surface"
+	@echo "make schema  schemathesis on the API, in its long form"
 	@echo "make check   linters, types, import rules, migrations"
 	@echo "make containers  run what the deployment files say, in fresh folders"
 	@echo "make bench   every benchmark against its peer"
@@ -29,21 +34,22 @@ help:
 	@echo "make format  put the code into shape"
 
 .venv/base:
+	@$(PYTHON) deploy/setup/python_version.py
 	@echo "== Making a virtual environment with $(PYTHON)"
-	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info[:2] == (3, 11) else "Pyramidion needs Python 3.11; this is " + sys.version.split()[0] + ". Say which one: make PYTHON=/path/to/python3.11 run")'
 	@$(PYTHON) -m venv .venv
 	@touch $@
 
-.venv/run: .venv/base requirements.txt
-	@echo "== Installing torch (the longest step)"
-	@$(PIP) install --progress-bar on torch==2.13.0 2>&1 | grep -v -e WARNING -e 'already satisfied' || true
-	@echo "== Installing everything else"
-	@$(PIP) install --progress-bar on -r requirements.txt > .venv/install.log 2>&1 || { tail -n 20 .venv/install.log; exit 1; }
+# What site, worker and marketplace need. The metrics with models come behind, while the site serves (`make models`: at once).
+.venv/run: .venv/base requirements-start.txt requirements-site.txt
+	@$(LIBRARIES) start site
 	@touch $@
 
-.venv/dev: .venv/run requirements-dev.txt
-	@echo "== Installing the tools for tests and checks"
-	@$(PIP) install -r requirements-dev.txt > .venv/install.log 2>&1 || { tail -n 20 .venv/install.log; exit 1; }
+.venv/models: .venv/run requirements-models.txt
+	@$(LIBRARIES) models
+	@touch $@
+
+.venv/dev: .venv/models requirements-cluster.txt requirements-dev.txt
+	@$(LIBRARIES) cluster dev
 	@touch $@
 
 var/env:
@@ -51,22 +57,36 @@ var/env:
 	@printf '# Settings of this clone; deploy/env.example explains them all.\nDEMO=yes\nBACKGROUND=worker\n' > $@
 
 prepare: .venv/run var/env
-	@$(PY) manage.py migrate --verbosity 0
-	@$(PY) manage.py collectstatic --noinput --verbosity 0
-	@$(PY) manage.py load_demo
+	@$(PY) manage.py prepare load_demo
 
 run: prepare
 	@echo "== Pyramidion: http://127.0.0.1:8000   (stop with Ctrl-C)"
 	@exec $(PY) -m deploy.up
 
+site: .venv/run
+
+models: .venv/models
+
 test: .venv/dev
 	@tests/prepare.sh
-	@echo "== Tests of the site and the libraries, on SQLite"
-	@$(PY) -m pytest -n $(WORKERS) -m "not postgres or sqlite"
-	@echo "== Tests of the marketplace, on SQLite"
-	@$(PY) -m pytest -n $(WORKERS) --ds=tests.marketplace_settings -m "not postgres or sqlite" tests/marketplace tests/contract
-	@echo "== Tests of both, on PostgreSQL"
-	@WORKERS=$(WORKERS) $(PY) -m tests.postgres run
+	@WORKERS=$(WORKERS) $(PY) -m tests.passes $(PASSES) -- $(WORDS)
+
+# A quick pass on the newest Python of this machine, in an environment of its own, without the metrics with models.
+NEWEST ?= $(shell for p in python3.14 python3.13 python3.12 $$(ls -d ~/.pyenv/versions/3.1[2-4]*/bin/python3 2> /dev/null | sort -rV); do $$p deploy/setup/python_version.py 2> /dev/null && { echo $$p; exit; }; done)
+newest:
+	@if [ -z "$(NEWEST)" ]; then \
+		echo "== No Python newer than 3.11 is here: its quick pass is skipped (make NEWEST=/path/to/python3.13 newest)"; \
+	else \
+		[ -x var/newest/bin/python ] || $(NEWEST) -m venv var/newest; \
+		var/newest/bin/python -m annotation.common.libraries start site dev && \
+		WORKERS=$(WORKERS) var/newest/bin/python -m tests.passes quick -- $(WORDS); \
+	fi
+
+attack: .venv/dev
+	@ATTACK_SECONDS=$${ATTACK_SECONDS:-600} $(PY) -m pytest -n 0 tests/attack
+
+schema: .venv/dev
+	@API_EXAMPLES=$${API_EXAMPLES:-50} $(PY) -m pytest -n 0 tests/contract/test_api_schema.py
 
 check: .venv/dev
 	@echo "== ruff";          .venv/bin/ruff check . && .venv/bin/ruff format --check .
@@ -77,7 +97,7 @@ check: .venv/dev
 	@DEMO=1 DJANGO_SETTINGS_MODULE=deploy.marketplace_settings $(PY) manage.py makemigrations --check --dry-run
 	@echo "== deployment";    $(PRODUCTION) $(PY) manage.py check --deploy --fail-level WARNING
 	@$(PRODUCTION) DJANGO_SETTINGS_MODULE=deploy.marketplace_settings $(PY) manage.py check --deploy --fail-level WARNING
-	@echo "== advisories";   $(PY) -m tests.audit
+	@echo "== advisories";   $(PY) -m tests.architecture.audit
 
 containers: .venv/dev
 	@$(PY) -m tests.deploy.containers

@@ -3,7 +3,10 @@
 from typing import Any
 
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
+from django.db.backends.signals import connection_created
+from django.db.models.signals import post_migrate, pre_migrate
+
+from annotation.common.private_files import keep_database_private
 
 
 class AnnotationConfig(AppConfig):
@@ -14,10 +17,20 @@ class AnnotationConfig(AppConfig):
         from annotation.crowds.console import jobs as crowd_jobs  # noqa: F401
         from annotation.results.explorer import index  # noqa: F401
         from annotation.transfer.exporting import jobs as export_jobs  # noqa: F401
+        from annotation.transfer.importing import reading  # noqa: F401
 
-        from .results import quality, report, scoring_job  # noqa: F401
+        from .results import metrics, quality, report, scoring_job  # noqa: F401
 
+        pre_migrate.connect(_before_migrate, sender=self)
         post_migrate.connect(_after_migrate, sender=self)
+        connection_created.connect(keep_database_private)
+
+
+def _before_migrate(using: str, plan: list[Any], **_: Any) -> None:
+    from annotation.models.triggers import drop_triggers
+
+    if plan:
+        drop_triggers(using)
 
 
 def _after_migrate(using: str, **_: Any) -> None:

@@ -5,10 +5,14 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 
+from deploy.environment import HOME as HOME
 from deploy.environment import Environment, logging_settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Environment.current()
+
+# Whether the program may install libraries that it lacks (annotation/common/libraries.py).
+INSTALL_LIBRARIES = env.flag("INSTALL_LIBRARIES", default=env.flag("DEMO"))
 
 # The demo runs on this machine only, with accounts whose passwords everybody knows.
 DEMO = env.flag("DEMO")
@@ -26,9 +30,14 @@ common_apps = [
     "django.contrib.staticfiles",
     "csp",
 ]
-outer_middleware = ["deploy.monitoring.logs.RequestLog", "django.middleware.security.SecurityMiddleware"]
+outer_middleware = [
+    "annotation.common.middleware.WholeRequestMiddleware",
+    "deploy.monitoring.logs.RequestLog",
+    "django.middleware.security.SecurityMiddleware",
+]
 people_middleware = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "annotation.common.middleware.CompressPagesMiddleware",
     "annotation.common.middleware.PrivateResponseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -82,7 +91,7 @@ STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "annotation" / "common" / "static"]  # what site and marketplace share
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "staticfiles": {"BACKEND": "deploy.setup.static_files.HashedFilesStorage"},
 }
 
 # Safety
@@ -111,5 +120,6 @@ CONTENT_SECURITY_POLICY = {"DIRECTIVES": content_security}
 # Looking after it: /metrics, the log, backups, `manage.py doctor`
 METRICS_TOKEN = env.text("METRICS_TOKEN")
 BACKUP_DIR = env.text("BACKUP_DIR")
+BACKUP_KEY = env.text("BACKUP_KEY")  # signs backups; SECRET_KEY does where there is none
 DOCTOR_FREE_MB = env.number("DOCTOR_FREE_MB", 1000)
 LOGGING = logging_settings(env.text("LOG_FORM", "plain" if DEMO else "json"), env.text("LOG_LEVEL", "INFO"))

@@ -13,6 +13,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+# What this installation writes: the demo's database, static files, exports. The package has a folder of the user's.
+HOME = Path(os.environ.get("PYRAMIDION_HOME") or BASE_DIR / "var")
+ADVICE = "Give another folder (PYRAMIDION_HOME, or pyramidion start --home FOLDER) or make room; nothing was lost."
 TRUE_WORDS = {"1", "true", "yes", "on"}
 FALSE_WORDS = {"", "0", "false", "no", "off"}
 
@@ -32,7 +35,7 @@ class Environment:
     @classmethod
     def current(cls) -> "Environment":
         """The variables of this deployment: ENV_FILE or var/env, and the process's own."""
-        return cls.load(Path(os.environ.get("ENV_FILE") or BASE_DIR / "var" / "env"))
+        return cls.load(Path(os.environ.get("ENV_FILE") or HOME / "env"))
 
     def text(self, name: str, default: str = "") -> str:
         return self.values.get(name, "").strip() or default
@@ -96,7 +99,7 @@ def _sqlite(path: str) -> dict[str, Any]:
     if not name:
         raise ImproperlyConfigured("DATABASE_URL names no file: sqlite:///var/pyramidion.sqlite3.")
     return {
-        "ENGINE": "django.db.backends.sqlite3",
+        "ENGINE": "deploy.setup.sqlite_queue",
         "NAME": name,
         "OPTIONS": {
             # A writer waits for its turn instead of failing half-way: the lock is taken at BEGIN.
@@ -134,9 +137,14 @@ def logging_settings(form: str, level: str) -> dict[str, Any]:
 def demo_secret(file: Path) -> str:
     """A random key for the demo, made once and kept: several web processes must share it."""
     if not file.is_file():
-        file.parent.mkdir(parents=True, exist_ok=True)
         draft = file.with_suffix(f".{os.getpid()}")
-        draft.write_text(secrets.token_urlsafe(50), encoding="ascii")
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            draft.write_text(secrets.token_urlsafe(50), encoding="ascii")
+        except OSError as error:
+            raise ImproperlyConfigured(
+                f"Nothing can be written to {file.parent} ({error.strerror}). {ADVICE}"
+            ) from error
         draft.chmod(0o600)
         try:
             os.link(draft, file)

@@ -8,6 +8,7 @@ from deploy.base_settings import *  # noqa: F403
 from deploy.base_settings import (
     BASE_DIR,
     DEMO,
+    HOME,
     common_apps,
     content_security,
     env,
@@ -18,9 +19,9 @@ from deploy.base_settings import (
 from deploy.environment import database, demo_secret
 
 if DEMO:
-    SECRET_KEY = env.text("SECRET_KEY") or demo_secret(BASE_DIR / "var" / "secret")
+    SECRET_KEY = env.text("SECRET_KEY") or demo_secret(HOME / "secret")
     ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
-    DATABASES = {"default": database(env.text("DATABASE_URL", f"sqlite:///{BASE_DIR}/var/demo.sqlite3"))}
+    DATABASES = {"default": database(env.text("DATABASE_URL", f"sqlite:///{HOME}/demo.sqlite3"))}
 else:
     SECRET_KEY = env.required("SECRET_KEY", "a-long-random-string")
     env.required("ALLOWED_HOSTS", "pyramidion.example.org")
@@ -53,7 +54,7 @@ CSRF_FAILURE_VIEW = "annotation.common.error_pages.csrf_failure"
 # Language and static files
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
 LOCALE_PATHS = [BASE_DIR / "annotation" / "locale"]
-STATIC_ROOT = Path(env.text("STATIC_ROOT", str(BASE_DIR / "var" / "static")))
+STATIC_ROOT = Path(env.text("STATIC_ROOT", str(HOME / "static")))
 
 # Background work: at once in this process, or by `manage.py worker`
 BACKGROUND = env.text("BACKGROUND", "immediate")
@@ -67,8 +68,11 @@ TASKS = {
 }
 
 # Exports: where their files lie (all web processes and workers must see the same folder), and for how long
-EXPORT_ROOT = env.text("EXPORT_ROOT", str(BASE_DIR / "var" / "exports"))
+EXPORT_ROOT = env.text("EXPORT_ROOT", str(HOME / "exports"))
 EXPORT_DAYS = env.number("EXPORT_DAYS", 7, minimum=1)
+
+# Folders that models named by a path may be read from; a model by its name needs none
+MODEL_FOLDERS = env.words("MODEL_FOLDERS")
 
 # Leases
 LEASE_MINUTES = env.number("LEASE_MINUTES", 30, minimum=1)
@@ -87,9 +91,10 @@ MTURK_ATTEMPTS = env.number("MTURK_ATTEMPTS", 6, minimum=1)
 # Whether the market signs the addresses by which its workers come, as ours does: then nobody comes in without.
 MTURK_SIGNED_ENTRY = env.flag("MTURK_SIGNED_ENTRY")
 # The demo's marketplace leaves the key of its demo requester here (manage.py marketplace).
-MTURK_DEMO_KEY_FILE = BASE_DIR / "var" / "marketplace-key" if DEMO else None
+MTURK_DEMO_KEY_FILE = HOME / "marketplace-key" if DEMO else None
 # The address workers' browsers reach us at, and the origins that may frame our worker pages and take finished work.
 SITE_URL = env.text("SITE_URL", "http://127.0.0.1:8000" if DEMO else "").rstrip("/")
+WORKER_CONTACT = env.text("WORKER_CONTACT")
 MARKET_ORIGINS = env.words("MARKET_ORIGINS", "http://127.0.0.1:8001,http://localhost:8001" if DEMO else "")
 PROLIFIC_URL = env.text("PROLIFIC_URL", "https://api.prolific.com").rstrip("/")
 PROLIFIC_ALLOWED_URLS = env.words("PROLIFIC_ALLOWED_URLS", "https://api.prolific.com")

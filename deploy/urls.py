@@ -5,8 +5,7 @@ from django.urls import include, path
 from annotation.urls import handler400, handler403, handler404
 from annotation.urls import handler500 as own_page
 
-from . import last_error_page
-from .monitoring import health
+from .monitoring import health, last_error_page
 
 __all__ = ["handler400", "handler403", "handler404", "handler500", "urlpatterns"]
 

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from analysis.lazy import absent, how_to_bring
+from analysis.sentence import Sentence
 from analysis.tables import VERSION as VERSION
 from scoring.errors import MissingInput, NotReady, UndefinedWarning
 from scoring.options import Option, Options, render
@@ -86,6 +88,8 @@ class Family(ABC):
     """Whether it must see all documents before it scores one (document frequencies)."""
     needs_summaries: ClassVar[bool] = False
     """Whether it must see all summaries of the run as well (frequencies in summaries)."""
+    libraries: ClassVar[tuple[str, ...]] = ()
+    """Modules that it imports when it scores, and that a light installation brings behind the rest."""
     encodes: ClassVar[bool] = False
     """Whether it asks for encoded texts."""
     reports: ClassVar[bool] = False
@@ -193,6 +197,9 @@ class Metric:
         return self.family.signature(self.base)
 
     def ready(self) -> Readiness:
+        if missing := absent(self.family.libraries):
+            values = {"libraries": ", ".join(missing), "command": how_to_bring("models")}
+            return Readiness(False, Sentence("%(libraries)s: not installed; %(command)s brings it.", values))
         return self.family.ready()
 
     def evaluate_example(

@@ -100,11 +100,11 @@ def _plain_lines(unit: str, interval: float = 5.0) -> Callable[[int, int], None]
 
 
 def _parser() -> argparse.ArgumentParser:
-    import scoring.commands
+    from scoring import commands as package
 
     parser = _Parser(prog="python -m scoring", description="Text in, numbers out.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
-    for module_info in pkgutil.iter_modules(scoring.commands.__path__):
+    for module_info in pkgutil.iter_modules(package.__path__):
         module = importlib.import_module(f"scoring.commands.{module_info.name}")
         command = commands.add_parser(module_info.name.replace("_", "-"), help=module.HELP, description=module.HELP)
         module.add_arguments(command)

@@ -42,6 +42,14 @@ class UndefinedWarning(UserWarning):
     """A score doesn't exist for some texts: it is NaN."""
 
 
+class SkippedMetricWarning(UserWarning):
+    """A metric was left out of a run because something that it needs is not on this machine."""
+
+
+class OwnReferenceWarning(UserWarning):
+    """A summary is one of its document's references and was scored against itself."""
+
+
 class LongTextWarning(UserWarning):
     """Texts were longer than a model reads at once."""
 

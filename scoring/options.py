@@ -33,7 +33,8 @@ class Option:
     check: Callable[[str], object] | None = None
     """Raises ValueError on a value that can't be."""
     keyed: bool = True
-    """False when the option changes speed only, so that it stays out of signatures and cache keys."""
+    """False when the option changes speed only, or when the family's versions say what it came to, so that it stays out
+    of signatures and cache keys."""
 
     def accept(self, value: str, metric: str) -> str:
         """The value, or an error that lists the possible ones."""

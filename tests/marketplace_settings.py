@@ -18,7 +18,7 @@ WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True
 LOGGING["root"]["level"] = "CRITICAL"  # noqa: F405
 DATABASES["default"]["CONN_MAX_AGE"] = 0  # noqa: F405  the live server's threads end with their request
-if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405
+if DATABASES["default"]["ENGINE"] == "deploy.setup.sqlite_queue":  # noqa: F405
     # Threads and the live server share a file, as they do in production; ":memory:" would behave otherwise.
     DATABASES["default"]["TEST"] = {"NAME": DATABASES["default"]["NAME"]}  # noqa: F405
 else:

@@ -15,6 +15,6 @@ STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.Static
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True
 LOGGING = {**LOGGING, "root": {"handlers": [], "level": "CRITICAL"}}  # noqa: F405
-if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405
+if DATABASES["default"]["ENGINE"] == "deploy.setup.sqlite_queue":  # noqa: F405
     # Threads and the live server share a file, as they do in production; ":memory:" would behave otherwise.
     DATABASES["default"]["TEST"] = {"NAME": DATABASES["default"]["NAME"]}  # noqa: F405

@@ -11,16 +11,31 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
+from analysis import make_callable
+from analysis.aggregate.intervals import rating_reach, recall_limits, wilson
 from analysis.aggregate.worker_models import MODELS, ModelResult, answers, fit
-from analysis.agreement.counts import Floats, latest
+from analysis.agreement.counts import Floats, are_unlinkable, latest
 from analysis.tables import AnalysisError
 from analysis.tables.where import without_checks
+
+__all__ = [
+    "AVERAGES",
+    "SCHEMES",
+    "TIES",
+    "aggregate",
+    "combine",
+    "decide",
+    "measure_kinds",
+    "model_of",
+    "unlinkable_note",
+    "wilson",
+]
 
 AVERAGES = ("mean", "median", "trimmed-mean", "z-mean")
 SCHEMES = ("majority", *AVERAGES, *MODELS)
 TIES = ("not-present", "present", "half", "drop")
+EVERYBODY = "everybody"
 CELL = ["doc_id", "system", "unit"]
 SUMMARY = ["doc_id", "system"]
 COLUMNS = ("doc_id", "system", "metric", "value", "n_units", "n_judgments", "n_workers", "low", "high")
@@ -40,6 +55,12 @@ def aggregate(
 
     Without a `scheme`, yes/no units are decided by majority and ratings are averaged. `ties` says what an SCU is
     on which as many workers say yes as no. Models add `posterior`, the expected value under their beliefs.
+
+    >>> answers = {"u1": (1, 1, 0), "u2": (0, 0, 0)}
+    >>> rows = [("d1", "s1", unit, f"w{w}", value) for unit, three in answers.items() for w, value in enumerate(three)]
+    >>> judgments = pd.DataFrame(rows, columns=["doc_id", "system", "unit", "worker_id", "value"])
+    >>> aggregate(judgments)[["metric", "value", "n_units"]].to_dict("records")
+    [{'metric': 'litepyramid_recall', 'value': 0.5, 'n_units': 2}]
     """
     if scheme is not None and scheme not in SCHEMES:
         raise AnalysisError(f"There is no scheme {scheme!r}; there are {', '.join(SCHEMES)}.")
@@ -49,17 +70,35 @@ def aggregate(
     if rows.empty:
         raise AnalysisError("There are no judgments to aggregate.")
     kind = measure_kinds(rows)
+    scheme, rows = _identifiable(scheme, rows)
     frames = []
     yes_no = rows[kind == YES_NO]
     if len(yes_no):
         _refuse_other_values(yes_no)
-        frames.append(_recall(decide(yes_no, scheme or "majority", ties, trim), yes_no, scus))
+        how = scheme or "majority"
+        frames.append(_recall(decide(yes_no, how, ties, trim), yes_no, scus, how, ties))
     scales = rows[kind == SCALE]
     for unit, rated in scales.groupby("unit", sort=True):
         frames.append(_rating(str(unit), decide(rated, scheme or "mean", "half", trim), rated))
     scores = pd.concat(frames, ignore_index=True)
+    scores["role"] = "human"
     scores["scheme"] = [_scheme(metric, scheme) for metric in scores["metric"]]
     return _with_group(scores, rows)
+
+
+def unlinkable_note(judgments: pd.DataFrame, scheme: str | None) -> str:
+    """What is done instead when a scheme needs workers and the ids name none; empty when it needn't."""
+    if scheme not in (*MODELS, "z-mean") or not are_unlinkable(judgments):
+        return ""
+    instead = "the plain mean is taken" if scheme == "z-mean" else "all workers are taken to err alike"
+    return f"Every worker id stands in one summary only, so {scheme} can't tell worker and summary apart: {instead}."
+
+
+def _identifiable(scheme: str | None, rows: pd.DataFrame) -> tuple[str | None, pd.DataFrame]:
+    """Scheme and judgments such that nothing is learned about workers who are none."""
+    if not unlinkable_note(rows, scheme):
+        return scheme, rows
+    return ("mean", rows) if scheme == "z-mean" else (scheme, rows.assign(model_worker=EVERYBODY))
 
 
 def _scheme(metric: str, scheme: str | None) -> str:
@@ -137,7 +176,8 @@ def _trimmed(rows: pd.DataFrame, trim: float) -> Floats:
 
 def _by_model(rows: pd.DataFrame, scheme: str) -> pd.DataFrame:
     key = rows.groupby(CELL, sort=True).ngroup()
-    model = fit(scheme, answers(key, rows["worker_id"], rows["value"]))
+    workers = rows["model_worker"] if "model_worker" in rows else rows["worker_id"]
+    model = fit(scheme, answers(key, workers, rows["value"]))
     cells = rows[CELL].assign(key=key).drop_duplicates("key").sort_values("key")
     decided = cells[CELL].reset_index(drop=True)
     decided["n"] = rows.groupby(CELL, sort=True).size().to_numpy()
@@ -171,15 +211,18 @@ def _counts(rows: pd.DataFrame) -> pd.DataFrame:
     return by_summary.agg(n_judgments=("value", "size"), n_workers=("worker_id", "nunique")).reset_index()
 
 
-def _recall(decided: pd.DataFrame, rows: pd.DataFrame, scus: pd.DataFrame | None) -> pd.DataFrame:
+def _recall(
+    decided: pd.DataFrame, rows: pd.DataFrame, scus: pd.DataFrame | None, scheme: str, ties: str
+) -> pd.DataFrame:
     """Present units divided by units; with weights also the weighted pyramid score."""
     by_summary = decided.groupby(SUMMARY, sort=True)
     scores = by_summary["decided"].agg(present="sum", n_units="size").reset_index()
     scores["value"] = scores["present"] / scores["n_units"]
     if "posterior" in decided:
         scores["posterior"] = by_summary["posterior"].mean().to_numpy()
-    scores["low"], scores["high"] = wilson(scores["present"].to_numpy(), scores["n_units"].to_numpy())
-    scores = scores.drop(columns="present").merge(_counts(rows), on=SUMMARY)
+    scores = scores.merge(_counts(rows), on=SUMMARY)
+    scores["low"], scores["high"] = recall_limits(scores, rows, scheme, ties)
+    scores = scores.drop(columns="present")
     recall = scores.assign(metric="litepyramid_recall")
     if scus is None:
         return _in_order(recall)
@@ -204,23 +247,10 @@ def _pyramid(decided: pd.DataFrame, scus: pd.DataFrame) -> pd.DataFrame:
 
 
 def _rating(unit: str, decided: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    spread = rows.groupby(SUMMARY, sort=True)["value"].std().to_numpy()
     scores = decided.rename(columns={"decided": "value"}).drop(columns=["unit", "n"]).merge(_counts(rows), on=SUMMARY)
-    n = scores["n_judgments"].to_numpy(dtype=np.float64)
-    with np.errstate(invalid="ignore"):
-        reach = stats.t.ppf(0.975, np.maximum(n - 1, 1)) * spread / np.sqrt(n)
-    reach = np.where(n > 1, reach, np.nan)
+    reach = rating_reach(rows, SUMMARY)
     scores = scores.assign(metric=unit, n_units=1, low=scores["value"] - reach, high=scores["value"] + reach)
     return _in_order(scores)
-
-
-def wilson(present: Floats, units: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
-    """Wilson's interval for a share: how far the recall could differ had other units been written."""
-    z = stats.norm.ppf((1 + confidence) / 2)
-    share, size = present / units, units
-    centre = (share + z**2 / (2 * size)) / (1 + z**2 / size)
-    reach = z * np.sqrt(share * (1 - share) / size + z**2 / (4 * size**2)) / (1 + z**2 / size)
-    return np.maximum(centre - reach, 0), np.minimum(centre + reach, 1)
 
 
 def _in_order(scores: pd.DataFrame) -> pd.DataFrame:
@@ -253,3 +283,6 @@ def combine(
         total = first + second
         return np.where(total > 0, 2 * first * second / np.where(total > 0, total, 1), 0.0)
     raise AnalysisError(f"There is no combination {mean!r}; there are arithmetic, geometric, harmonic.")
+
+
+make_callable(__name__, aggregate)

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from analysis import make_callable
 from analysis.agreement.coefficients import KERNELS, LEVELS, Kernel, alpha, alpha_of_table
 from analysis.agreement.counts import (
     UNIT,
@@ -30,12 +31,14 @@ from analysis.agreement.counts import (
 from analysis.agreement.raters import RATER_COEFFICIENTS, of_raters, of_workers, resampled_workers
 from analysis.agreement.result import AgreementResult, Watch, interval, lost_note, unwatched
 from analysis.tables import AnalysisError
+from analysis.tables.batches import latest_batches
 from analysis.tables.where import without_checks
 
-__all__ = ["CLUSTERS", "UNDEFINED", "AgreementResult", "agreement"]
+__all__ = ["CLUSTERS", "UNDEFINED", "AgreementResult", "agreement", "alpha_samples", "pooled_alpha"]
 
 UNDEFINED = ("drop", "one")
-CLUSTERS = ("unit", "doc_id", "system", "worker_id")
+CLUSTERS = ("doc_id", "unit", "system", "worker_id", "doc_id,worker_id")
+BOTH = "doc_id,worker_id"
 CELLS = 4_000_000
 """How many numbers a block of weights may hold at once."""
 
@@ -49,12 +52,24 @@ def agreement(
     undefined: str = "drop",
     by: str | None = None,
     ci: int = 0,
-    cluster: str = "unit",
+    cluster: str | None = None,
     seed: int = 0,
     include_checks: bool = False,
     watch: Watch = unwatched,
 ) -> list[AgreementResult]:
-    """How far the workers agree: one result, or one for each value of the column `by`."""
+    """How far the workers agree: one result, or one for each value of the column `by`.
+
+    `cluster` is what the interval redraws. Units of one document share it, so documents are redrawn by default (items
+    when `per` goes across documents); where the same workers judge many documents, `doc_id,worker_id` redraws both.
+
+    >>> import pandas as pd
+    >>> answers = {"u1": (1, 1), "u2": (0, 0), "u3": (1, 0), "u4": (1, 1)}
+    >>> rows = [("d1", "s1", unit, f"w{w}", value) for unit, pair in answers.items() for w, value in enumerate(pair)]
+    >>> judgments = pd.DataFrame(rows, columns=["doc_id", "system", "unit", "worker_id", "value"])
+    >>> [(result.coefficient, round(result.value, 3)) for result in agreement(judgments)]
+    [('alpha', 0.533)]
+    """
+    cluster = cluster or ("unit" if per and "doc_id" not in per else "doc_id")
     _check_names(coefficient, [*KERNELS, *RATER_COEFFICIENTS], "coefficient")
     _check_names(level, LEVELS, "level")
     _check_names(undefined, UNDEFINED, "policy for undefined values")
@@ -64,9 +79,9 @@ def agreement(
     if ci < 0:
         raise AnalysisError(f"{ci} resamples can't be drawn; give 0 for no interval, or 1000.")
     judgments = judgments if include_checks else without_checks(judgments)
-    judgments = judgments if by == "round" else latest(judgments)
+    judgments = latest_batches(judgments) if by == "round" else latest(judgments)
     if cluster != "unit":
-        codes_of(judgments, [cluster])  # refuses a column that isn't there
+        codes_of(judgments, cluster.split(","))  # refuses a column that isn't there
     if by == "worker_id":
         return of_workers(judgments, blank)
     results = []
@@ -124,11 +139,18 @@ def _with_reasons(result: AgreementResult, rows: pd.DataFrame, cluster: str) -> 
     prefix, notes = f"{result.group}: " if result.group is not None else "", list(result.notes)
     if np.isnan(result.value) and not notes:
         notes.append(f"{prefix}{result.coefficient} is undefined here: too few units, or too little variation in them.")
-    columns = [cluster] if cluster != "unit" else list(result.per or UNIT)
-    if result.resamples and codes_of(rows, columns)[1] < 2:
+    columns = cluster.split(",") if cluster != "unit" else list(result.per or UNIT)
+    if result.resamples and min(_sizes(rows, columns, cluster)) < 2:
         notes.append(f"{prefix}There is one {', '.join(columns)} only, and nothing to resample: no interval.")
         return replace(result, low=float("nan"), high=float("nan"), notes=tuple(notes))
     return replace(result, notes=tuple(notes))
+
+
+def _sizes(rows: pd.DataFrame, columns: Sequence[str], cluster: str) -> list[int]:
+    """How many items each of the redrawn columns has; several columns together make one item of `unit`."""
+    if cluster == "unit":
+        return [codes_of(rows, columns)[1]]
+    return [codes_of(rows, [column])[1] for column in columns]
 
 
 def _of_counts(
@@ -140,9 +162,12 @@ def _of_counts(
     value = _pooled(kernel, counts, start.level)
     low, high, notes = float("nan"), float("nan"), start.notes
     if start.resamples:
-        samples = _resampled(rows, start, kernel, counts, watch)
-        low, high = interval(samples)
-        notes += lost_note(samples)
+        if start.cluster == BOTH:
+            low, high = _two_way(rows, start, kernel, counts, watch, value)
+        else:
+            samples = _resampled(rows, start, kernel, counts, watch)
+            low, high = interval(samples, n=_redrawn(rows, start))
+            notes += (*lost_note(samples), *_fixed_workers(rows, start))
     return replace(
         start,
         value=value,
@@ -153,6 +178,14 @@ def _of_counts(
         cluster=start.cluster if start.resamples else None,
         notes=notes,
     )
+
+
+def _fixed_workers(rows: pd.DataFrame, start: AgreementResult) -> tuple[str, ...]:
+    """Redrawn documents take the workers as they are: with habits of theirs such an interval is too narrow."""
+    pairs = rows[["worker_id", "doc_id"]].drop_duplicates()
+    if start.cluster != "doc_id" or start.coefficient != "alpha" or len(pairs) < 2 * start.n_workers:
+        return ()
+    return ("The interval is about these workers, who judge several documents each; doc_id,worker_id redraws both.",)
 
 
 def _pooled(kernel: Kernel, counts: Counts, level: str) -> float:
@@ -190,7 +223,7 @@ def _averaged(rows: pd.DataFrame, start: AgreementResult, kernel: Kernel, counts
     if start.resamples:
         cluster = "item" if start.cluster == "unit" else str(start.cluster)
         cluster_of = _item_clusters(rows, start, counts, item_of, n_items)
-        low, high = interval(_resampled_mean(item_values, cluster_of, start))
+        low, high = interval(_resampled_mean(item_values, cluster_of, start), n=int(cluster_of.max()) + 1)
     n_undefined = int(np.isnan(values).sum())
     return replace(start, value=value, n_units=n_items, n_undefined=n_undefined, low=low, high=high, cluster=cluster)
 
@@ -238,9 +271,43 @@ def _resampled_mean(values: Floats, cluster_of: Ints, start: AgreementResult) ->
         return np.asarray((draws @ sums) / (draws @ counts), dtype=np.float64)
 
 
+def pooled_alpha(judgments: pd.DataFrame, level: str) -> float:
+    """Krippendorff's alpha of all units together, without anything around it."""
+    rows = latest(judgments.reset_index(drop=True))
+    return _pooled(alpha, count(rows), level)
+
+
+def alpha_samples(judgments: pd.DataFrame, level: str, resamples: int, seed: int) -> Floats:
+    """Pooled alpha of resampled documents; the same seed draws the same documents from any rows about them."""
+    rows = latest(judgments.reset_index(drop=True))
+    start = AgreementResult("alpha", level, float("nan"), 0, 0, cluster="doc_id", resamples=resamples, seed=seed)
+    return _resampled(rows, start, alpha, count(rows), unwatched)
+
+
 def _draws(shares: Floats, size: int, start: AgreementResult) -> Floats:
     rng = np.random.default_rng(start.seed)
     return rng.multinomial(size, shares, size=start.resamples).astype(np.float64)
+
+
+def _redrawn(rows: pd.DataFrame, start: AgreementResult) -> int | None:
+    """How many clusters are redrawn, of two kinds the fewer; units are too many to matter."""
+    return None if start.cluster == "unit" else codes_of(rows, [str(start.cluster)])[1]
+
+
+def _two_way(
+    rows: pd.DataFrame, start: AgreementResult, kernel: Kernel, counts: Counts, watch: Watch, value: float
+) -> tuple[float, float]:
+    """Documents and workers at once: their variances add up, less what both have counted (Cameron et al. 2011).
+
+    Redrawing both at the same time would count the noise of single answers three times and cover everything.
+    """
+    variances = {}
+    for cluster in ("doc_id", "worker_id", "unit"):
+        samples = _resampled(rows, replace(start, cluster=cluster), kernel, counts, watch)
+        variances[cluster] = float(np.nanvar(samples))
+    documents, workers, units = variances.values()
+    reach = 1.96 * float(np.sqrt(max(documents, workers, documents + workers - units)))
+    return value - reach, min(value + reach, 1.0)
 
 
 def _resampled(rows: pd.DataFrame, start: AgreementResult, kernel: Kernel, counts: Counts, watch: Watch) -> Floats:
@@ -263,3 +330,6 @@ def _resampled(rows: pd.DataFrame, start: AgreementResult, kernel: Kernel, count
         weights = draws if start.cluster == "unit" else np.asarray(draws @ matrix)
         samples.append(kernel(weights, table, counts.values, start.level))
     return np.concatenate(samples)
+
+
+make_callable(__name__, agreement)

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.tables import AnalysisError, key_codes
+from analysis.tables.batches import latest_batches
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -122,7 +123,8 @@ def unit_codes(rows: pd.DataFrame, columns: Sequence[str], counts: Counts) -> tu
 
 
 def latest(judgments: pd.DataFrame) -> pd.DataFrame:
-    """One judgment per worker and unit: of several rounds the last; twice in one round is an error."""
+    """One judgment per worker and unit: of several batches the latest, of several rounds the last; else an error."""
+    judgments = latest_batches(judgments)
     key = key_codes(judgments, [*UNIT, "worker_id"])
     if pd.Series(key).is_unique:
         return judgments
@@ -138,8 +140,19 @@ def latest(judgments: pd.DataFrame) -> pd.DataFrame:
     duplicate = judgments.iloc[row]
     raise AnalysisError(
         f"Worker {duplicate['worker_id']} judged unit {duplicate['unit']} of document {duplicate['doc_id']}, system "
-        f"{duplicate['system']}, more than once; keep one of the duplicate rows, or number them in a column round."
+        f"{duplicate['system']}, more than once; keep one of the duplicate rows, or number them in a column round "
+        "or name their batches in a column batch."
     )
+
+
+def are_unlinkable(judgments: pd.DataFrame) -> bool:
+    """Whether every worker id stands in one summary only, of several: then ids name assignments rather than people.
+
+    What is a worker's can't be told from what is the summary's there, and no skill or habit can be learned.
+    """
+    pairs = judgments[["worker_id", "doc_id", "system"]].drop_duplicates()
+    n_summaries = len(pairs[["doc_id", "system"]].drop_duplicates())
+    return n_summaries > 1 and len(pairs) > n_summaries and bool(pairs["worker_id"].is_unique)
 
 
 def is_mixed(judgments: pd.DataFrame) -> str | None:

@@ -131,32 +131,73 @@ def _conger(answers: _Answers, level: str, weights: Floats) -> float:
     return (observed - chance) / (1 - chance) if chance < 1 - 1e-12 else float("nan")
 
 
-def _icc2(answers: _Answers, level: str, weights: Floats) -> float:
-    """ICC(2,1): two-way random effects, absolute agreement; every worker judged every unit."""
+@dataclass(frozen=True)
+class _MeanSquares:
+    """Of a table in which every worker judged every unit (Shrout and Fleiss 1979)."""
+
+    units: float
+    raters: float
+    error: float
+    within: float
+    """Of answers within a unit, workers not told apart."""
+    n: float
+    k: int
+
+
+def _mean_squares(answers: _Answers, weights: Floats, name: str) -> _MeanSquares | None:
+    """None with fewer than two units."""
     units, raters = answers.n_units, answers.n_workers
     if len(answers.unit) != units * raters:
-        raise AnalysisError("icc2 needs every worker to have judged every unit; use icc, which does not.")
+        raise AnalysisError(f"{name} needs every worker to have judged every unit; use icc, which does not.")
     matrix = np.zeros((units, raters))
     matrix[answers.unit, answers.worker] = answers.values[answers.value]
-    total = weights.sum()
+    total = float(weights.sum())
     if total < 2:
-        return float("nan")
+        return None
     unit_mean = matrix.mean(axis=1)
     grand = float(np.average(unit_mean, weights=weights))
     rater_mean = np.average(matrix, axis=0, weights=weights)
     ss_units = raters * float((weights * (unit_mean - grand) ** 2).sum())
     ss_raters = total * float(((rater_mean - grand) ** 2).sum())
-    ss_error = float((weights[:, None] * (matrix - grand) ** 2).sum()) - ss_units - ss_raters
-    ms_units, ms_raters = ss_units / (total - 1), ss_raters / (raters - 1)
-    ms_error = ss_error / ((total - 1) * (raters - 1))
-    below = ms_units + (raters - 1) * ms_error + raters * (ms_raters - ms_error) / total
-    return (ms_units - ms_error) / below if below > 0 else float("nan")
+    ss_within = float((weights[:, None] * (matrix - grand) ** 2).sum()) - ss_units
+    return _MeanSquares(
+        ss_units / (total - 1),
+        ss_raters / (raters - 1),
+        (ss_within - ss_raters) / ((total - 1) * (raters - 1)),
+        ss_within / (total * (raters - 1)),
+        total,
+        raters,
+    )
+
+
+def _icc(name: str, ratio: Callable[[_MeanSquares], tuple[float, float]]) -> Callable[[_Answers, str, Floats], float]:
+    """A form of the intraclass correlation from its numerator and denominator."""
+
+    def value(answers: _Answers, level: str, weights: Floats) -> float:
+        squares = _mean_squares(answers, weights, name)
+        if squares is None:
+            return float("nan")
+        above, below = ratio(squares)
+        return above / below if below > 0 else float("nan")
+
+    return value
+
+
+_ICC: dict[str, Callable[[_MeanSquares], tuple[float, float]]] = {
+    "icc1": lambda m: (m.units - m.within, m.units + (m.k - 1) * m.within),
+    "icc1k": lambda m: (m.units - m.within, m.units),
+    "icc2": lambda m: (m.units - m.error, m.units + (m.k - 1) * m.error + m.k * (m.raters - m.error) / m.n),
+    "icc2k": lambda m: (m.units - m.error, m.units + (m.raters - m.error) / m.n),
+    "icc3": lambda m: (m.units - m.error, m.units + (m.k - 1) * m.error),
+    "icc3k": lambda m: (m.units - m.error, m.units),
+}
+"""ICC(1,1), (1,k), (2,1), (2,k), (3,1), (3,k): one-way, two-way random, two-way mixed; of one answer or of the mean."""
 
 
 RATER_COEFFICIENTS: dict[str, Callable[[_Answers, str, Floats], float]] = {
     "cohen": _cohen,
     "conger": _conger,
-    "icc2": _icc2,
+    **{name: _icc(name, ratio) for name, ratio in _ICC.items()},
 }
 
 

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from analysis.agreement.counts import Floats
+from analysis.bootstrap import percentile_limits as interval
+
+__all__ = ["AgreementResult", "Watch", "interval", "lost_note", "unwatched"]
 
 Watch = Callable[[Iterable[int], int], Iterable[int]]
 """Sees a long loop go by (its items and how many there are), to show progress."""
@@ -42,15 +45,6 @@ class AgreementResult:
     n_judgments: int = 0
     n_workers: int = 0
     notes: tuple[str, ...] = field(default=())
-
-
-def interval(samples: Floats, confidence: float = 0.95) -> tuple[float, float]:
-    """Percentile interval over the resamples that are defined."""
-    defined = samples[~np.isnan(samples)]
-    if not len(defined):
-        return float("nan"), float("nan")
-    low, high = np.quantile(defined, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high)
 
 
 def lost_note(samples: Floats) -> tuple[str, ...]:

@@ -22,9 +22,10 @@ from typing import NoReturn, TypeVar
 
 import pandas as pd
 
-import analysis.commands
+from analysis import commands as package
 from analysis.cli.arguments import count
 from analysis.tables import AnalysisError, TableError, check_table, check_target, read_table
+from analysis.tables.batches import LATEST, BatchChoice, choose_batches
 from analysis.tables.where import UsageError, keep_where, without_checks
 
 __all__ = [
@@ -32,8 +33,10 @@ __all__ = [
     "CommandResult",
     "TableError",
     "UsageError",
+    "add_batches",
     "keep_where",
     "load",
+    "load_judgments",
     "main",
     "names",
     "progress",
@@ -72,7 +75,7 @@ class _Parser(argparse.ArgumentParser):
 
 def names() -> list[str]:
     """Every command there is."""
-    modules = [module.name for module in pkgutil.iter_modules(analysis.commands.__path__)]
+    modules = [module.name for module in pkgutil.iter_modules(package.__path__)]
     return sorted(name.replace("_", "-") for name in modules if not name.startswith("_"))
 
 
@@ -109,6 +112,22 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="keep attention checks (rows with is_check); left out otherwise",
     )
+
+
+def add_batches(parser: argparse.ArgumentParser) -> None:
+    """The option of every command that reads judgments."""
+    parser.add_argument(
+        "--batches",
+        action="append",
+        metavar="RULE",
+        help="where somebody judged the same unit in several batches: latest (default), separate (a rater in each "
+        "batch), or the names of the batches that count, with commas between them",
+    )
+
+
+def load_judgments(args: argparse.Namespace, path: str | Path) -> BatchChoice:
+    """Read judgments as `load` does; of several batches those that `--batches` says."""
+    return choose_batches(load(args, path, "judgments"), args.batches or LATEST)
 
 
 def load(args: argparse.Namespace, path: str | Path | Sequence[Path], kind: str) -> pd.DataFrame:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from analysis.cli import select
+from analysis.cli import UsageError, select
 from analysis.cli.arguments import chart_file
 from analysis.correlate.resample import LEVELS
-from analysis.correlate.score_cube import fill_groups
-from analysis.tables import read_table
+from analysis.correlate.score_cube import HUMAN, MissingMeasure, fill_groups, without_references
+from analysis.tables import TableError, read_table
 from analysis.tables.manifest import Exported
+from analysis.tables.wide import looks_wide, read_wide
 
 
 def add_scores(parser: argparse.ArgumentParser) -> None:
     """SCORES: one table, or several that belong together, such as human scores and metric scores."""
     parser.add_argument("scores", type=Path, nargs="+", metavar="SCORES", help="scores table, or several")
+    parser.add_argument("--wide", action="store_true", help="the tables have a column per measure")
+    parser.add_argument(
+        "--with-references", action="store_true", help="keep summaries that are a reference of their own document"
+    )
 
 
 def load_scores(args: argparse.Namespace) -> pd.DataFrame:
@@ -27,9 +33,40 @@ def load_scores(args: argparse.Namespace) -> pd.DataFrame:
 
 
 def join_scores(args: argparse.Namespace, paths: Sequence[Path]) -> pd.DataFrame:
-    frames = _one_of_each([read_table(path, "scores") for path in paths], paths)
+    frames = _one_of_each([_read_scores(path, getattr(args, "wide", False)) for path in paths], paths)
     scores = frames[0] if len(frames) == 1 else fill_groups(pd.concat(frames, ignore_index=True))
-    return select(args, scores, " and ".join(path.name for path in paths))
+    if "is_reference" in scores.columns:
+        scores = scores.assign(is_reference=scores["is_reference"].eq(True))
+        if getattr(args, "with_references", False):
+            scores = scores.drop(columns="is_reference")
+        scores, note = without_references(scores)
+        if note:
+            print(f"{note} Keep them with --with-references.", file=sys.stderr)
+    return select(args, _declared(scores, getattr(args, "humans", None)), " and ".join(path.name for path in paths))
+
+
+def _declared(scores: pd.DataFrame, humans: str | None) -> pd.DataFrame:
+    """The scores with the measures of --humans marked as people's, as a column `role` would."""
+    if not humans:
+        return scores
+    names, measures = split_names(humans), set(scores["metric"])
+    for name in names:
+        if name not in measures:
+            raise MissingMeasure(f"The scores hold no measure {name!r}. Measures there: {', '.join(sorted(measures))}.")
+    role = scores["role"].fillna("") if "role" in scores.columns else pd.Series("", index=scores.index)
+    return scores.assign(role=role.where(~scores["metric"].isin(names), HUMAN))
+
+
+def _read_scores(path: Path, wide: bool) -> pd.DataFrame:
+    """A scores table; one with a column per measure is read with --wide, and without it the error says so."""
+    if wide:
+        return read_wide(path)
+    try:
+        return read_table(path, "scores")
+    except TableError as error:
+        if path.is_file() and not any(problem.row for problem in error.problems) and looks_wide(path):
+            raise UsageError(f"{error} It has a column per measure: read it with --wide.") from error
+        raise
 
 
 def _one_of_each(frames: list[pd.DataFrame], paths: Sequence[Path]) -> list[pd.DataFrame]:
@@ -54,7 +91,10 @@ def add_scores_and_human(parser: argparse.ArgumentParser) -> None:
 
 
 def add_metrics(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--metrics", metavar="A,B", help="only these metrics (default: all)")
+    parser.add_argument("--metrics", metavar="A,B", help="only these metrics (default: all that aren't people's)")
+    parser.add_argument(
+        "--humans", metavar="A,B", help="measures that people gave, as `role` human in the table says: no metrics"
+    )
 
 
 def add_level_and_coefficient(parser: argparse.ArgumentParser, coefficients: tuple[str, ...]) -> None:

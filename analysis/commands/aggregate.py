@@ -7,8 +7,8 @@ import math
 
 import pandas as pd
 
-from analysis.aggregate import SCHEMES, TIES, aggregate, combine
-from analysis.cli import CommandResult, UsageError, load
+from analysis.aggregate import SCHEMES, TIES, aggregate, combine, unlinkable_note
+from analysis.cli import CommandResult, UsageError, add_batches, load_judgments
 from analysis.tables import read_table, write_table
 from analysis.tables.provenance import provenance, write_provenance
 
@@ -25,13 +25,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--combine", metavar="COVERAGE,QUALITY", help="add a measure that combines two others")
     parser.add_argument("--how", choices=("arithmetic", "geometric", "harmonic"), default="arithmetic")
     parser.add_argument("--quality-range", default="1,5", metavar="LOW,HIGH", help="scale of the quality ratings")
+    add_batches(parser)
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    judgments = load(args, args.judgments, "judgments")
+    choice = load_judgments(args, args.judgments)
     scus = read_table(args.scus, "scus") if args.scus else None
     scores = aggregate(
-        judgments,
+        choice.judgments,
         scheme=args.scheme,
         ties=args.ties,
         scus=scus,
@@ -40,11 +41,14 @@ def run(args: argparse.Namespace) -> CommandResult:
     )
     if args.combine:
         scores = _combined(scores, args)
-    notes = [_summary(scores, args.ties)]
+    notes = [_summary(scores, args.ties), *([choice.sentence] if choice.sentence else [])]
+    if note := unlinkable_note(choice.judgments, args.scheme):
+        notes.append(note)
     if args.out:
         write_table(scores, args.out, "scores")
         inputs = [args.judgments, *([args.scus] if args.scus else [])]
         options = {name: getattr(args, name) for name in ("scheme", "ties", "trim", "where", "include_checks")}
+        options["batches"] = choice.rule
         write_provenance(args.out, provenance("aggregate", inputs, options, args.seed))
         notes.append(f"Written to {args.out}.")
     rows = [{str(name): value for name, value in row.items()} for row in scores.to_dict("records")]

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from analysis.agreement import CLUSTERS, UNDEFINED, AgreementResult, agreement
 from analysis.agreement.coefficients import KERNELS, LEVELS
 from analysis.agreement.raters import RATER_COEFFICIENTS
-from analysis.cli import CommandResult, load, progress
+from analysis.cli import CommandResult, add_batches, load_judgments, progress
 from analysis.cli.arguments import draws, too_few
 
 HELP = "How far the workers agree: Krippendorff's alpha and its kin, pooled or per item, with intervals."
@@ -24,14 +24,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--undefined", choices=UNDEFINED, default="drop", help="items whose answers are all equal")
     parser.add_argument("--by", metavar="COLUMN", help="one line for each value of a column, e.g. system or unit")
     parser.add_argument("--ci", type=draws, default=0, metavar="N", help="95 %% interval from N bootstrap resamples")
-    parser.add_argument("--cluster", default="unit", metavar="COLUMN", help=f"what to resample: {', '.join(CLUSTERS)}")
+    parser.add_argument("--cluster", metavar="COLUMN", help=f"what to resample: {' | '.join(CLUSTERS)}")
+    add_batches(parser)
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    judgments = load(args, args.judgments, "judgments")
+    choice = load_judgments(args, args.judgments)
     per = [name.strip() for name in args.per.split(",")] if args.per else None
     results = agreement(
-        judgments,
+        choice.judgments,
         coefficient=args.coefficient,
         level=args.level,
         per=per,
@@ -44,7 +45,8 @@ def run(args: argparse.Namespace) -> CommandResult:
         watch=lambda items, total: progress(items, total, "resamples"),
     )
     columns = [*(["group"] if args.by else []), *FIELDS]
-    notes = [_method(results[0], args.by)] + [note for result in results for note in result.notes]
+    notes = [_method(results[0], args.by), *([choice.sentence] if choice.sentence else [])]
+    notes += [note for result in results for note in result.notes]
     return CommandResult([_row(result, bool(args.by)) for result in results], columns, notes)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 
 import pandas as pd
 
@@ -15,7 +16,7 @@ from analysis.commands._metrics import (
     chosen_metrics,
     load_scores,
 )
-from analysis.correlate import INTERVALS, UNDEFINED, CorrelationResult, correlate
+from analysis.correlate import ESTIMANDS, INTERVALS, UNDEFINED, CorrelationResult, correlate, interval_caution
 from analysis.correlate.coefficients import COEFFICIENTS
 from analysis.correlate.resample import SCHEMES
 from analysis.correlate.score_cube import ScoreCube, build_cube
@@ -28,13 +29,23 @@ COLUMNS = ["metric", "level", "coefficient", "value", "n_used", "n_undefined", "
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_scores_and_human(parser)
     add_level_and_coefficient(parser, tuple(COEFFICIENTS))
-    parser.add_argument("--ci", type=draws, default=0, help="bootstrap resamples of an interval")
-    parser.add_argument("--resample", choices=SCHEMES, default="systems", help="what the bootstrap redraws")
-    parser.add_argument("--interval", choices=INTERVALS, default="bootstrap", help="kind of interval")
+    parser.add_argument(
+        "--ci", type=draws, default=0, help="give intervals, with so many resamples where they are drawn"
+    )
+    parser.add_argument(
+        "--resample",
+        choices=SCHEMES,
+        default="systems",
+        help="what else the interval speaks of: other systems, these on all documents, or both",
+    )
+    parser.add_argument(
+        "--interval", choices=INTERVALS, default="auto", help="kind of interval (auto: the one that covers best)"
+    )
     parser.add_argument(
         "--undefined", choices=UNDEFINED, default="drop", help="documents with an undefined correlation"
     )
     parser.add_argument("--score", choices=("mean", "median"), default="mean", help="a system's score")
+    parser.add_argument("--given", metavar="MEASURE", help="partial correlation given this measure, such as length")
     parser.add_argument(
         "--figure",
         choices=FIGURES,
@@ -47,6 +58,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> CommandResult:
     scores = load_scores(args)
     cube = build_cube(scores)
+    if args.given:
+        return _given(args, cube)
     results = _correlate(args, cube, args.level)
     if not results:
         raise UsageError(f"There is no metric beside {args.human} to correlate with it; add a table of scores.")
@@ -54,14 +67,38 @@ def run(args: argparse.Namespace) -> CommandResult:
     if args.plot:
         _draw(args, scores, cube, results)
     notes = [result.note for result in results if result.note]
-    if args.interval == "fisher":
-        notes.append("Intervals: 95 %, Fisher's z with the standard errors of Bonett and Wright (2000).")
-    elif args.ci:
-        kind = "plain percentile" if args.interval == "percentile" else "expanded percentile (Hesterberg 2015)"
-        resampling = f"{args.ci} bootstrap resamples of {args.resample}, seed {args.seed}"
-        notes.append(f"Intervals: 95 %, {kind}, {resampling}.{too_few(args.ci)}")
+    if results[0].interval:
+        notes.append(_about_intervals(args, results[0]))
     rows = [{column: getattr(result, column) for column in COLUMNS} for result in results]
     return CommandResult(rows, COLUMNS, notes)
+
+
+def _given(args: argparse.Namespace, cube: ScoreCube) -> CommandResult:
+    from analysis.models.partial import partial_correlate
+
+    if args.plot or args.ci:
+        raise UsageError("--given prints partial correlations with Fisher's interval; leave --plot and --ci out.")
+    results = partial_correlate(
+        cube, human=args.human, given=args.given, metrics=chosen_metrics(args), level=args.level, name=args.coefficient
+    )
+    results.sort(key=lambda result: -result.value if result.value == result.value else 9)
+    note = f"value: the correlation with {args.human} given {args.given}; with_given: the metric's with {args.given}."
+    return CommandResult([asdict(result) for result in results], [], [note])
+
+
+def _about_intervals(args: argparse.Namespace, result: CorrelationResult) -> str:
+    """How the intervals were made, and what they speak of."""
+    kinds = {
+        "exact": "from the distribution of r for normal scores",
+        "fisher": "Fisher's z with the standard errors of Bonett and Wright (2000)",
+        "bootstrap": "expanded percentile (Hesterberg 2015)",
+        "percentile": "plain percentile",
+    }
+    note = f"Intervals: 95 %, {kinds[result.interval]}"
+    if result.resamples:
+        note += f", {args.ci} bootstrap resamples of {args.resample}, seed {args.seed}"
+    note += f". They speak of {ESTIMANDS[args.resample]}.{too_few(args.ci) if result.resamples else ''}"
+    return f"{note} {caution}" if (caution := interval_caution(result)) else note
 
 
 def _correlate(args: argparse.Namespace, cube: ScoreCube, level: str) -> list[CorrelationResult]:

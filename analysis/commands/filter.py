@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from analysis.cli import CommandResult, UsageError
+import pandas as pd
+
+from analysis.cli import CommandResult, UsageError, add_batches
 from analysis.cli.arguments import amount, positive
 from analysis.filters import RULES, TIES, FilterPreview, preview
 from analysis.tables import read_table, write_table
+from analysis.tables.batches import LATEST, choose_batches
 from analysis.tables.provenance import provenance, write_provenance
 from analysis.tables.where import keep_where, without_checks
 
@@ -34,14 +37,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--price", type=amount, default=0.0, help="what one more assignment costs")
     parser.add_argument("--level", default="nominal", help="level of the agreement before and after")
+    add_batches(parser)
 
 
 def run(args: argparse.Namespace) -> CommandResult:
     if args.out and args.dropped and Path(args.out).resolve() == Path(args.dropped).resolve():
         raise UsageError("--out and --dropped name the same file; give kept and dropped judgments one each.")
     judgments = keep_where(read_table(args.judgments, "judgments"), args.where, args.judgments)
+    choice = choose_batches(judgments, args.batches or LATEST)
     effect = preview(
-        judgments,
+        choice.judgments,
         args.rule,
         seed=args.seed,
         ties=args.ties,
@@ -50,14 +55,16 @@ def run(args: argparse.Namespace) -> CommandResult:
         level=args.level,
         include_checks=args.include_checks,
     )
-    notes = _notes(effect)
-    for path, rows in ((args.out, effect.result.kept), (args.dropped, effect.result.dropped)):
+    notes = [*_notes(effect), *([choice.sentence] if choice.sentence else [])]
+    dropped = pd.concat([effect.result.dropped, choice.set_aside], ignore_index=True)
+    for path, rows in ((args.out, effect.result.kept), (args.dropped, dropped)):
         if not path:
             continue
         if not args.include_checks:
             rows = without_checks(rows)
         write_table(rows, path, "judgments")
-        record = provenance("filter", [args.judgments], {**effect.result.settings, "where": args.where}, args.seed)
+        settings = {**effect.result.settings, "where": args.where, "batches": choice.rule}
+        record = provenance("filter", [args.judgments], settings, args.seed)
         write_provenance(path, record)
         notes.append(f"{len(rows)} judgments written to {path}.")
     return CommandResult([decision.row() for decision in effect.result.decisions], COLUMNS, notes, limit=40)
@@ -71,6 +78,7 @@ def _notes(effect: FilterPreview) -> list[str]:
         f"{len(effect.result.decisions)} decisions drop {effect.rows_dropped} judgments; "
         f"{effect.workers_dropped} workers are gone altogether.",
         f"Krippendorff's alpha, pooled: {alpha_before} before, {alpha_after} after.",
+        *([effect.effect.sentence()] if effect.effect else []),
     ]
     if effect.tasks_below:
         notes.append(

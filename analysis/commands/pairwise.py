@@ -16,6 +16,9 @@ COLUMNS = ["metric", "f1"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_scores_and_human(parser)
     parser.add_argument("--resamples", type=resamples, default=1000, help="bootstrap resamples per pair")
+    parser.add_argument(
+        "--sides", type=int, choices=(1, 2), default=2, help="level of a verdict: 2 (default), or 1 as in the paper"
+    )
     add_plot(parser)
 
 
@@ -26,6 +29,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         metrics=chosen_metrics(args),
         resamples=args.resamples,
         seed=args.seed,
+        sides=args.sides,
     )
     if args.plot:
         from analysis.plot import save
@@ -34,6 +38,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         save(f1_bars(results, args.human), args.plot)
     notes = [
         f"{results[0].pairs} pairs, {args.resamples} resamples of documents, seed {args.seed}; verdicts at 95 %, "
+        f"{'two-sided' if args.sides == 2 else 'one-sided as in the paper'}, "
         "resamples with equal means counted half for each side.",
         f"The row {args.human} is the ceiling: the human verdicts against themselves on other resamples.",
     ]

@@ -6,7 +6,7 @@ import argparse
 import math
 from dataclasses import asdict
 
-from analysis.cli import CommandResult, UsageError, load
+from analysis.cli import CommandResult, UsageError, add_batches, load_judgments
 from analysis.cli.arguments import amount, chart_file, positive
 from analysis.planning import CROWDS, Variances, metric_power, pilot_variances, plan
 
@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--chart", type=chart_file, metavar="FILE", help="write the power curves as .svg, .pdf or .json"
     )
+    add_batches(parser)
 
 
 def run(args: argparse.Namespace) -> CommandResult:
@@ -76,7 +77,7 @@ def _variances(args: argparse.Namespace) -> Variances:
         return Variances(args.sd_document**2, args.sd_worker**2)
     if not args.judgments:
         raise UsageError("Give a pilot's judgments, or --sd-document and --sd-worker.")
-    variances = pilot_variances(load(args, args.judgments, "judgments"))
+    variances = pilot_variances(load_judgments(args, args.judgments).judgments)
     document = variances.document if args.sd_document is None else args.sd_document**2
     worker = variances.worker if args.sd_worker is None else args.sd_worker**2
     return Variances(document, worker, variances.source)

@@ -19,6 +19,7 @@ from analysis.tables import read_table
 HELP = "Correlate metrics with each other on the whole, the average and the top range of scores."
 COLUMNS = ["a", "b", "range", "tau"]
 FIGURES = ("whole", "average", "top", "disagreement", "consistency", "scatter", "distributions")
+DISAGREEMENT_RULES = ("threshold", "mean")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--baseline", metavar="SYSTEM", help="the system that the top must better")
     parser.add_argument("--summaries", type=Path, help="a summaries table: equal texts count once per topic")
     parser.add_argument("--figure", choices=FIGURES, default="whole", help="what --plot draws")
+    parser.add_argument(
+        "--rule",
+        choices=DISAGREEMENT_RULES,
+        default="threshold",
+        help="disagreement among pairs that both reach a score (threshold), or of about that mean score",
+    )
     add_plot(parser)
 
 
@@ -79,7 +86,9 @@ def _draw(args: argparse.Namespace, scores: pd.DataFrame, results: list[RangeTau
 
     metrics = chosen_metrics(args) or list(dict.fromkeys(metric for pair in results for metric in (pair.a, pair.b)))
     figures: dict[str, Callable[[], Any]] = {
-        "disagreement": lambda: charts.disagreement_lines(disagreement(scores, metrics=metrics, seed=args.seed)),
+        "disagreement": lambda: charts.disagreement_lines(
+            disagreement(scores, metrics=metrics, seed=args.seed, rule=args.rule), args.rule
+        ),
         "consistency": lambda: charts.consistency_points(consistency(scores, metrics=metrics, seed=args.seed)),
         "scatter": lambda: charts.scatter_matrix(scores, metrics, args.seed),
         "distributions": lambda: charts.distributions(scores, metrics, args.seed),

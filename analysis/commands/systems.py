@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from analysis.cli import CommandResult, load, progress
+from analysis.cli import CommandResult, add_batches, load_judgments, progress
 from analysis.cli.arguments import resamples, share
 from analysis.compare.systems import CORRECTIONS, RESAMPLE, TESTS, compare_systems
 
@@ -21,11 +21,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resamples", type=resamples, metavar="N", help="default: 1000, more for many pairs")
     parser.add_argument("--correction", choices=CORRECTIONS, default="holm", help="for many pairs")
     parser.add_argument("--alpha", type=share, default=0.05, help="level of significance")
+    add_batches(parser)
 
 
 def run(args: argparse.Namespace) -> CommandResult:
+    choice = load_judgments(args, args.judgments)
     result = compare_systems(
-        load(args, args.judgments, "judgments"),
+        choice.judgments,
         unit=args.unit,
         test=args.test,
         resample=args.resample,
@@ -38,6 +40,6 @@ def run(args: argparse.Namespace) -> CommandResult:
     rows = [asdict(item) for item in (result.pairs if args.pairs else result.systems)]
     method = (
         f"By {result.measure}; {result.test} over {result.resample}, {result.resamples} resamples, seed {result.seed}, "
-        f"{result.correction} correction. Systems in one cluster can't be told apart at {result.alpha:g}."
+        f"{result.correction} correction. Systems that share a letter can't be told apart at {result.alpha:g}."
     )
-    return CommandResult(rows, [], [method, *result.warnings])
+    return CommandResult(rows, [], [method, *([choice.sentence] if choice.sentence else []), *result.warnings])

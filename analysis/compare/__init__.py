@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from analysis import make_callable
 from analysis.compare.adjust import CORRECTIONS, adjust, clusters, optimal
 from analysis.compare.pairs import (
     Outcome,
@@ -30,6 +31,11 @@ from analysis.sentence import Sentence
 from analysis.tables import AnalysisError
 
 MOST_RESAMPLES = 20_000
+MOST_DRAWS = 100_000
+"""Pairs that the first draws leave open are drawn again, four times as often, up to this."""
+SURE = 2.58
+"""Standard errors of a drawn p within which it may lie (99 %)."""
+ADAPTIVE = ("perm-systems", "perm-inputs", "bootstrap")
 TESTS = ("perm-systems", "williams", "perm-inputs", "perm-both", "perm-both-xor", "bootstrap")
 
 POPULATION = {
@@ -105,6 +111,8 @@ class Comparison:
     population: Sentence
     flipped: tuple[str, ...]
     """Metrics with a negative correlation whose sign was turned as a whole."""
+    unsettled: tuple[tuple[str, str], ...] = ()
+    """Pairs whose p lies so close to the level that other draws could decide otherwise: not significant."""
 
     @property
     def least_p(self) -> float:
@@ -114,6 +122,16 @@ class Comparison:
             return 0.0
         smallest_p = 1 / (self.resamples if self.exact else self.resamples + 1)
         return min(1.0, smallest_p * tests) if self.correction in ("holm", "bonferroni") else smallest_p
+
+    def left_to_chance(self) -> str:
+        """A sentence when the draws, not the data, would decide some pairs; otherwise nothing."""
+        if not self.unsettled:
+            return ""
+        return Sentence(
+            "%(n)s of the comparisons lie so close to the level that other random draws could decide otherwise; they "
+            "count as not significant.",
+            {"n": len(self.unsettled)},
+        )
 
     def too_coarse(self) -> str:
         """A sentence when no difference could have been found significant, however large; otherwise nothing."""
@@ -152,14 +170,23 @@ def compare(
 ) -> Comparison:
     """Test every ordered pair of metrics. `flip` turns metrics that correlate negatively, as wholes.
 
-    Without `resamples`, as many are drawn as a significant result needs under the correction (at most 20,000).
+    Without `resamples`, as many are drawn as a significant result needs under the correction (at most 20,000), and more
+    for pairs that these leave open (at most 100,000).
     `jobs` processes share the pairs; the numbers are the same for any number of them.
+
+    >>> import pandas as pd
+    >>> means = {"human": [1, 2, 3, 4, 5, 6], "good": [1, 2, 4, 5, 5, 7], "poor": [3, 1, 2, 2, 1, 3]}
+    >>> rows = [("d1", f"s{s}", metric, value) for metric, values in means.items() for s, value in enumerate(values)]
+    >>> scores = pd.DataFrame(rows, columns=["doc_id", "system", "metric", "value"])
+    >>> comparison = compare(scores, human="human", test="williams")
+    >>> [(pair.better, pair.worse, round(pair.difference, 3)) for pair in comparison.pairs]
+    [('good', 'poor', 0.976), ('poor', 'good', -0.976)]
     """
     plan = Plan(test, level, coefficient, alternative, resamples or 0, resample, seed, score, undefined)
     _check(plan, correction)
     cube = (scores if isinstance(scores, ScoreCube) else build_cube(scores)).scaled()
     cube.index(human)
-    names = [name for name in cube.metrics if name != human] if metrics is None else list(dict.fromkeys(metrics))
+    names = cube.beside(human) if metrics is None else list(dict.fromkeys(metrics))
     for name in names:
         cube.index(name)
     if len(names) < 2:
@@ -178,11 +205,19 @@ def compare(
         pairs = list(combinations(names, 2))
         results = run_tests(cube, human, pairs, plan, jobs)
         outcomes = dict(zip(pairs, progress(results, len(pairs)) if progress else results, strict=True))
+    while resamples is None and test in ADAPTIVE and plan.resamples < MOST_DRAWS:
+        open_pairs = _unsettled(outcomes, plan, correction, alpha)
+        pairs = [pair for pair in outcomes if pair in open_pairs or pair[::-1] in open_pairs]
+        if not pairs:
+            break
+        plan = replace(plan, resamples=min(4 * plan.resamples, MOST_DRAWS))
+        outcomes |= dict(zip(pairs, run_tests(cube, human, pairs, plan, jobs), strict=True))
+    unsettled = _unsettled(outcomes, plan, correction, alpha)
     ordered = _adjusted(_ordered(outcomes, plan.alternative), correction, plan.alternative)
     most_swaps = max(outcomes.values(), key=lambda outcome: outcome.swaps)
     return Comparison(
         tuple(ordered),
-        tuple(_standings(names, outcomes, ordered, alpha)),
+        tuple(_standings(names, outcomes, [pair for pair in ordered if not _is_in(pair, unsettled)], alpha)),
         test,
         level,
         coefficient,
@@ -194,7 +229,43 @@ def compare(
         alpha,
         _population(test, resample),
         flipped,
+        tuple(unsettled),
     )
+
+
+def _is_in(test: PairTest, pairs: Sequence[tuple[str, str]]) -> bool:
+    return (test.better, test.worse) in pairs
+
+
+def _unsettled(
+    outcomes: dict[tuple[str, str], Outcome], plan: Plan, correction: str, alpha: float
+) -> list[tuple[str, str]]:
+    """Ordered pairs whose verdict could change with the draws: p a few standard errors up or down decides."""
+    tests = _ordered(outcomes, plan.alternative)
+    draws = [_draws_of(outcomes, test) for test in tests]
+    if not any(draws):
+        return []
+    bounds = []
+    for side in (-SURE, SURE):
+        moved = [replace(test, p=_moved(test.p, n, side)) for test, n in zip(tests, draws, strict=True)]
+        bounds.append([test.p_adjusted < alpha for test in _adjusted(moved, correction, plan.alternative)])
+    pairs = zip(tests, *bounds, strict=True)
+    return [(test.better, test.worse) for test, low, high in pairs if low != high and test.difference > SLACK]
+
+
+def _draws_of(outcomes: dict[tuple[str, str], Outcome], test: PairTest) -> int:
+    """How many random draws a pair's p comes from; 0 when it comes from none, or from all swaps there are."""
+    outcome = outcomes.get((test.better, test.worse)) or outcomes[test.worse, test.better]
+    return 0 if outcome.exact else outcome.swaps
+
+
+def _moved(p: float, draws: int, errors: float) -> float:
+    """p so many standard errors up or down: Wilson's interval for the share of draws beyond the observed difference."""
+    if not draws or math.isnan(p):
+        return p
+    share, square = max(0.0, (p * (draws + 1) - 1) / draws), errors * errors / draws
+    reach = errors * math.sqrt(share * (1 - share) / draws + square / draws / 4)
+    return min(1.0, max(0.0, (share + square / 2 + reach) / (1 + square)))
 
 
 def _population(test: str, resample: str) -> Sentence:
@@ -278,3 +349,6 @@ def _standings(
         )
         for i in order
     ]
+
+
+make_callable(__name__, compare)

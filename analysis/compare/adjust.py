@@ -45,6 +45,35 @@ def optimal(beats: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     return np.asarray(~beats.any(axis=0))
 
 
+def letters(order: Sequence[int], beats: npt.NDArray[np.bool_]) -> list[str]:
+    """A compact letter display (Piepho 2004): two items share a letter exactly if neither beats the other.
+
+    It starts with one group of all and splits every group that holds a pair which differs; groups within others go.
+    """
+    groups = [frozenset(order)]
+    for better, worse in zip(*np.nonzero(beats), strict=True):
+        pieces = [
+            piece
+            for group in groups
+            for piece in ([group - {better}, group - {worse}] if {better, worse} <= group else [group])
+        ]
+        unique = list(dict.fromkeys(pieces))
+        groups = [piece for piece in unique if not any(piece < other for other in unique)]
+    place = {item: number for number, item in enumerate(order)}
+    groups.sort(key=lambda group: sorted(place[item] for item in group))
+    display = [""] * len(order)
+    for number, group in enumerate(groups):
+        for item in group:
+            display[item] += _letter(number)
+    return display
+
+
+def _letter(number: int) -> str:
+    """a to z, then a2 to z2 and so on."""
+    turn, letter = divmod(number, 26)
+    return chr(ord("a") + letter) + (str(turn + 1) if turn else "")
+
+
 def clusters(order: Sequence[int], beats: npt.NDArray[np.bool_]) -> list[int]:
     """The cluster (from 1) of each metric: a new one starts where all above beat all below.
 

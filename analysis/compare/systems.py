@@ -13,9 +13,9 @@ import pandas as pd
 from scipy import sparse, stats
 
 from analysis.aggregate import SCALE, YES_NO, measure_kinds
-from analysis.agreement.counts import Floats, Ints, latest
+from analysis.agreement.counts import Floats, Ints, are_unlinkable, latest
 from analysis.agreement.result import Watch, unwatched
-from analysis.compare.adjust import CORRECTIONS, adjust, clusters
+from analysis.compare.adjust import CORRECTIONS, adjust, clusters, letters
 from analysis.correlate.resample import percentile_interval
 from analysis.tables import AnalysisError
 from analysis.tables.where import without_checks
@@ -24,6 +24,7 @@ __all__ = ["CORRECTIONS", "RESAMPLE", "TESTS", "SystemComparison", "SystemMean",
 
 RESAMPLE = ("both", "documents", "workers")
 TESTS = ("bootstrap", "permutation")
+UNLINKABLE = "Every worker id stands in one summary only, so that worker and summary can't be told apart"
 CELLS = 2_000_000
 """How many numbers a block of resamples may hold at once."""
 
@@ -39,6 +40,8 @@ class SystemMean:
     n_documents: int
     n_workers: int
     cluster: int
+    letters: str = ""
+    """Systems that share a letter can't be told apart; those that share none differ."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,11 @@ def compare_systems(
     if test == "permutation" and resample == "both":
         raise AnalysisError("A permutation test swaps within documents or within workers; resample one of them.")
     rows, measure = _measured(latest(without_checks(judgments)), unit)
+    notes: tuple[str, ...] = ()
+    if resample != "documents" and are_unlinkable(rows):
+        if resample == "workers":
+            raise AnalysisError(f"{UNLINKABLE} and workers can't be redrawn; use --resample documents.")
+        resample, notes = "documents", (f"{UNLINKABLE}: documents alone are redrawn.",)
     scores = _scores(rows)
     if len(scores.systems) < 2:
         raise AnalysisError(f"There is one system only ({scores.systems[0]}); a comparison needs two.")
@@ -130,10 +138,13 @@ def compare_systems(
         _pair(scores, observed, samples, pair, numbers)
         for pair, numbers in zip(pairs, zip(p, adjusted, plain, strict=True), strict=True)
     ]
-    cluster = _clusters(order, pairs, adjusted, alpha)
-    systems = [_mean(scores, observed, samples, int(s), cluster[int(s)]) for s in order]
+    beats = _beats(order, pairs, adjusted, alpha)
+    ranked = [int(system) for system in order]
+    cluster, letter = clusters(ranked, beats), letters(ranked, beats)
+    systems = [_mean(scores, observed, samples, s, cluster[s], letter[s]) for s in ranked]
     smallest_p = _least_p(resamples, len(pairs), correction)
     warnings = _too_few(resamples, len(pairs), smallest_p) if smallest_p >= alpha else _warnings(adjusted, plain, alpha)
+    warnings = (*notes, *warnings)
     return SystemComparison(
         tuple(systems), tuple(comparisons), measure, test, resample, resamples, seed, alpha, correction, warnings
     )
@@ -245,7 +256,7 @@ def _pair(
     return SystemPair(scores.systems[a], scores.systems[b], difference, low, high, p, adjusted, plain)
 
 
-def _mean(scores: _Scores, observed: Floats, samples: Floats, system: int, cluster: int) -> SystemMean:
+def _mean(scores: _Scores, observed: Floats, samples: Floats, system: int, cluster: int, letter: str) -> SystemMean:
     is_system = scores.system == system
     low, high = percentile_interval(samples[:, system])
     return SystemMean(
@@ -256,15 +267,16 @@ def _mean(scores: _Scores, observed: Floats, samples: Floats, system: int, clust
         len(np.unique(scores.document[is_system])),
         len(np.unique(scores.worker[is_system])),
         cluster,
+        letter,
     )
 
 
-def _clusters(order: Ints, pairs: list[tuple[int, int]], adjusted: Floats, alpha: float) -> list[int]:
-    """A new cluster begins where every system above is better than every system below."""
+def _beats(order: Ints, pairs: list[tuple[int, int]], adjusted: Floats, alpha: float) -> np.ndarray:
+    """Which system is significantly better than which."""
     beats = np.zeros((len(order), len(order)), dtype=bool)
     for (better, worse), p in zip(pairs, adjusted, strict=True):
         beats[better, worse] = p < alpha
-    return clusters([int(system) for system in order], beats)
+    return beats
 
 
 def _least_p(resamples: int, pairs: int, correction: str) -> float:

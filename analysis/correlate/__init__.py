@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from analysis import make_callable
 from analysis.correlate.coefficients import (
     COEFFICIENTS,
     NO_INTERVAL,
@@ -21,8 +22,18 @@ from analysis.correlate.coefficients import (
     UnknownName,
     coefficient,
     complete,
-    fisher_interval,
 )
+from analysis.correlate.intervals import (
+    ESTIMANDS,
+    INTERVALS,
+    WITHOUT_DRAWS,
+    caution,
+    cell_noise,
+    closed_interval,
+    corrected_samples,
+    kind_of,
+)
+from analysis.correlate.noise import QUIET
 from analysis.correlate.resample import (
     LEVELS,
     draw,
@@ -41,6 +52,7 @@ from analysis.sentence import Sentence, join_sentences, some_of
 from analysis.tables import AnalysisError
 
 __all__ = [
+    "ESTIMANDS",
     "FEW_SYSTEMS",
     "INTERVALS",
     "UNDEFINED",
@@ -50,6 +62,7 @@ __all__ = [
     "TooFewSystems",
     "bootstrap_samples",
     "correlate",
+    "interval_caution",
     "per_document",
     "percentile_interval",
     "point_estimate",
@@ -59,7 +72,6 @@ __all__ = [
 ]
 
 UNDEFINED = ("drop", "zero")
-INTERVALS = ("bootstrap", "percentile", "fisher")
 FEW_SYSTEMS = 3
 
 
@@ -106,7 +118,7 @@ class Options:
     seed: int = 0
     undefined: str = "drop"
     score: str = "mean"
-    interval: str = "bootstrap"
+    interval: str = "auto"
     confidence: float = 0.95
 
 
@@ -131,19 +143,28 @@ def correlate(
     seed: int = 0,
     undefined: str = "drop",
     score: str = "mean",
-    interval: str = "bootstrap",
+    interval: str = "auto",
     confidence: float = 0.95,
 ) -> list[CorrelationResult]:
     """Correlate metrics with a human measure.
 
-    `ci` is the number of bootstrap resamples (0: no interval). Intervals are expanded percentile intervals;
-    `interval="percentile"` gives the plain ones and `"fisher"` Fisher's, which needs no resamples. A metric that
-    lacks some systems is judged on the systems it has, and its result says so.
+    `ci` is the number of bootstrap resamples (0: no interval), `resample` what the interval speaks of (`ESTIMANDS`).
+    `interval` is how it is made: `"auto"` takes the kind that covers best, `"exact"` and `"fisher"` need no resamples,
+    `"bootstrap"` are expanded percentile intervals and `"percentile"` plain ones. A metric that lacks some systems is
+    judged on the systems it has, and its result says so.
+
+    >>> import pandas as pd
+    >>> means = {"human": [1, 2, 3, 4], "good": [1, 2, 4, 5], "poor": [3, 1, 2, 2]}
+    >>> rows = [("d1", f"s{s}", metric, value) for metric, values in means.items() for s, value in enumerate(values)]
+    >>> scores = pd.DataFrame(rows, columns=["doc_id", "system", "metric", "value"])
+    >>> [(result.metric, round(result.value, 3)) for result in correlate(scores, human="human")]
+    [('good', 0.99), ('poor', -0.316)]
     """
     cube = (scores if isinstance(scores, ScoreCube) else build_cube(scores)).scaled()
     cube.index(human)
-    names = [name for name in cube.metrics if name != human] if metrics is None else list(metrics)
-    options = Options(level, coefficient, ci, resample, seed, undefined, score, interval, confidence)
+    names = cube.beside(human) if metrics is None else list(metrics)
+    kind = kind_of(interval, level, coefficient, resample) if ci or interval != "auto" else "bootstrap"
+    options = Options(level, coefficient, ci, resample, seed, undefined, score, kind, confidence)
     _check_options(options)
     if level != "global" and len(cube.systems) < 2:
         raise TooFewSystems(
@@ -186,12 +207,12 @@ def _correlate_one(cube: ScoreCube, human: str, metric: str, options: Options) -
         point.n_undefined,
         low_high.low,
         low_high.high,
-        options.resample if options.ci and options.interval != "fisher" else "",
-        options.ci if options.interval != "fisher" else 0,
+        options.resample if options.ci or options.interval in WITHOUT_DRAWS else "",
+        options.ci if options.interval not in WITHOUT_DRAWS else 0,
         options.seed,
         options.undefined,
         options.score,
-        options.interval if options.ci or options.interval == "fisher" else "",
+        options.interval if options.ci or options.interval in WITHOUT_DRAWS else "",
         _note(cube, human, metric, keep, point, options, sides),
     )
 
@@ -250,11 +271,13 @@ def _interval(
     options: Options,
     fixed: tuple[Floats | None, Floats | None],
 ) -> Interval:
-    if options.interval == "fisher":
+    if options.interval in WITHOUT_DRAWS:
         n = point.n_used
         if options.level == "summary":
             n = int((np.isfinite(x) & np.isfinite(z)).sum(axis=0).max(initial=0))
-        return fisher_interval(options.coefficient, point.value, n, options.confidence)
+        is_noisy = options.level == "system" and options.resample == "both"
+        noise = cell_noise(x, z, fixed) if is_noisy else QUIET
+        return closed_interval(options.interval, options.coefficient, point.value, n, options.confidence, noise)
     if not options.ci or not math.isfinite(point.value):
         return NO_INTERVAL
     if options.level != "system":
@@ -264,8 +287,23 @@ def _interval(
     if redrawn < 2:  # every resample of one item is that item
         return NO_INTERVAL
     weights = draw(options.seed, options.ci, options.resample, x.shape[0], x.shape[1])
-    samples = bootstrap_samples(x, z, options, weights, fixed)
+    if weights[1] is not None and _is_corrected(x, options, fixed):
+        samples = corrected_samples(x, z, weights[0], weights[1])
+    else:
+        samples = bootstrap_samples(x, z, options, weights, fixed)
     return percentile_interval(samples, options.confidence, redrawn if options.interval == "bootstrap" else None)
+
+
+def interval_caution(result: CorrelationResult) -> str:
+    """Where an interval is known not to cover what it speaks of, in one sentence (docs/statistics/verdicts.md)."""
+    return caution(result.interval, result.level, result.coefficient, result.resample)
+
+
+def _is_corrected(x: Floats, options: Options, fixed: tuple[Floats | None, Floats | None]) -> bool:
+    """Whether redrawn documents would count their noise twice, and it can be taken out."""
+    is_wanted = options.level == "system" and options.interval == "bootstrap" and options.score == "mean"
+    has_cells = x.shape[1] > 1 and all(side is None for side in fixed)
+    return is_wanted and has_cells and options.coefficient == "pearson"
 
 
 def bootstrap_samples(
@@ -365,3 +403,6 @@ def system_means(
     )
     scored: pd.DataFrame = frame[np.isfinite(frame["value"])]
     return scored.sort_values("value", ascending=False, ignore_index=True)
+
+
+make_callable(__name__, correlate)

@@ -6,6 +6,7 @@ groups may use one name, and then both are shown as `group/name`. Systems stand 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +19,8 @@ from analysis.tables import AnalysisError
 
 WHOLE = "*"
 """The `doc_id` of a score that belongs to a whole system, such as corpus BLEU."""
+HUMAN = "human"
+"""What stands in the column `role` of a score that people gave."""
 WILD = 1e100
 """Scores beyond this, or all below its inverse, overflow or vanish when they are squared and summed."""
 
@@ -86,6 +89,12 @@ class ScoreCube:
     """metric × system × document."""
     whole_systems: Floats
     """metric × system: scores given for whole systems."""
+    humans: tuple[str, ...] = ()
+    """Measures that people gave (`role` human in the table): none of them is a metric to be judged."""
+
+    def beside(self, human: str) -> list[str]:
+        """The metrics that can be held against a human measure."""
+        return [name for name in self.metrics if name != human and name not in self.humans]
 
     def index(self, metric: str) -> int:
         """Where a metric stands; an unknown one is answered with the known ones."""
@@ -111,13 +120,12 @@ class ScoreCube:
     def keep_systems(self, keep: Sequence[int] | np.ndarray) -> ScoreCube:
         """The cube of some systems, by position, in the given order."""
         places = np.asarray(keep, dtype=int)
-        return ScoreCube(
-            self.metrics,
-            tuple(self.systems[i] for i in places),
-            self.documents,
-            tuple(self.groups[i] for i in places),
-            self.values[:, places],
-            self.whole_systems[:, places],
+        return replace(
+            self,
+            systems=tuple(self.systems[i] for i in places),
+            groups=tuple(self.groups[i] for i in places),
+            values=self.values[:, places],
+            whole_systems=self.whole_systems[:, places],
         )
 
     def scaled(self) -> ScoreCube:
@@ -172,7 +180,13 @@ def over_documents(matrix: Floats, score: str = "mean") -> Floats:
 
 
 def build_cube(scores: pd.DataFrame, metrics: Sequence[str] | None = None) -> ScoreCube:
-    """The cube of a scores table; `metrics` keeps only those, in that order."""
+    """The cube of a scores table; `metrics` keeps only those, in that order.
+
+    Summaries marked `is_reference` are left out with a warning; drop that column to keep them.
+    """
+    scores, note = without_references(scores)
+    if note:
+        warnings.warn(note, ReferencesLeftOut, stacklevel=2)
     if metrics is not None:
         measures = sorted(set(scores["metric"]))
         for metric in metrics:
@@ -193,7 +207,42 @@ def build_cube(scores: pd.DataFrame, metrics: Sequence[str] | None = None) -> Sc
     cells = d >= 0
     values[m[cells], s[cells], d[cells]] = v[cells]
     whole_systems[m[~cells], s[~cells]] = v[~cells]
-    return ScoreCube(metric_names, systems, documents, groups, values, whole_systems)
+    return ScoreCube(metric_names, systems, documents, groups, values, whole_systems, human_measures(scores))
+
+
+def human_measures(scores: pd.DataFrame) -> tuple[str, ...]:
+    """The measures that the table declares to be people's, by `role` human."""
+    if "role" not in scores.columns:
+        return ()
+    return tuple(sorted(set(scores.loc[scores["role"].fillna("") == HUMAN, "metric"])))
+
+
+class ReferencesLeftOut(UserWarning):
+    """Scores of references against themselves were left out."""
+
+
+def without_references(scores: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The table without summaries that are a reference of their own document, and a sentence if there were any.
+
+    Such a summary is scored against itself; all measures of it go, and a system's whole score with its last summary.
+    """
+    if "is_reference" not in scores.columns:
+        return scores, ""
+    keys = pd.MultiIndex.from_frame(scores[["doc_id", "system"]])
+    own = keys[scores["is_reference"].to_numpy(dtype=bool)].unique()
+    scores = scores.drop(columns="is_reference")
+    if not len(own):
+        return scores, ""
+    is_own, is_whole = keys.isin(own), (scores["doc_id"] == WHOLE).to_numpy()
+    gone = set(own.get_level_values("system")) - set(scores["system"][~is_own & ~is_whole])
+    is_own |= is_whole & scores["system"].isin(gone).to_numpy()
+    systems = sorted(set(own.get_level_values("system")))
+    names = ", ".join(systems[:5]) + (", …" if len(systems) > 5 else "")
+    sentence = (
+        f"{len(own)} summaries that are a reference of their own document ({names}) were left out: they are scored "
+        "against themselves, which would decide the correlation."
+    )
+    return scores[~is_own], sentence
 
 
 def _natural(text: str) -> tuple[int, int, str]:

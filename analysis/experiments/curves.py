@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from analysis.correlate.coefficients import Floats
+from analysis.correlate.coefficients import Floats, UnknownName
 from analysis.experiments.ranges import Topic, topics
+
+RULES = ("mean", "threshold")
 
 
 @dataclass(frozen=True)
 class Disagreement:
-    """Share of summary pairs that two metrics order differently, among pairs of about that score."""
+    """Share of summary pairs that two metrics order differently, among the pairs of one score."""
 
     a: str
     b: str
     score: float
-    """Middle of the bin: mean normalised score of the two summaries under the two metrics."""
+    """Rule `mean`: the middle of the bin, which holds the pair's mean normalised score under the two metrics. Rule
+    `threshold`: what both summaries reach at least, by their mean normalised score under the two metrics."""
     share: float
     pairs: int
 
@@ -50,11 +53,16 @@ def disagreement(
     pairs_per_topic: int = 5000,
     bins: int = 10,
     seed: int = 0,
+    rule: str = "mean",
 ) -> list[Disagreement]:
     """Disagreement of all pairs of metrics by score; pairs of summaries are drawn within topics.
 
-    A pair that either metric ties is left out: it has no order to disagree about.
+    A pair that either metric ties is left out: it has no order to disagree about. The rule `mean` bins pairs by their
+    mean score: near both ends of the scale the two summaries are close to each other and hard to order, so that the
+    curve bends up at both. The rule `threshold` takes all pairs of which both reach a score (the paper's question).
     """
+    if rule not in RULES:
+        raise UnknownName("rule for disagreement", rule, RULES)
     names, topic_list = topics(scores, metrics)
     rng = np.random.default_rng(seed)
     sides: list[Floats] = []
@@ -68,14 +76,22 @@ def disagreement(
     for a, b in combinations(range(len(names)), 2):
         gap = drawn_pairs[0] - drawn_pairs[1]
         order = gap[:, a] * gap[:, b]
-        level = drawn_pairs[:, :, [a, b]].mean(axis=(0, 2))
-        place = np.minimum((level * bins).astype(int), bins - 1)
-        for cell in range(bins):
-            in_bin = (place == cell) & (order != 0)
-            if in_bin.any():
-                share = float((order[in_bin] < 0).mean())
-                results.append(Disagreement(names[a], names[b], (cell + 0.5) / bins, share, int(in_bin.sum())))
+        for score, is_in in _levels(drawn_pairs[:, :, [a, b]].mean(axis=2), bins, rule):
+            chosen = is_in & (order != 0)
+            if chosen.any():
+                share = float((order[chosen] < 0).mean())
+                results.append(Disagreement(names[a], names[b], score, share, int(chosen.sum())))
     return results
+
+
+def _levels(level: Floats, bins: int, rule: str) -> Iterator[tuple[float, np.ndarray]]:
+    """Each score with the pairs that belong to it; `level` holds the two summaries' scores."""
+    place = np.minimum((level.mean(axis=0) * bins).astype(int), bins - 1)
+    for cell in range(bins):
+        if rule == "mean":
+            yield (cell + 0.5) / bins, place == cell
+        else:
+            yield cell / bins, np.asarray((level >= cell / bins).all(axis=0))
 
 
 def consistency(

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.correlate.coefficients import Floats, UnknownName, kendall
-from analysis.correlate.score_cube import WHOLE, MissingMeasure
+from analysis.correlate.score_cube import WHOLE, MissingMeasure, human_measures
 from analysis.tables import AnalysisError
 
 TOP_RULES = ("baseline", "topk", "union")
@@ -64,7 +64,8 @@ def topics(
     for name in [*(metrics or []), *([human] if human else [])]:
         if name not in measures:
             raise MissingMeasure(f"The scores hold no measure {name!r}. Measures there: {', '.join(measures)}.")
-    names = tuple(metrics) if metrics is not None else tuple(name for name in measures if name != human)
+    people = {human, *human_measures(scores)}
+    names = tuple(metrics) if metrics is not None else tuple(name for name in measures if name not in people)
     if len(names) < 2:
         raise AnalysisError(f"Agreement between metrics needs two of them, and there is {len(names)}.")
     rows = scores[(scores["doc_id"] != WHOLE) & scores["metric"].isin([*names, human or names[0]])]

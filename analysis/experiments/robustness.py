@@ -66,7 +66,7 @@ def by_option(
     """Correlations by setting of an option, for every metric that has it in its name."""
     cube = scores if isinstance(scores, ScoreCube) else build_cube(scores)
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
-    splits = {name: split for name in cube.metrics if name != human and (split := split_option(name, option))}
+    splits = {name: split for name in cube.beside(human) if (split := split_option(name, option))}
     lists = any("+" in setting for _, setting in splits.values())
     for name, (metric, setting) in splits.items():
         groups[metric, str(len(setting.split("+"))) if lists else setting].append(name)

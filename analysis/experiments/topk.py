@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,12 +10,15 @@ import numpy as np
 import pandas as pd
 
 from analysis.correlate import TooFewSystems, correlate
+from analysis.correlate.coefficients import NO_INTERVAL as NONE
+from analysis.correlate.coefficients import fisher_interval
 from analysis.correlate.resample import snap
 from analysis.correlate.score_cube import ScoreCube, build_cube
 from analysis.tables import AnalysisError
 
 SMALLEST = 4
 """Below four systems a correlation says next to nothing; the paper stops there too."""
+WITH_FISHER = ("pearson", "spearman", "kendall")
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,9 @@ class TopK:
     value: float
     tied: bool
     """The k-th and the next system have the same human score, so that the choice was arbitrary."""
+    low: float = math.nan
+    high: float = math.nan
+    """Fisher's interval for k systems; NaN for coefficients that have none."""
 
 
 def top_k(
@@ -55,5 +62,8 @@ def top_k(
         tied = k < len(order) and ranked[k - 1] == ranked[k]
         top_systems = cube.keep_systems(order[:k])
         for result in correlate(top_systems, human=human, metrics=metrics, coefficient=coefficient):
-            results.append(TopK(k, result.metric, coefficient, result.value, bool(tied)))
+            low, high = (
+                fisher_interval(coefficient, result.value, result.n_used) if coefficient in WITH_FISHER else NONE
+            )
+            results.append(TopK(k, result.metric, coefficient, result.value, bool(tied), low, high))
     return results

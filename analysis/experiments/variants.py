@@ -91,7 +91,7 @@ def compare_variants(
     The paper corrects for nothing; with 193 variants that makes some 18,000 chances, so consider a correction.
     """
     cube = (scores if isinstance(scores, ScoreCube) else build_cube(scores)).scaled()
-    names = [name for name in cube.metrics if name != human] if metrics is None else list(metrics)
+    names = cube.beside(human) if metrics is None else list(metrics)
     vectors, variants = variant_cube(cube, human, names)
     comparison = compare(vectors, human=human, test="williams", coefficient=coefficient, correction=correction)
     by_name = {variant.name: variant for variant in variants}

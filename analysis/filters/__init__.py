@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from analysis import make_callable
 from analysis.agreement import agreement
-from analysis.agreement.counts import is_mixed
+from analysis.agreement.counts import is_mixed, latest
 from analysis.filters import behaviour, dissent, references
 from analysis.filters.base import (
     RULES,
@@ -22,6 +23,7 @@ from analysis.filters.base import (
     settings_of,
 )
 from analysis.filters.dissent import TIES
+from analysis.filters.selection import SelectionEffect, rules_as_drop, selection_effect
 from analysis.tables import AnalysisError
 from analysis.tables.where import without_checks
 
@@ -32,9 +34,11 @@ __all__ = [
     "FilterPreview",
     "FilterResult",
     "Rule",
+    "SelectionEffect",
     "apply_rules",
     "behaviour",
     "dissent",
+    "filter_effect",
     "parse_rules",
     "preview",
     "references",
@@ -58,6 +62,8 @@ class FilterPreview:
     """How many assignments would fill them up."""
     cost: float
     """What those cost."""
+    effect: SelectionEffect | None = None
+    """How much of the gain is selection; None where alpha can't be had."""
 
 
 def apply_rules(
@@ -167,10 +173,33 @@ def preview(
         tasks_below=int((missing > 0).sum()),
         assignments_missing=int(missing.sum()),
         cost=float(missing.sum() * price),
+        effect=filter_effect(judgments, rules, seed=seed, ties=ties, level=level, include_checks=include_checks),
     )
+
+
+def filter_effect(
+    judgments: pd.DataFrame,
+    rules: Sequence[Rule | str],
+    *,
+    seed: int = 0,
+    ties: str = "first",
+    level: str = "nominal",
+    include_checks: bool = False,
+) -> SelectionEffect | None:
+    """What the rules do to agreement, to that of shuffled answers, and to that of answers they didn't look at."""
+
+    def apply(rows: pd.DataFrame) -> tuple[pd.DataFrame, Sequence[Decision]]:
+        result = apply_rules(rows, rules, seed, ties, include_checks)
+        return result.kept, result.decisions
+
+    rows = latest(judgments.drop(columns="is_check", errors="ignore") if include_checks else judgments)
+    return selection_effect(rows.reset_index(drop=True), rules_as_drop(apply, _marks), level, seed)
 
 
 def _alpha(rows: pd.DataFrame, level: str, include_checks: bool) -> float:
     if rows["worker_id"].nunique() < 2 or is_mixed(rows):
         return float("nan")
     return agreement(rows, level=level, include_checks=include_checks)[0].value
+
+
+make_callable(__name__, apply_rules)

@@ -31,6 +31,21 @@ ACCENT = PALETTE[0]
 WIDTH = 340
 PADDING = 4
 WIDTHS = re.compile(r'(?<= width=")(\d+)" height="\d+" viewBox="0 0 \1(?= )')
+EDGE = 14
+"""Pixels between the outermost points of a scatter and its frame."""
+SIDES = {
+    "right": ("left", 6, 0),
+    "left": ("right", -6, 0),
+    "up": ("center", 0, -10),
+    "down": ("center", 0, 10),
+    "upper right": ("left", 5, -9),
+    "upper left": ("right", -5, -9),
+    "lower right": ("left", 5, 9),
+    "lower left": ("right", -5, 9),
+    "far up": ("center", 0, -19),
+    "far down": ("center", 0, 19),
+}
+"""Where the label of a point may go: how it is aligned and how far it is moved."""
 SYMBOLS = {"pearson": "r", "spearman": "ρ", "kendall": "τ", "kendall-c": "τc", "accuracy": "accuracy"}
 
 
@@ -105,7 +120,13 @@ def to_svg(chart: Any) -> str:
     import vl_convert
 
     text = chart.to_json()
-    return _with_room(str(vl_convert.vegalite_to_svg(text)), json.loads(text).get("title"))
+    return _with_room(_numbered_anew(str(vl_convert.vegalite_to_svg(text))), json.loads(text).get("title"))
+
+
+def _numbered_anew(svg: str) -> str:
+    """The same bytes each time: vl-convert counts the names of clips on from drawing to drawing of a process."""
+    numbers: dict[str, int] = {}
+    return re.sub(r"\bclip(\d+)\b", lambda match: f"clip{numbers.setdefault(match[1], len(numbers))}", svg)
 
 
 def _with_room(svg: str, title: Any) -> str:
@@ -173,6 +194,19 @@ def _style_encodings(alt: Any, style: pd.DataFrame) -> dict[str, Any]:
     }
 
 
+def _group_encodings(alt: Any, groups: pd.Series) -> dict[str, Any]:
+    """Colour and shape by group, with a legend; nothing where there is one group only."""
+    names = sorted(set(groups))
+    if len(names) < 2 or len(names) > len(PALETTE):
+        return {}
+    legend = alt.Legend(title=None, orient="top")
+    shapes = [SHAPES[i % len(SHAPES)] for i in range(len(names))]
+    return {
+        "color": alt.Color("group:N", scale=alt.Scale(domain=names, range=list(PALETTE[: len(names)])), legend=legend),
+        "shape": alt.Shape("group:N", scale=alt.Scale(domain=names, range=shapes), legend=legend),
+    }
+
+
 def describe(result: CorrelationResult) -> str:
     """A correlation with its interval and n, as a subtitle."""
     units = {"system": "systems", "summary": "documents", "global": "summaries"}[result.level]
@@ -202,18 +236,19 @@ def system_scatter(
             "metric": cube.system_scores(metric),
         }
     ).dropna(subset=["human", "metric"])
-    frame = frame.assign(**place_labels(frame["human"], frame["metric"], frame["system"], WIDTH, 300))
+    width, height = (WIDTH, 300) if len(frame) <= 12 else (480, 380)  # room for the names of many systems
+    frame = frame.assign(**place_labels(frame["human"], frame["metric"], frame["system"], width, height))
     base = alt.Chart(frame).encode(
         x=alt.X(
             "human:Q",
             title=f"{human} (human)",
-            scale=alt.Scale(zero=False, nice=False, padding=14),
+            scale=alt.Scale(zero=False, nice=False, padding=EDGE),
             axis=alt.Axis(tickCount=6),
         ),
         y=alt.Y(
             "metric:Q",
             title=metric,
-            scale=alt.Scale(zero=False, nice=False, padding=14),
+            scale=alt.Scale(zero=False, nice=False, padding=EDGE),
             axis=alt.Axis(tickCount=6, titleLimit=250),
         ),
     )
@@ -226,9 +261,9 @@ def system_scatter(
         alt.Tooltip("human:Q", format=".4f"),
         alt.Tooltip("metric:Q", format=".4f"),
     ]
-    style = _style_encodings(alt, system_style(cube.systems))
+    style = _group_encodings(alt, frame["group"]) or _style_encodings(alt, system_style(cube.systems))
     layers.append(base.mark_point(filled=True, size=55, opacity=0.95).encode(**style, tooltip=tooltip))
-    for side, align, dx, dy in (("right", "left", 6, 0), ("left", "right", -6, 0), ("up", "center", 0, -9)):
+    for side, (align, dx, dy) in SIDES.items():
         if side not in set(frame["side"]):
             continue
         labels = base.transform_filter(alt.datum.side == side)
@@ -238,27 +273,25 @@ def system_scatter(
             )
         )
     title = alt.Title(f"{metric} and {human}", subtitle=describe(result))
-    return themed(alt.layer(*layers).properties(width=WIDTH, height=300, title=title))
+    return themed(alt.layer(*layers).properties(width=width, height=height, title=title))
 
 
 def place_labels(x: pd.Series, y: pd.Series, names: pd.Series, width: int, height: int) -> dict[str, list[str]]:
     """On which side of its point each label goes; a label that would cover another is left to the tooltip."""
-    px = (x - x.min()) / ((x.max() - x.min()) or 1) * width * 0.92 + width * 0.04
-    py = height * 0.96 - (y - y.min()) / ((y.max() - y.min()) or 1) * height * 0.92
+    px = (x - x.min()) / ((x.max() - x.min()) or 1) * (width - 2 * EDGE) + EDGE
+    py = height - EDGE - (y - y.min()) / ((y.max() - y.min()) or 1) * (height - 2 * EDGE)
     occupied = [(float(a) - 4, float(b) - 4, float(a) + 4, float(b) + 4) for a, b in zip(px, py, strict=True)]
     sides = []
     for i, (a, b, name) in enumerate(zip(px, py, names, strict=True)):
         long = 4.9 * len(str(name))
-        boxes = {
-            "right": (a + 5, b - 5, a + 6 + long, b + 5),
-            "left": (a - 6 - long, b - 5, a - 5, b + 5),
-            "up": (a - long / 2, b - 14, a + long / 2, b - 5),
-        }
+        boxes = {side: _label_box(a + dx, b + dy, long, align) for side, (align, dx, dy) in SIDES.items()}
         free = (
             side
             for side, box in boxes.items()
             if box[0] >= -8
             and box[2] <= width + 12
+            and box[1] >= -6
+            and box[3] <= height + 4
             and not any(_overlap(box, placed) for j, placed in enumerate(occupied) if j != i)
         )
         side = next(free, "none")
@@ -266,6 +299,11 @@ def place_labels(x: pd.Series, y: pd.Series, names: pd.Series, width: int, heigh
         if side != "none":
             occupied.append(boxes[side])
     return {"side": sides}
+
+
+def _label_box(x: float, y: float, long: float, align: str) -> tuple[float, float, float, float]:
+    left = {"left": x, "right": x - long, "center": x - long / 2}[align]
+    return left, y - 5, left + long, y + 5
 
 
 def _overlap(a: Sequence[float], b: Sequence[float]) -> bool:

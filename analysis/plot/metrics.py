@@ -41,16 +41,20 @@ def frame_of(results: Sequence[Any]) -> pd.DataFrame:
 def _subtitle(results: Sequence[CorrelationResult]) -> list[str]:
     first = results[0]
     unit = {"system": "systems", "summary": "documents", "global": "summaries"}[first.level]
-    counts = sorted({result.n_used for result in results})
-    n = str(counts[0]) if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
-    lines = [f"{first.level} level, {first.coefficient}, n = {n} {unit}"]
+    lines = [f"{first.level} level, {first.coefficient}, n = {_counts(results)} {unit}"]
     if first.resample:
         lines.append(f"95 % interval, {first.resamples} resamples of {first.resample}")
     return lines
 
 
-def correlation_bars(results: Sequence[CorrelationResult], human: str) -> Any:
-    """A dot with its interval for every metric, best on top (Exp-I and Exp-IV)."""
+def _counts(results: Sequence[CorrelationResult]) -> str:
+    """How many were used: one number, or the least and the most."""
+    counts = sorted({result.n_used for result in results}) or [0]
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]}–{counts[-1]}"
+
+
+def correlation_bars(results: Sequence[CorrelationResult], human: str, ceiling: float | None = None) -> Any:
+    """A dot with its interval for every metric, best on top (Exp-I and Exp-IV); dashed, what noise lets any reach."""
     alt = altair()
     frame = frame_of(results).dropna(subset=["value"]).sort_values("value", ascending=False)
     order = frame["metric"].tolist()
@@ -66,6 +70,9 @@ def correlation_bars(results: Sequence[CorrelationResult], human: str) -> Any:
             x=alt.X("low:Q", title="correlation", scale=scale), x2="high:Q"
         )
         layers = [rule, dots]
+    if ceiling is not None:
+        limit = alt.Chart(pd.DataFrame({"ceiling": [ceiling]}))
+        layers.append(limit.mark_rule(strokeDash=[4, 3], color=FAINT).encode(x="ceiling:Q", tooltip=["ceiling"]))
     title = alt.Title(f"Correlation with {human}", subtitle=_subtitle(list(results)))
     return themed(alt.layer(*layers).properties(width=240, height=alt.Step(18), title=title))
 
@@ -113,6 +120,9 @@ def topk_lines(results: Sequence[TopK], human: str) -> Any:
     ks = sorted({int(result.k) for result in results}) or [0]
     colours = [PALETTE[i % len(PALETTE)] for i in range(len(names))]
     legend = names_legend(names)
+    # Intervals of few systems reach far below every line; the lines set the scale and the band is cut there.
+    lowest, highest = (float(frame["value"].min()), float(frame["value"].max())) if len(frame) else (0.0, 1.0)
+    scale = alt.Scale(domain=[lowest - 0.05, min(1.0, highest + 0.05)], nice=False)
     base = alt.Chart(frame).encode(
         x=alt.X(
             "k:Q",
@@ -120,21 +130,31 @@ def topk_lines(results: Sequence[TopK], human: str) -> Any:
             scale=alt.Scale(domain=[min(ks), max(ks)], nice=False),
             axis=alt.Axis(values=ks[:: max(1, len(ks) // 10)], format="d"),
         ),
-        y=alt.Y("value:Q", title="correlation", scale=alt.Scale(zero=False)),
+        y=alt.Y("value:Q", title="correlation", scale=scale),
         color=alt.Color(
             "metric:N",
             scale=alt.Scale(domain=names, range=colours),
             legend=legend,
         ),
-        tooltip=["k", "metric", "value"],
+        tooltip=["k", "metric", "value", "low", "high"],
     )
     shapes = [SHAPES[i // len(PALETTE) % len(SHAPES)] for i in range(len(names))]
     points = base.mark_point(filled=True, size=28).encode(
         shape=alt.Shape("metric:N", scale=alt.Scale(domain=names, range=shapes), legend=legend)
     )
     coefficient = results[0].coefficient if results else ""
-    title = alt.Title(f"Among the best systems, {coefficient}", subtitle=f"system level, human measure {human}")
-    return themed(alt.layer(base.mark_line(strokeWidth=1.6), points).properties(width=320, height=240, title=title))
+    subtitle = [f"system level, human measure {human}, n = k systems"]
+    layers = [base.mark_line(strokeWidth=1.6), points]
+    best = frame.sort_values(["k", "value"], ascending=False).head(1)
+    if len(best) and best["low"].notna().all():
+        name = str(best["metric"].iloc[0])
+        band = alt.Chart(frame[frame["metric"] == name]).mark_area(
+            color=colours[names.index(name)], opacity=0.15, clip=True
+        )
+        layers.insert(0, band.encode(x="k:Q", y=alt.Y("low:Q", title="correlation", scale=scale), y2="high:Q"))
+        subtitle.append(f"band: 95 % interval of {name} (Fisher)")
+    title = alt.Title(f"Among the best systems, {coefficient}", subtitle=subtitle)
+    return themed(alt.layer(*layers).properties(width=320, height=240, title=title))
 
 
 def f1_bars(results: Sequence[PairwiseF1], human: str) -> Any:
@@ -150,12 +170,21 @@ def f1_bars(results: Sequence[PairwiseF1], human: str) -> Any:
         tooltip=["metric", "f1", "first", "second", "undecided", "pairs"],
     )
     layers = [bars]
+    if metrics["low"].notna().any():
+        layers.append(
+            base.mark_rule(color=INK, strokeWidth=1.2).encode(x=alt.X("low:Q", title="weighted F1"), x2="high:Q")
+        )
     ceiling = frame[frame["is_ceiling"]]
     if len(ceiling):
         layers.append(alt.Chart(ceiling).mark_rule(color=PALETTE[1], strokeDash=[4, 3], strokeWidth=2).encode(x="f1:Q"))
     pairs = int(frame["pairs"].iloc[0]) if len(frame) else 0
     title = alt.Title(
-        "Which of two systems is better?", subtitle=[f"{pairs} pairs of systems", f"dashed: {human} against itself"]
+        "Which of two systems is better?",
+        subtitle=[
+            f"n = {pairs} pairs of systems",
+            "lines: 95 % interval, systems resampled",
+            f"dashed: {human} against itself",
+        ],
     )
     return themed(alt.layer(*layers).properties(width=240, height=alt.Step(18), title=title))
 
@@ -188,8 +217,18 @@ def level_difference(system: Sequence[CorrelationResult], summary: Sequence[Corr
         )
     )
     name = system[0].coefficient if system else ""
-    title = alt.Title("System and summary level", subtitle=f"{name}, human measure {human}")
-    return themed(alt.layer(rule, dots).properties(width=240, height=alt.Step(18), title=title))
+    layers = [rule, dots]
+    if frame["low"].notna().any():
+        intervals = alt.Chart(frame[frame["metric"].isin(order)]).mark_rule(strokeWidth=2.5, opacity=0.5)
+        reach = alt.X("low:Q", title="correlation", scale=alt.Scale(zero=False))
+        level = alt.Color("level:N", scale=key, legend=legend)
+        layers = [intervals.encode(y=axis, x=reach, x2="high:Q", color=level), dots]
+    subtitle = [
+        f"{name}, human measure {human}",
+        f"n = {_counts(system)} systems, {_counts(summary)} documents; lines: 95 % intervals",
+    ]
+    title = alt.Title("System and summary level", subtitle=subtitle)
+    return themed(alt.layer(*layers).properties(width=240, height=alt.Step(18), title=title))
 
 
 def value_matrix(

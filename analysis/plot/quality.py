@@ -9,16 +9,19 @@ import pandas as pd
 
 from analysis.plot import ACCENT, PALETTE, altair, names_axis, themed
 
+MOST_DOTS = 1000
+"""More workers than that are drawn as a density."""
+
 
 def worker_scatter(workers: Sequence[Mapping[str, object]], link: str = "") -> Any:
     """Each worker's time per answer against their agreement with the others; larger dots answered more.
 
     Takes `worker_id`, `answers`, `seconds`, `agreement`, `failed`. Without times the answers stand on the x axis.
-    `link` makes every point a link, with {} for the worker.
+    `link` makes every point a link, with {} for the worker (`worker`, where one has several raters).
     """
     alt = altair()
     frame = pd.DataFrame([dict(row) for row in workers])
-    frame["link"] = [link.format(worker) for worker in frame["worker_id"]]
+    frame["link"] = [link.format(row.get("worker") or row["worker_id"]) for row in workers]
     frame["checks failed"] = ["some" if failed else "none" for failed in frame["failed"]]
     timed = bool(pd.to_numeric(frame["seconds"], errors="coerce").notna().any())
     x = (
@@ -26,6 +29,8 @@ def worker_scatter(workers: Sequence[Mapping[str, object]], link: str = "") -> A
         if timed
         else alt.X("answers:Q", title="answers", scale=alt.Scale(zero=True))
     )
+    if len(frame) > MOST_DOTS:
+        return themed(_worker_density(alt, frame, "seconds" if timed else "answers"))
     chart = (
         alt.Chart(frame)
         .mark_point(filled=True, opacity=0.8)
@@ -45,6 +50,25 @@ def worker_scatter(workers: Sequence[Mapping[str, object]], link: str = "") -> A
         .properties(width=340, height=240)
     )
     return themed(chart)
+
+
+def _worker_density(alt: Any, frame: pd.DataFrame, column: str) -> Any:
+    """How many workers lie in each part of the plane: thousands of dots would cover each other."""
+    place = frame.assign(x=pd.to_numeric(frame[column], errors="coerce")).dropna(subset=["x", "agreement"])
+    # A few who left their desk would fill the axis.
+    place["x"] = place["x"].clip(upper=float(place["x"].quantile(0.99)))
+    words = "median seconds per answer, the slowest 1 % together" if column == "seconds" else "answers"
+    return (
+        alt.Chart(place)
+        .mark_rect()
+        .encode(
+            x=alt.X("x:Q", bin=alt.Bin(maxbins=30), title=words),
+            y=alt.Y("agreement:Q", bin=alt.Bin(maxbins=24), title="agreement with the others (alpha)"),
+            color=alt.Color("count():Q", title="workers", scale=alt.Scale(scheme="blues", type="log")),
+            tooltip=[alt.Tooltip("count():Q", title="workers")],
+        )
+        .properties(width=340, height=240)
+    )
 
 
 def agreement_bars(rows: Sequence[Mapping[str, object]], group: str) -> Any:

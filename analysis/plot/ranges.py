@@ -23,15 +23,16 @@ def range_matrix(results: Sequence[RangeTau], name: str = "whole") -> Any:
     return value_matrix(frame, "a", "b", "tau", f"Agreement of metrics, {name} range", subtitle)
 
 
-def disagreement_lines(points: Sequence[Disagreement]) -> Any:
+def disagreement_lines(points: Sequence[Disagreement], rule: str = "mean") -> Any:
     """Share of pairs of summaries that two metrics order differently, as the score rises (Figure 2)."""
     alt = altair()
     frame = frame_of(points)
     frame["pair"] = frame["a"] + " / " + frame["b"]
     names = list(dict.fromkeys(frame["pair"]))
     legend = alt.Legend(title=None, orient="bottom", columns=2)
+    axis = "normalised score of the pair" if rule == "mean" else "normalised score that both summaries reach"
     base = alt.Chart(frame).encode(
-        x=alt.X("score:Q", title="normalised score of the pair", scale=alt.Scale(domain=[0, 1])),
+        x=alt.X("score:Q", title=axis, scale=alt.Scale(domain=[0, 1])),
         y=alt.Y("share:Q", title="share ordered differently", axis=alt.Axis(format="%")),
         color=alt.Color(
             "pair:N",
@@ -44,16 +45,31 @@ def disagreement_lines(points: Sequence[Disagreement]) -> Any:
     points_layer = base.mark_point(filled=True, size=28).encode(
         shape=alt.Shape("pair:N", scale=alt.Scale(domain=names, range=shapes), legend=legend)
     )
-    title = alt.Title("Metrics disagree more among better summaries", subtitle="pairs within a topic, ties left out")
-    if not _rises(frame):
-        title = alt.Title("Disagreement of metrics by score", subtitle="pairs within a topic, ties left out")
+    title = alt.Title(disagreement_title(points), subtitle=_RULE_WORDS[rule])
     return themed(alt.layer(base.mark_line(), points_layer).properties(width=320, height=240, title=title))
 
 
-def _rises(frame: pd.DataFrame) -> bool:
-    """The title claims a rise only when the upper half disagrees more for most pairs of metrics."""
-    share_by_half = frame.groupby(["pair", frame["score"] > 0.5])["share"].mean().unstack()
-    return bool(share_by_half.shape[1] == 2 and (share_by_half[True] > share_by_half[False]).mean() > 0.5)
+_RULE_WORDS = {
+    "mean": "pairs within a topic by their mean score, ties left out",
+    "threshold": "pairs within a topic that both reach the score, ties left out",
+}
+
+
+def disagreement_title(points: Sequence[Disagreement], least: float = 0.02) -> str:
+    """What the curves show, from the mean over pairs of metrics in the lower, middle and upper third of the scores."""
+    frame = frame_of(points)
+    curve = frame.groupby("score")["share"].mean()
+    ends = np.array_split(curve.to_numpy(), 3)
+    if len(curve) < 3:
+        return "Disagreement of metrics by score"
+    low, middle, high = (float(part.mean()) for part in ends)
+    if min(low, high) > middle + least:
+        return "Metrics disagree least in the middle"
+    if high > max(low, middle - least) + least:
+        return "Metrics disagree more among better summaries"
+    if low > max(high, middle - least) + least:
+        return "Metrics disagree more among worse summaries"
+    return "Disagreement of metrics by score"
 
 
 def consistency_points(points: Sequence[Consistency]) -> Any:

@@ -9,7 +9,8 @@ import pandas as pd
 from analysis.correlate.score_cube import build_cube
 from analysis.report import figures as draw
 from analysis.report.parts import Figure, Report, Section, Study
-from analysis.report.prose import best_metric, methods, verdict, warnings
+from analysis.report.prose import methods, warnings
+from analysis.report.verdict import verdict
 from analysis.sentence import Sentence
 
 RESAMPLES = 1000
@@ -36,13 +37,20 @@ def build_report(
     """Work out every number, draw every figure and put it in words.
 
     `source` and `judgments_source` are what the printed commands call the tables, `command` is the one that makes this
-    report, and `filtered` a sentence on how the judgments were filtered.
+    report, and `filtered` a sentence on how the judgments were filtered. `write_report(report, folder)` writes it.
+
+    >>> rows = [(f"d{d}", f"s{s}", metric, s + d % 2 + (s * d % 3) * noise)
+    ...         for metric, noise in (("human", 0), ("rouge", 0.4)) for s in range(5) for d in range(6)]
+    >>> scores = pd.DataFrame(rows, columns=["doc_id", "system", "metric", "value"])
+    >>> report = build_report(scores, human="human", resamples=50)
+    >>> report.verdict.startswith("On these 5 systems and 6 documents")
+    True
     """
     cube = build_cube(scores)
     cube.index(human)
     for name in metrics or ():
         cube.index(name)
-    names = tuple(metrics) if metrics is not None else tuple(name for name in cube.metrics if name != human)
+    names = tuple(metrics) if metrics is not None else tuple(cube.beside(human))
     files = (source,) if isinstance(source, str) else tuple(source)
     study = Study(
         scores,
@@ -118,7 +126,7 @@ def _present(*figures: Figure | None) -> tuple[Figure, ...]:
 
 
 def _metric_figures(study: Study, findings: draw.Findings) -> tuple[Figure, ...]:
-    best = best_metric(findings)
+    best = findings.lead
     return _present(
         draw.correlation_figure(study, findings) if best else None,
         draw.scatter_figure(study, best.metric) if best else None,
@@ -128,7 +136,7 @@ def _metric_figures(study: Study, findings: draw.Findings) -> tuple[Figure, ...]
 
 
 def _limit_figures(study: Study, findings: draw.Findings) -> tuple[Figure, ...]:
-    if best_metric(findings) is None:
+    if findings.lead is None:
         return ()
     return _present(
         draw.level_figure(study, findings) if findings.summary else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +11,12 @@ import numpy as np
 import pandas as pd
 
 from analysis.compare import Comparison, compare
+from analysis.compare.stand_in import SHOWN, StandIn, StudyVerdict, judge_metrics
 from analysis.correlate import CorrelationResult, correlate, system_means
 from analysis.correlate.coefficients import kendall
+from analysis.correlate.noise import QUIET
 from analysis.correlate.score_cube import ScoreCube
+from analysis.experiments.accuracy import pair_accuracy
 from analysis.experiments.pairwise import PairwiseF1, pairwise_f1
 from analysis.experiments.topk import TopK, top_k
 from analysis.plot import score_bars, system_scatter
@@ -28,7 +32,7 @@ from analysis.plot.metrics import (
 from analysis.report.parts import Figure, Study
 from analysis.sentence import Sentence
 
-SHOWN = ["metric", "level", "coefficient", "value", "n_used", "n_undefined", "low", "high"]
+CORRELATION_COLUMNS = ["metric", "level", "coefficient", "value", "n_used", "n_undefined", "low", "high"]
 MOST_IN_LINES = 8
 """More lines than that in one chart can't be told apart; the table has them all."""
 
@@ -43,6 +47,13 @@ class Findings:
     comparison: Comparison | None
     pairs: list[PairwiseF1]
     top: list[TopK]
+    standing: StudyVerdict
+
+    @property
+    def lead(self) -> StandIn | None:
+        """The metric that the verdict speaks of: the best that is shown, else the closest of all."""
+        shown = self.standing.with_answer(SHOWN)
+        return next(iter(shown or self.standing.metrics), None)
 
 
 def work_out(study: Study) -> Findings:
@@ -55,15 +66,18 @@ def work_out(study: Study) -> Findings:
     complete = [name for name in cellwise if _covers(study.cube, human, name)]
     return Findings(
         system_means(study.cube, human, study.resamples, study.seed),
-        correlate(study.cube, metrics=metrics, **options) if metrics and is_enough else [],
+        correlate(study.cube, metrics=metrics, interval="exact", **options) if metrics and is_enough else [],
         correlate(study.cube, metrics=cellwise, level="summary", resample="inputs", **options)
         if cellwise and is_enough
         else [],
-        compare(study.cube, human=human, metrics=metrics, seed=study.seed) if len(metrics) > 1 and is_enough else None,
+        compare(study.cube, human=human, metrics=metrics, seed=study.seed, flip=True)
+        if len(metrics) > 1 and is_enough
+        else None,
         pairwise_f1(study.cube, human=human, metrics=complete, seed=study.seed)
         if is_enough and complete and len(study.cube.documents) > 1
         else [],
         top_k(study.cube, human=human, metrics=metrics) if metrics and len(study.cube.systems) > 4 else [],
+        judge_metrics(study.cube, human, metrics),
     )
 
 
@@ -155,17 +169,29 @@ def human_figure(study: Study, findings: Findings) -> Figure:
 
 def correlation_figure(study: Study, findings: Findings) -> Figure:
     """Which metric ranks the systems as people do (Exp-I)."""
-    table = frame_of(findings.system)[SHOWN].sort_values("value", ascending=False)
+    table = frame_of(findings.system)[CORRELATION_COLUMNS].sort_values("value", ascending=False)
+    answers = {result.metric: (result.answer, result.low, result.high) for result in findings.standing.metrics}
+    for place, column in enumerate(("verdict", "true_low", "true_high")):
+        table[column] = [answers.get(name, ("", float("nan"), float("nan")))[place] for name in table["metric"]]
     return Figure(
         "system-correlation",
         Sentence("Which metric ranks the systems as people do?"),
-        Sentence("Correlation of the systems' mean scores with their human scores."),
-        correlation_bars(findings.system, study.human),
+        Sentence(
+            "Correlation of the systems' mean scores with their human scores. Dashed, where known: the noise ceiling, "
+            "what the true human means would reach with the observed ones."
+        ),
+        correlation_bars(findings.system, study.human, _ceiling(findings)),
         table,
         command(
             study, "correlate", *of_metrics(study), "--ci", str(study.resamples), "--plot", "system-correlation.svg"
         ),
     )
+
+
+def _ceiling(findings: Findings) -> float | None:
+    """The noise ceiling, where the human scores show their noise."""
+    lead = findings.lead
+    return None if lead is None or lead.noise is QUIET else float(lead.noise.ceiling)
 
 
 def significance_figure(study: Study, comparison: Comparison) -> Figure:
@@ -240,12 +266,25 @@ def pairwise_figure(study: Study, findings: Findings) -> Figure:
         Sentence("Can a metric tell which of two systems is better?"),
         Sentence(
             "Weighted F1 of the metric's verdicts against the human ones; the dashed line is what the human measure "
-            "reaches against itself."
+            "reaches against itself. The table adds soft pairwise accuracy and the accuracy on pairs of summaries, "
+            "ties included, with a threshold from other documents."
         ),
         f1_bars(findings.pairs, study.human),
-        frame_of(findings.pairs).drop(columns="is_ceiling"),
+        _pairwise_table(study, findings),
         command(study, "pairwise", *of_metrics(study), "--plot", "pairwise.svg"),
     )
+
+
+def _pairwise_table(study: Study, findings: Findings) -> pd.DataFrame:
+    table = frame_of(findings.pairs).drop(columns="is_ceiling")
+    metrics = [result.metric for result in findings.pairs if not result.is_ceiling]
+    accuracies = {
+        result.metric: result
+        for result in pair_accuracy(study.cube, human=study.human, metrics=metrics, seed=study.seed)
+    }
+    for column, field in (("soft_accuracy", "soft"), ("tie_accuracy", "accuracy"), ("tie_threshold", "epsilon")):
+        table[column] = [getattr(accuracies.get(name), field, math.nan) for name in table["metric"]]
+    return table
 
 
 def topk_figure(study: Study, findings: Findings) -> Figure:
@@ -276,10 +315,12 @@ def group_figure(study: Study) -> Figure | None:
     rows = []
     for group, places in {**group_places, "all": list(range(len(study.cube.systems)))}.items():
         cube = study.cube.keep_systems(places)
-        for result in correlate(cube, human=study.human, metrics=list(study.metrics)):
-            rows.append({"metric": result.metric, "group": group, "value": result.value, "n": result.n_used})
+        for result in correlate(cube, human=study.human, metrics=list(study.metrics), interval="fisher"):
+            name = f"{group} (n = {len(places)})"
+            row = {"metric": result.metric, "group": name, "value": result.value}
+            rows.append({**row, "low": result.low, "high": result.high, "n": result.n_used})
     table = pd.DataFrame(rows)
-    order = table[table["group"] == "all"].sort_values("value", ascending=False)["metric"].tolist()
+    order = table[table["group"].str.startswith("all (")].sort_values("value", ascending=False)["metric"].tolist()
     table = table.sort_values("metric", key=lambda names: names.map(order.index), kind="stable")
     return Figure(
         "groups",
@@ -288,7 +329,14 @@ def group_figure(study: Study) -> Figure | None:
             "System-level Pearson correlation within each group and over all systems. All systems together can look "
             "better or worse than each of their groups."
         ),
-        value_matrix(table, "metric", "group", "value", "Correlation by group of systems", "system level, Pearson"),
+        value_matrix(
+            table,
+            "metric",
+            "group",
+            "value",
+            "Correlation by group of systems",
+            "system level, Pearson; intervals in the table",
+        ),
         table,
         command(study, "report", "--figure", "groups", "--out", "report"),
     )

@@ -1,4 +1,4 @@
-"""The verdict, the warnings and the methods paragraph."""
+"""The warnings and the methods paragraph."""
 
 from __future__ import annotations
 
@@ -6,128 +6,50 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from analysis.compare import Comparison
-from analysis.correlate import FEW_SYSTEMS, CorrelationResult
+from analysis.compare.stand_in import THRESHOLD
+from analysis.correlate import FEW_SYSTEMS
+from analysis.correlate.coefficients import Floats
 from analysis.correlate.resample import draw_weights
 from analysis.experiments.pairwise import verdicts
 from analysis.plot import number
 from analysis.report.figures import Findings
 from analysis.report.parts import Study
-from analysis.sentence import Grouped, Sentence, Value, join_sentences, some_of
+from analysis.report.verdict import documents_of, systems_of
+from analysis.sentence import Grouped, Sentence, join_sentences
 from analysis.tables.provenance import versions
 
 FEW = 10
-STRONG, FAIR = 0.8, 0.5
-SURE = 0.7
-"""A metric stands in for people only when the lower end of its interval is so high."""
-
-
-def best_metric(findings: Findings) -> CorrelationResult | None:
-    """The metric with the highest system-level correlation."""
-    defined = [result for result in findings.system if result.value == result.value]
-    return max(defined, key=lambda result: result.value) if defined else None
-
-
-def systems_of(study: Study) -> Sentence:
-    """How many systems: 1 system, 25 systems."""
-    n = len(study.cube.systems)
-    return Sentence("%(n)s system", {"n": n}) if n == 1 else Sentence("%(n)s systems", {"n": n})
-
-
-def documents_of(study: Study) -> Sentence:
-    """How many documents."""
-    n = len(study.cube.documents)
-    return Sentence("%(n)s document", {"n": n}) if n == 1 else Sentence("%(n)s documents", {"n": n})
-
-
-def verdict(study: Study, findings: Findings) -> Sentence:
-    """Two sentences that a newcomer understands."""
-    best = best_metric(findings)
-    data: dict[str, Value] = {"systems": systems_of(study), "documents": documents_of(study), "human": study.human}
-    if best is None:
-        scope = Sentence("%(systems)s were judged on %(documents)s by %(human)s.", data)
-        return join_sentences([scope, _nothing_yet(study)])
-    data |= {"metric": best.metric, "value": number(best.value), "low": number(best.low), "high": number(best.high)}
-    if _useless(best):
-        closest = Sentence(
-            "On these %(systems)s and %(documents)s no metric follows %(human)s well: the closest is %(metric)s "
-            "(r = %(value)s, 95 %% interval %(low)s to %(high)s).",
-            data,
-        )
-        return join_sentences([closest, Sentence("None of these metrics can stand in for human judgment here.")])
-    return join_sentences([_best(findings.comparison, best.metric, data), _advice(findings, best)])
-
-
-def _useless(best: CorrelationResult) -> bool:
-    return best.value < FAIR or not best.low > 0
-
-
-def _nothing_yet(study: Study) -> Sentence:
-    if not study.metrics:
-        return Sentence(
-            "There is no automatic metric to judge yet: add metric scores to the table, and this page will say which "
-            "of them deserve trust."
-        )
-    if len(study.cube.systems) < FEW_SYSTEMS:
-        return Sentence("No metric can be judged on fewer than %(n)s systems: add systems.", {"n": FEW_SYSTEMS})
-    return Sentence("No metric can be judged: every correlation is undefined, for the reasons below.")
-
-
-def _best(comparison: Comparison | None, best: str, data: dict[str, Value]) -> Sentence:
-    """The best metric, and which others it doesn't beat."""
-    standings = comparison.standings if comparison else ()
-    rivals = [item for item in standings if item.metric != best and item.value == item.value]
-    equal = [item.metric for item in rivals if best not in item.beaten_by]
-    if not rivals:
-        return Sentence(
-            "On these %(systems)s and %(documents)s, %(metric)s follows %(human)s most closely "
-            "(r = %(value)s, 95 %% interval %(low)s to %(high)s).",
-            data,
-        )
-    if not equal:
-        return Sentence(
-            "On these %(systems)s and %(documents)s, %(metric)s follows %(human)s most closely "
-            "(r = %(value)s, 95 %% interval %(low)s to %(high)s) and is significantly better than every other metric.",
-            data,
-        )
-    return Sentence(
-        "On these %(systems)s and %(documents)s, %(metric)s follows %(human)s most closely (r = %(value)s, 95 %% "
-        "interval %(low)s to %(high)s), but with this data it can't be told apart from %(names)s.",
-        {**data, "names": some_of(equal)},
-    )
-
-
-def _advice(findings: Findings, best: CorrelationResult) -> Sentence:
-    sure = best.value >= STRONG and best.low >= SURE
-    summary = next((result for result in findings.summary if result.metric == best.metric), None)
-    if summary is None or not summary.value < STRONG:
-        if sure:
-            return Sentence("It can stand in for people when systems of this kind are ranked.")
-        return Sentence("It gives a rough idea, no more, when systems of this kind are ranked.")
-    value = number(summary.value, 2)
-    if sure:
-        return Sentence(
-            "It can stand in for people when systems of this kind are ranked, but not when single summaries are "
-            "judged, where it reaches only %(value)s.",
-            {"value": value},
-        )
-    return Sentence(
-        "It gives a rough idea, no more, when systems of this kind are ranked, but not when single summaries are "
-        "judged, where it reaches only %(value)s.",
-        {"value": value},
-    )
+NOISY = 0.9
+"""Below such a ceiling the noise of the human scores is worth a warning."""
 
 
 def warnings(study: Study, findings: Findings) -> list[str]:
     """What a reader could be misled by."""
     return [
+        *([study.filtered] if study.filtered else []),
+        *_other_people(study),
         *_few(study),
         *_duplicates(study),
         *_missing(study, findings),
         *_ranks(study),
         *_many_tests(findings),
         *_negative(findings),
+        *_skewed(study, findings),
+        *_noise(study, findings),
+        *_different_systems(findings),
+    ]
+
+
+def _other_people(study: Study) -> list[Sentence]:
+    """Human measures beside the one reported on: they are no metrics, however well they follow it."""
+    others = [name for name in study.cube.humans if name != study.human and name not in study.metrics]
+    if not others:
+        return []
+    return [
+        Sentence("%(names)s: given by people too, and so not judged as metrics.", {"names": ", ".join(others)}),
     ]
 
 
@@ -225,9 +147,9 @@ def _ranks(study: Study) -> list[Sentence]:
 def _many_tests(findings: Findings) -> list[str]:
     if findings.comparison is None:
         return []
-    coarse = findings.comparison.too_coarse()
+    cautions = (findings.comparison.too_coarse(), findings.comparison.left_to_chance())
     return [
-        *([coarse] if coarse else []),
+        *(caution for caution in cautions if caution),
         Sentence(
             "%(n)s comparisons of metrics were made; their p-values are adjusted (%(how)s), the intervals of single "
             "correlations aren't.",
@@ -237,13 +159,71 @@ def _many_tests(findings: Findings) -> list[str]:
 
 
 def _negative(findings: Findings) -> list[Sentence]:
-    below = [result.metric for result in findings.system if result.value < 0]
+    """Metrics whose sign was turned though it isn't sure which way they run."""
+    below = [result.metric for result in findings.standing.metrics if result.turned and result.own_low <= 0]
     if not below:
         return []
     return [
         Sentence(
-            "%(names)s: negative correlation. If lower is better there, turn the sign before comparing.",
+            "%(names)s: the correlation is negative, but may as well be positive. It is judged with its sign turned.",
             {"names": ", ".join(below)},
+        )
+    ]
+
+
+def _skewed(study: Study, findings: Findings) -> list[Sentence]:
+    """System scores that are far from normal: the intervals of r are too narrow then."""
+    names = [study.human, *([findings.lead.metric] if findings.lead else [])]
+    skewed = [name for name in names if findings.lead and _is_skewed(study.cube.system_scores(name))]
+    if not skewed:
+        return []
+    return [
+        Sentence(
+            "The systems' scores by %(names)s are not normal (Shapiro and Wilk): single systems far from the others "
+            "make intervals of correlations too narrow, down to 80 %% instead of 95 %%.",
+            {"names": ", ".join(skewed)},
+        )
+    ]
+
+
+def _is_skewed(scores: Floats) -> bool:
+    values = scores[np.isfinite(scores)]
+    return len(values) >= FEW_SYSTEMS and bool(np.ptp(values) > 0) and float(stats.shapiro(values).pvalue) < 0.05
+
+
+def _noise(study: Study, findings: Findings) -> list[Sentence]:
+    """How much of the human scores is noise, or that nobody knows."""
+    if findings.lead is None:
+        return []
+    if study.cube.is_whole(study.human):
+        return [
+            Sentence(
+                "%(human)s is given for whole systems, so its noise isn't known: the verdict is about these scores, "
+                "not about what more documents would give.",
+                {"human": study.human},
+            )
+        ]
+    ceiling = float(findings.lead.noise.ceiling)
+    if not ceiling < NOISY:
+        return []
+    return [
+        Sentence(
+            "The human scores are noisy: their true means would correlate at only %(ceiling)s with them. More "
+            "documents or judgments would help more than other metrics.",
+            {"ceiling": number(ceiling, 2)},
+        )
+    ]
+
+
+def _different_systems(findings: Findings) -> list[Sentence]:
+    counts = sorted({result.n for result in findings.standing.metrics})
+    if len(counts) < 2:
+        return []
+    return [
+        Sentence(
+            "Metrics were scored on different systems (%(least)s to %(most)s of them): their correlations can't be "
+            "compared by eye; the paired tests take the systems that both have.",
+            {"least": counts[0], "most": counts[-1]},
         )
     ]
 
@@ -264,13 +244,19 @@ def _data(study: Study) -> list[Sentence]:
     if study.where:
         notes.append(Sentence("Only rows with %(conditions)s were used.", {"conditions": " and ".join(study.where)}))
     if study.judgments is not None and len(study.judgments):
-        notes.append(
-            Sentence(
-                "It rests on %(n)s judgments by %(workers)s workers.",
-                {"n": Grouped(len(study.judgments)), "workers": study.judgments["worker_id"].nunique()},
-            )
-        )
+        notes.append(_judges(study.judgments))
     return notes
+
+
+def _judges(judgments: pd.DataFrame) -> Sentence:
+    """How many people judged; where every assignment has a worker id of its own nobody can know."""
+    n, workers = Grouped(len(judgments)), judgments["worker_id"].nunique()
+    if "assignment_id" in judgments.columns and workers > 1 and judgments["assignment_id"].nunique() == workers:
+        return Sentence(
+            "It rests on %(n)s judgments in %(assignments)s assignments, each with a worker id of its own.",
+            {"n": n, "assignments": Grouped(workers)},
+        )
+    return Sentence("It rests on %(n)s judgments by %(workers)s workers.", {"n": n, "workers": workers})
 
 
 def _estimates(study: Study, findings: Findings) -> list[Sentence]:
@@ -283,9 +269,17 @@ def _estimates(study: Study, findings: Findings) -> list[Sentence]:
             "Systems for which a metric has no score are left out of that metric's correlation."
         ),
         Sentence(
-            "Intervals are 95 %% expanded percentile bootstrap intervals (Hesterberg 2015), %(n)s resamples: of "
-            "systems at system level, of documents at summary level and for the systems' means.",
+            "Intervals are 95 %%. At system level they follow from the distribution of r for normal scores (Hotelling "
+            "1953) and speak of other systems on these documents. At summary level and for the systems' means they "
+            "are expanded percentile bootstrap intervals (Hesterberg 2015), %(n)s resamples of documents.",
             {"n": study.resamples},
+        ),
+        Sentence(
+            "The verdict: a metric can stand in for people if the true means correlate at %(threshold)s or more, with "
+            "either sign. Its intervals hold for all metrics together (Bonferroni) and allow for the noise of the "
+            "documents. It is shown or refuted only if its interval lies on one side of %(threshold)s, if that holds "
+            "within groups of systems, and if it holds at 80 %% whichever system is left out.",
+            {"threshold": f"{THRESHOLD:g}".removeprefix("0")},
         ),
     ]
     if findings.comparison is not None:
@@ -294,7 +288,7 @@ def _estimates(study: Study, findings: Findings) -> list[Sentence]:
         notes.append(
             Sentence(
                 "Pairs of systems were compared by a paired bootstrap over documents (1,000 resamples, equal means "
-                "counted half for each side); a verdict needs 95 %%."
+                "counted half for each side); a verdict needs 95 %%, two-sided."
             )
         )
     return notes

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from analysis import VERSION
+from analysis.lazy import pandas as pd
 from analysis.tables.bytes import SUFFIXES, check_target, check_writable, write_atomically
 from analysis.tables.checks import AnalysisError, Column, Problem, Problems, TableError, TableSpec, check_columns
-from analysis.tables.files import read_frame, read_frames
-from analysis.tables.keys import Codes, check_duplicates, key_codes
-from analysis.tables.values import check_values
-from analysis.tables.writing import write_frame
+
+if TYPE_CHECKING:
+    from analysis.tables.keys import Codes, key_codes
 
 __all__ = [
     "SUFFIXES",
@@ -46,6 +45,15 @@ WHOLE = 16 * 2**20
 """Bytes of a file that `read_pieces` reads in one piece."""
 PIECE = 4000
 """Rows per piece of a larger file."""
+
+
+def __getattr__(name: str) -> Any:
+    """`key_codes`, which needs the libraries that nothing else here loads."""
+    if name == "key_codes":
+        from analysis.tables.keys import key_codes
+
+        return key_codes
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _spec(name: str, key: str, required: dict[str, str], optional: dict[str, str]) -> TableSpec:
@@ -79,10 +87,11 @@ TABLES: dict[str, TableSpec] = {
         ),
         _spec(
             "judgments",
-            "doc_id system unit worker_id round assignment_id",
+            "doc_id system unit worker_id round batch assignment_id",
             {"doc_id": "id", "system": "id", "unit": "id", "worker_id": "id", "value": "number"},
             {
                 "assignment_id": "label",
+                "batch": "label",
                 "protocol": "label",
                 "role": "label",
                 "round": "integer",
@@ -97,7 +106,7 @@ TABLES: dict[str, TableSpec] = {
             "scores",
             "doc_id system metric",
             {"doc_id": "id", "system": "id", "metric": "id", "value": "score"},
-            {"group": "label"},
+            {"group": "label", "is_reference": "flag", "role": "label"},
         ),
     )
 }
@@ -113,6 +122,8 @@ def table_spec(kind: str) -> TableSpec:
 
 def read_table(path: str | Path, kind: str) -> pd.DataFrame:
     """Read and check a file; the suffix tells its form."""
+    from analysis.tables.files import read_frame
+
     spec, path = table_spec(kind), Path(path)
     problems = Problems(path.name)
     frame, codes = read_frame(path, spec, problems)
@@ -124,6 +135,8 @@ def read_pieces(path: str | Path, kind: str, *, fill: Mapping[str, str] | None =
 
     Rows that stand there twice are found within a piece only. `fill` gives the cells of a column that isn't there.
     """
+    from analysis.tables.files import read_frame, read_frames
+
     spec, path = table_spec(kind), Path(path)
     problems = Problems(path.name)
     large = path.is_file() and path.stat().st_size > WHOLE
@@ -141,6 +154,8 @@ def check_table(frame: pd.DataFrame, kind: str, name: str | None = None) -> pd.D
 
 def write_table(frame: pd.DataFrame, path: str | Path, kind: str) -> None:
     """Check a frame and write it; equal frames give equal bytes, and the file appears whole or not at all."""
+    from analysis.tables.writing import write_frame
+
     path = Path(path)
     write_frame(check_table(frame, kind, path.name), path, table_spec(kind))
 
@@ -156,6 +171,9 @@ def find_table(folder: str | Path, kind: str) -> Path | None:
 
 
 def _checked(frame: pd.DataFrame, spec: TableSpec, problems: Problems, codes: dict[str, Codes]) -> pd.DataFrame:
+    from analysis.tables.keys import check_duplicates
+    from analysis.tables.values import check_values
+
     frame.columns = pd.Index([str(name) for name in frame.columns])
     frame = frame.reset_index(drop=True)
     if spec.name == "documents" and "references" not in frame.columns and "reference" in frame.columns:

@@ -6,8 +6,7 @@ import contextlib
 import json
 from typing import Any
 
-import pandas as pd
-
+from analysis.lazy import pandas as pd
 from analysis.tables.checks import Problems, TableSpec, show
 from analysis.tables.values import one_text
 

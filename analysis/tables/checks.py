@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-import numpy as np
-import pandas as pd
+from analysis.lazy import has_arrow
+from analysis.lazy import numpy as np
+from analysis.lazy import pandas as pd
 
 SHOWN = 20
 """How many problems an error lists before it says how many more there are."""
@@ -111,6 +113,12 @@ def show(value: object, width: int = 60) -> str:
 
 def is_missing(value: object) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
+
+
+def check_arrow(path: Path) -> None:
+    """Parquet needs pyarrow, which a light installation brings later than the rest."""
+    if not has_arrow():
+        raise AnalysisError(f"{path.name} is Parquet, which pyarrow reads and writes; pip install pyarrow brings it.")
 
 
 def check_columns(frame: pd.DataFrame, spec: TableSpec, problems: Problems) -> None:

@@ -11,7 +11,7 @@ import json
 import re
 from pathlib import Path
 
-import pandas as pd
+from analysis.lazy import pandas as pd
 
 MANIFEST = "manifest.json"
 MARK = "apostrophe"
@@ -30,8 +30,10 @@ def defuse(cell: str) -> str:
     return f"'{cell}"
 
 
-def undefuse(frame: pd.DataFrame) -> pd.DataFrame:
-    """The texts as they were before `defuse`."""
+def undefuse(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """The texts and names of columns as they were before `defuse`; exports once left the names as they were."""
+    if read_manifest(path.parent).get("csv_headers") == MARK:
+        frame = frame.rename(columns=lambda name: name[1:] if re.match(_DEFUSED, name) else name)
     for name in frame.columns:
         column = frame[name]
         if column.dtype == object or isinstance(column.dtype, pd.StringDtype):

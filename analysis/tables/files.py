@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 
+from analysis.lazy import has_arrow
+from analysis.lazy import pyarrow as pa
 from analysis.tables.bytes import SUFFIXES, open_text, read_bytes, suffix_of
 from analysis.tables.cells import decode_cells
-from analysis.tables.checks import Problems, TableSpec, show
+from analysis.tables.checks import Problems, TableSpec, check_arrow, show
 from analysis.tables.csv_formulas import is_defused, undefuse
 from analysis.tables.keys import Codes
 
@@ -29,6 +28,7 @@ def read_frame(path: Path, spec: TableSpec, problems: Problems) -> tuple[pd.Data
     form = _form(path, problems)
     try:
         if form == ".parquet":
+            check_arrow(path)
             return _read_parquet(path, spec, problems)
         data = read_bytes(path, problems)
     except OSError as error:
@@ -36,13 +36,16 @@ def read_frame(path: Path, spec: TableSpec, problems: Problems) -> tuple[pd.Data
     if not data:
         raise problems.fail("an empty file", f"a {spec.name} table")
     if form == ".csv":
-        return _read_csv(data, spec, problems, is_defused(path)), {}
+        return _read_csv(data, spec, problems, path), {}
     return _read_jsonl(enumerate(io.BytesIO(data), start=1), spec, problems), {}
 
 
 def read_frames(path: Path, spec: TableSpec, problems: Problems, size: int) -> Iterator[pd.DataFrame]:
     """The same rows in frames of so many, so that memory doesn't grow with the file."""
-    read = {".csv": _csv_frames, ".jsonl": _jsonl_frames, ".parquet": _parquet_frames}[_form(path, problems)]
+    form = _form(path, problems)
+    if form == ".parquet":
+        check_arrow(path)
+    read = {".csv": _csv_frames, ".jsonl": _jsonl_frames, ".parquet": _parquet_frames}[form]
     empty = True
     try:
         for frame in read(path, spec, problems, size):
@@ -66,14 +69,13 @@ def _form(path: Path, problems: Problems) -> str:
 # CSV
 
 
-def _read_csv(data: bytearray, spec: TableSpec, problems: Problems, defused: bool) -> pd.DataFrame:
+def _read_csv(data: bytearray, spec: TableSpec, problems: Problems, path: Path) -> pd.DataFrame:
     header = _csv_header(data, problems)
-    try:
-        frame = _read_csv_fast(data, header, spec)
-    except (pa.ArrowInvalid, pa.ArrowKeyError):
+    frame = _read_csv_fast(data, header, spec) if has_arrow() else None
+    if frame is None:
         rows = (row for row in _csv_rows(data) if row)
         frame = _csv_frame(next(rows), rows, problems)
-    return decode_cells(undefuse(frame) if defused else frame, spec, problems)
+    return decode_cells(undefuse(frame, path) if is_defused(path) else frame, spec, problems)
 
 
 def _csv_header(data: bytearray, problems: Problems) -> list[str]:
@@ -92,10 +94,19 @@ def _csv_reader(lines: Iterable[str]) -> Iterator[list[str]]:
     return csv.reader(lines)
 
 
-def _read_csv_fast(data: bytearray, header: list[str], spec: TableSpec) -> pd.DataFrame:
-    """Typed parse of a well-formed file; strings stay exactly as they are. Anything odd raises."""
+def _read_csv_fast(data: bytearray, header: list[str], spec: TableSpec) -> pd.DataFrame | None:
+    """Typed parse of a well-formed file; strings stay exactly as they are. None where anything is odd."""
     if len(set(header)) < len(header):
-        raise pa.ArrowInvalid("columns twice")
+        return None
+    try:
+        return _read_csv_typed(data, header, spec)
+    except (pa.ArrowInvalid, pa.ArrowKeyError):
+        return None
+
+
+def _read_csv_typed(data: bytearray, header: list[str], spec: TableSpec) -> pd.DataFrame:
+    import pyarrow.csv
+
     kinds = {column.name: column.type for column in spec.columns}
     arrow = {"number": pa.float64(), "score": pa.float64(), "flag": pa.bool_()}
     table = pyarrow.csv.read_csv(
@@ -120,7 +131,7 @@ def _csv_frames(path: Path, spec: TableSpec, problems: Problems, size: int) -> I
         header = next(rows, [])
         while portion := list(islice(rows, size)):
             frame = _csv_frame(header, portion, problems)
-            yield decode_cells(undefuse(frame) if defused else frame, spec, problems)
+            yield decode_cells(undefuse(frame, path) if defused else frame, spec, problems)
 
 
 def _csv_frame(header: list[str], rows: Iterable[list[str]], problems: Problems) -> pd.DataFrame:
@@ -187,9 +198,11 @@ def _reason(error: Exception) -> str:
 
 
 def _read_parquet(path: Path, spec: TableSpec, problems: Problems) -> tuple[pd.DataFrame, dict[str, Codes]]:
+    import pyarrow.parquet
+
     ids = [column.name for column in spec.columns if column.type == "id"]
     try:
-        table = pa.parquet.read_table(path, read_dictionary=ids)
+        table = pyarrow.parquet.read_table(path, read_dictionary=ids)
     except (pa.ArrowException, OSError) as error:
         raise problems.fail("a file that is not readable Parquet", "a whole Parquet file") from error
     codes = {name: column_codes for name in ids if (column_codes := _stored_codes(table, name)) is not None}
@@ -197,8 +210,10 @@ def _read_parquet(path: Path, spec: TableSpec, problems: Problems) -> tuple[pd.D
 
 
 def _parquet_frames(path: Path, spec: TableSpec, problems: Problems, size: int) -> Iterator[pd.DataFrame]:
+    import pyarrow.parquet
+
     try:
-        for batch in pa.parquet.ParquetFile(path).iter_batches(size):
+        for batch in pyarrow.parquet.ParquetFile(path).iter_batches(size):
             yield _parquet_frame(pa.Table.from_batches([batch]), spec, problems)
     except (pa.ArrowException, OSError) as error:
         raise problems.fail("a file that is not readable Parquet", "a whole Parquet file") from error

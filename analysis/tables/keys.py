@@ -14,14 +14,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from analysis.lazy import has_arrow
+from analysis.lazy import pyarrow as pa
 from analysis.tables.checks import Problems, TableSpec, show
 
 Numbers = np.ndarray[Any, np.dtype[np.uint64]]
 Codes = np.ndarray[Any, np.dtype[np.int64]]
 
+TOLD = 10
+"""How many of the rows that stand twice are told one by one; the others are counted."""
 _ODD = [np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)]
 _MASKS = np.array([(1 << 8 * length) - 1 for length in range(8)] + [2**64 - 1], dtype=np.uint64)
 
@@ -38,11 +40,12 @@ def check_duplicates(
     if not len(repeated_rows):
         return
     first = pd.Series(np.arange(len(codes))).groupby(codes).first()
-    for position in repeated_rows.tolist():
+    for position in repeated_rows[:TOLD].tolist():
         values = ", ".join(show(frame[name].iloc[position]) for name in key)
         earlier = int(first.loc[codes.iloc[position]]) + 1 + problems.before
         repetition = f"{values} again, already in row {earlier}"
         problems.add(position + 1, ", ".join(key), repetition, "each of them once")
+    problems.total += max(0, len(repeated_rows) - TOLD)
 
 
 def key_codes(frame: pd.DataFrame, columns: Sequence[str]) -> Codes:
@@ -84,6 +87,10 @@ def _in_blocks(frame: pd.DataFrame, key: Sequence[str]) -> bool:
 
     Files usually do, and then only the first row of each block needs a number.
     """
+    if not has_arrow():
+        return False
+    import pyarrow.compute as pc
+
     block_columns = [name for name in key if name != "unit"]
     arrays = {name: array for name in key if (array := _plain(frame[name])) is not None}
     if "unit" not in key or len(frame) < 1000 or len(arrays) < len(key):
@@ -103,7 +110,7 @@ def _in_blocks(frame: pd.DataFrame, key: Sequence[str]) -> bool:
 
 def _plain(series: pd.Series) -> pa.ChunkedArray | None:
     """The strings of a column as Arrow holds them, if that is how they are held and none is missing."""
-    if not isinstance(series.dtype, pd.StringDtype):
+    if not isinstance(series.dtype, pd.StringDtype) or not has_arrow():
         return None
     array = pa.array(series.array)
     if isinstance(array, pa.Array):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import pandas as pd
-
+from analysis.lazy import pandas as pd
 from analysis.tables.csv_formulas import read_manifest
 
 
@@ -50,7 +49,7 @@ class Exported:
 
     def together(self, human: pd.DataFrame, scores: pd.DataFrame | None) -> pd.DataFrame:
         """One scores table; the human scores stand for imported measures of the same name."""
-        columns = [name for name in ("doc_id", "system", "group", "metric", "value") if name in human.columns]
+        columns = [name for name in ("doc_id", "system", "group", "metric", "value", "role") if name in human.columns]
         if scores is None:
             return human[columns]
         imported = scores[~scores["metric"].isin(human["metric"])]

@@ -6,11 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from analysis.lazy import has_arrow
+from analysis.lazy import numpy as np
+from analysis.lazy import pandas as pd
+from analysis.lazy import pyarrow as pa
 from analysis.tables.checks import Column, Problems, TableSpec, is_missing, show
 
 EXPECTED = {
@@ -70,10 +69,16 @@ def _check_id(series: pd.Series, column: Column, problems: Problems) -> pd.Serie
 
 def _empty(series: pd.Series) -> list[int]:
     """Positions of missing and empty strings."""
-    array = pa.array(series.array)
-    if not array.null_count and (not len(array) or pc.min(pc.binary_length(array)).as_py() > 0):
+    if has_arrow() and not _has_empty(series):
         return []
     return np.flatnonzero((series.fillna("") == "").to_numpy(dtype=bool)).tolist()
+
+
+def _has_empty(series: pd.Series) -> bool:
+    import pyarrow.compute as pc
+
+    array = pa.array(series.array)
+    return bool(array.null_count or (len(array) and pc.min(pc.binary_length(array)).as_py() == 0))
 
 
 def _one_id(value: Any) -> str:

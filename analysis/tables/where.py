@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import pandas as pd
-
+from analysis.lazy import numpy as np
+from analysis.lazy import pandas as pd
 from analysis.tables import AnalysisError
 
 

@@ -13,12 +13,11 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet
 
+from analysis.lazy import pyarrow as pa
 from analysis.tables.bytes import SUFFIXES, suffix_of, write_atomically
 from analysis.tables.cells import encode_cell
-from analysis.tables.checks import Problems, TableSpec
+from analysis.tables.checks import Problems, TableSpec, check_arrow
 
 
 def write_frame(frame: pd.DataFrame, path: Path, spec: TableSpec) -> None:
@@ -26,7 +25,9 @@ def write_frame(frame: pd.DataFrame, path: Path, spec: TableSpec) -> None:
     suffix = suffix_of(path)
     if suffix is None:
         raise Problems(path.name).fail(f"a name ending in {path.suffix or 'nothing'}", f"one of {', '.join(SUFFIXES)}")
-    if suffix != ".parquet":
+    if suffix == ".parquet":
+        check_arrow(path)
+    else:
         frame = _whole_numbers(frame, spec)
     texts = {column.name for column in spec.columns if column.type == "text"}
     data = _as_parquet(frame, texts) if suffix == ".parquet" else _as_text(frame, suffix, texts).encode()
@@ -98,9 +99,11 @@ def _json_values(series: pd.Series) -> list[Any]:
 
 
 def _as_parquet(frame: pd.DataFrame, texts: set[str]) -> bytes:
+    import pyarrow.parquet
+
     arrays = {name: _arrow_column(frame[name], name in texts) for name in frame.columns}
     sink = io.BytesIO()
-    pa.parquet.write_table(pa.table(arrays), sink, compression="zstd")
+    pyarrow.parquet.write_table(pa.table(arrays), sink, compression="zstd")
     return sink.getvalue()
 
 

@@ -12,9 +12,12 @@ from annotation.models import AuditEvent, Study, User
 
 ACTION_LABELS = {
     "POST scu-list": _("Changed a list of SCUs"),
+    "POST new-batch": _("Made a batch"),
+    "POST edit-batch": _("Renamed a batch or deleted a draft"),
     "POST open-round": _("Opened a second round"),
     "POST guidance-text": _("Wrote a text for annotators"),
     "POST guidance-rules": _("Changed what stands before the first task"),
+    "POST guidance-language": _("Said in which language the texts are"),
     "POST guidance-item": _("Wrote a practice item"),
     "POST guidance-retire": _("Retired a practice item"),
     "POST launch": _("Launched a batch"),
@@ -30,6 +33,7 @@ ACTION_LABELS = {
     "POST invite": _("Made or withdrew an invitation"),
     "POST explorer-refresh": _("Had the Explorer brought up to date"),
     "POST quality-decide": _("Applied or undid a filter"),
+    "POST quality-batches": _("Chose which batches count"),
     "POST exports": _("Ordered an export"),
     "POST metrics": _("Had metrics computed"),
     "POST api:list_batches": _("Made a batch through the API"),
@@ -42,9 +46,11 @@ ACTION_LABELS = {
 UNSAFE_METHODS = {"POST", "PUT", "PATCH", "DELETE"}
 SECRET = re.compile(r"password|secret|token|code|csrf|key", re.IGNORECASE)
 LONGEST = 200
-TASK_ROUTES = {"take", "task", "draft", "submit", "release", "revise", "consent", "tutorial", "test", "advice"}
-# They are sent by POST, and change nothing.
-READ_ONLY_ROUTES = {"guidance-preview", "list-advice", "quality", "crowd-workers", "preview_filter"}
+TASK_ROUTES = {"take", "task", "draft", "submit", "ahead", "undo", "release", "revise"}
+TASK_ROUTES |= {"consent", "tutorial", "test", "advice"}
+# They are sent by POST, and change nothing; or what they start writes its own line (`new-study`, once it is made).
+READ_ONLY_ROUTES = {"guidance-preview", "list-advice", "quality", "crowd-workers", "preview_filter", "job-again"}
+READ_ONLY_ROUTES |= {"new-study", "new-study-stop", "batch-size"}
 
 
 def log_event(
@@ -80,7 +86,7 @@ class AuditLogMiddleware:
         if user is None:
             return
         slug = arguments.get("slug") or arguments.get("study")
-        study = Study.objects.filter(slug=slug).first() if slug else getattr(request, "made_study", None)
+        study = Study.objects.filter(slug=slug).first() if slug else None
         facts = {name: str(value)[:LONGEST] for name, value in arguments.items() if not SECRET.search(name)}
         log_event(request, f"{request.method} {action}", user, study, {**facts, **_form_fields(request)})
 
@@ -88,8 +94,7 @@ class AuditLogMiddleware:
 def _changes_nothing(request: HttpRequest) -> bool:
     name = request.resolver_match.url_name if request.resolver_match else ""
     quoted = name == "launch" and "HX-Request" in request.headers  # the price as one types
-    looked = name == "new-study" and not hasattr(request, "made_study")  # what is in the files
-    return name in TASK_ROUTES or name in READ_ONLY_ROUTES or quoted or looked
+    return name in TASK_ROUTES or name in READ_ONLY_ROUTES or quoted
 
 
 def _acting_user(request: HttpRequest) -> User | None:

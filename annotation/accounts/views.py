@@ -17,9 +17,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.accounts import invitations, second_factor, throttle
+from annotation.accounts import invitations, second_factor
 from annotation.accounts.access import study_for, user_of
 from annotation.accounts.audit_log import log_event
+from annotation.accounts.throttle import code_key, keys_of, minutes, password_key, throttle
 from annotation.common import clock
 from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
 from annotation.common.error_pages import answers_refusals
@@ -27,10 +28,6 @@ from annotation.models import AuditEvent, Role, SecondFactor, User
 
 WAITING = "second_factor"  # in the session: who has shown a password, when, and where they were going
 WAIT_SECONDS = 300
-
-
-def minutes(seconds: int) -> int:
-    return -(-seconds // 60)
 
 
 def too_soon(response: HttpResponse, seconds: int) -> HttpResponse:
@@ -53,8 +50,8 @@ class SignIn(LoginView):
     extra_context = {"accounts": DEMO_ACCOUNTS, "password": PASSWORD}
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        self.keys = throttle.keys_of(request, request.POST.get("username", ""))
-        if seconds := throttle.seconds_to_wait(self.keys):
+        self.keys = keys_of(request, request.POST.get("username", ""))
+        if seconds := throttle.begin(self.keys):
             return self._wait(seconds)
         return super().post(request, *args, **kwargs)
 
@@ -63,12 +60,11 @@ class SignIn(LoginView):
         return too_soon(self.render_to_response(self.get_context_data(form=form, wait=minutes(seconds))), seconds)
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        throttle.note_failure(self.keys)
         log_event(self.request, "sign-in failed", None)
         return super().form_invalid(form)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        throttle.forget(self.keys)
+        throttle.succeeded(self.keys)
         user = form.get_user()
         if isinstance(user, User) and second_factor.is_on(user):
             at = int(clock.now().timestamp())
@@ -90,15 +86,14 @@ def sign_in_code(request: HttpRequest) -> HttpResponse:
         return redirect("sign-in")
     if request.method == "GET":
         return render(request, "annotation/accounts/code.html")
-    keys = throttle.code_key(user.pk)
-    if seconds := throttle.seconds_to_wait(keys):
+    keys = code_key(user.pk)
+    if seconds := throttle.begin(keys):
         return too_soon(render(request, "annotation/accounts/code.html", {"wait": minutes(seconds)}), seconds)
     try:
         second_factor.check_code(user, request.POST.get("code", ""))
     except second_factor.BadCode as refusal:
-        throttle.note_failure(keys)
         return render(request, "annotation/accounts/code.html", {"refusal": refusal}, status=422)
-    throttle.forget(keys)
+    throttle.succeeded(keys)
     login(request, user, backend="annotation.accounts.AccountBackend")
     return redirect(password_step.get("next") or resolve_url("home"))
 
@@ -125,19 +120,19 @@ class ChangePassword(PasswordChangeView):
     success_url = reverse_lazy("account")
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        self.keys = throttle.password_key(user_of(request).pk)
-        if seconds := throttle.seconds_to_wait(self.keys):
+        self.keys = password_key(user_of(request).pk)
+        if seconds := throttle.begin(self.keys):
             form = self.get_form_class()(user_of(request))
             return too_soon(self.render_to_response(self.get_context_data(form=form, wait=minutes(seconds))), seconds)
         return super().post(request, *args, **kwargs)
 
     def form_invalid(self, form: Any) -> HttpResponse:
-        if "old_password" in form.errors:
-            throttle.note_failure(self.keys)
+        if "old_password" not in form.errors:
+            throttle.take_back(self.keys)
         return super().form_invalid(form)
 
     def form_valid(self, form: Any) -> HttpResponse:
-        throttle.forget(self.keys)
+        throttle.succeeded(self.keys)
         messages.success(self.request, gettext("The password is changed. You are signed out everywhere else."))
         return super().form_valid(form)
 
@@ -165,15 +160,14 @@ def set_up_factor(request: HttpRequest) -> HttpResponse:
 def turn_off_factor(request: HttpRequest) -> HttpResponse:
     """Everybody, for themselves, with a code. Guessing has to wait, as at the sign-in."""
     user = user_of(request)
-    keys = throttle.code_key(user.pk)
-    if seconds := throttle.seconds_to_wait(keys):
+    keys = code_key(user.pk)
+    if seconds := throttle.begin(keys):
         return too_soon(_account_page(request, _wait_for_code(minutes(seconds))), seconds)
     try:
         second_factor.turn_off(user, request.POST.get("code", ""))
     except second_factor.BadCode as refusal:
-        throttle.note_failure(keys)
         return _account_page(request, str(refusal), refusal.status)
-    throttle.forget(keys)
+    throttle.succeeded(keys)
     messages.success(request, gettext("The second factor is off: a password alone opens this account now."))
     return redirect("account")
 

@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema
 from pydantic import Field
 
-from annotation.models import Assignment, Study, Task, Worker
+from annotation.models import Assignment, Flag, Study, Task, Worker
 from annotation.models.attention import totals
 
-from .access import EVERYBODY, READ, only_own, study_for, token_of
+from .access import EVERYBODY, READ, READERS, only_own, study_for, token_of
 from .paging import BIGGEST, Paging, answer, page_by, page_of, within
 from .studies import WORD, Slug
 
@@ -72,9 +72,46 @@ def list_assignments(
     return answer(request, response, page, lambda row: _shaped(row, blind))
 
 
+FLAG_FIELDS = {
+    "assignment_id": "assignment__key",
+    "batch": "assignment__task__batch_id",
+    "document": "assignment__task__document_id",
+    "doc_id": "assignment__task__document__doc_id",
+    "system": "summary__system__name",
+    "unit": "unit",
+    "worker_id": "assignment__worker__pseudonym",
+    "note": "note",
+    "raised_at": "raised_at",
+}
+
+
+class FlagOut(Schema):
+    assignment_id: str
+    batch: int
+    document: int
+    doc_id: str
+    system: str | None = Field(description="Whose summary; null for a note on the task as a whole")
+    unit: str = Field(description="An scu_id or a dimension; empty for a note on the task as a whole")
+    worker_id: str = Field(description="A pseudonym")
+    note: str
+    raised_at: datetime
+
+
+@router.get("/flags", response=page_of(FlagOut), auth=READ)
+def list_flags(
+    request: HttpRequest, response: HttpResponse, study: Slug, place: Paging, batch: OfBatch = 0
+) -> dict[str, Any]:
+    """What annotators told the researchers of items and tasks, in the order in which it was first told."""
+    found_study = study_for(request, study, *READERS)
+    rows = Flag.objects.filter(assignment__task__batch__study=found_study)
+    rows = rows.filter(assignment__task__batch=batch) if batch else rows
+    page = page_by(rows.values("id", *FLAG_FIELDS.values()), ["id"], place)
+    return answer(request, response, page, lambda row: {name: row[field] for name, field in FLAG_FIELDS.items()})
+
+
 def assignments_of(study: Study, request: HttpRequest, batch: int, worker: str) -> QuerySet[Assignment]:
     """The assignments that the caller may see: all for readers, their own for annotators."""
-    rows = Assignment.objects.filter(task__batch__study=study)
+    rows = Assignment.objects.reached().filter(task__batch__study=study)
     if only_own(request, study):
         rows = rows.filter(worker__user=token_of(request).user)
     if worker:

@@ -10,12 +10,14 @@ from ninja import Router, Schema, Status
 from pydantic import AfterValidator, ConfigDict, Field
 
 from annotation import protocols
+from annotation.jobs import start_job
 from annotation.models import Batch, Role, Study
 from annotation.studies.batches import create_batch
-from annotation.studies.members import set_state
+from annotation.studies.members import PostingsStand, set_state
 from annotation.studies.progress import batch_progress
+from annotation.studies.selection import Selection
 
-from .access import READ, READERS, WRITE, study_for
+from .access import READ, READERS, WRITE, study_for, token_of
 from .middleware import require_match, row_tag
 from .paging import Id, Paging, answer, first_row, page_by, page_of
 from .studies import Slug, Whole
@@ -57,8 +59,24 @@ class ProgressOut(Schema):
     leased: int
 
 
+class JudgedIn(Schema):
+    """What a batch judges; what is left out chooses everything."""
+
+    model_config = ConfigDict(extra="forbid")
+    documents: list[str] = Field(default=[], max_length=100_000, description="By id")
+    systems: list[str] = Field(default=[], max_length=10_000, description="By name")
+    sample: list[str] = Field(default=[], max_length=100, description="Metrics by which REALSumm's Algorithm 1 draws")
+    metric: str = Field(default="", max_length=200, description="Only summaries in a range of this metric's scores")
+    low: float = Field(default=0, ge=0, le=1, description="Quantile where the range begins")
+    high: float = Field(default=1, ge=0, le=1, description="Quantile where it ends")
+    disputed: list[str] = Field(default=[], max_length=100, description="Metrics whose ranks are to differ most")
+    most: Whole = Field(default=0, ge=0, le=10_000_000, description="So many disputed summaries")
+    pilot: Whole = Field(default=0, ge=0, le=10_000_000, description="So many documents, drawn by the seed")
+    seed: Whole = Field(default=0, ge=0, le=2**31)
+
+
 class BatchIn(Schema):
-    """A batch of all that the study has to judge by this protocol."""
+    """A batch of what the study has to judge by this protocol."""
 
     model_config = ConfigDict(extra="forbid")
     name: Name
@@ -66,6 +84,8 @@ class BatchIn(Schema):
     quota: Whole = Field(ge=1, le=100, description="Answers per task")
     role: Literal["crowd", "expert"] = "crowd"
     options: dict[str, Any] = Field(default={}, description="The protocol's own (docs/protocols)")
+    judged: JudgedIn = Field(default=JudgedIn(), description="What is judged; without it, everything")
+    quota_by_group: dict[str, Whole] = Field(default={}, description="Answers per task for groups of systems")
 
 
 class StateIn(Schema):
@@ -84,7 +104,16 @@ def list_batches(request: HttpRequest, response: HttpResponse, study: Slug, plac
 def post_batch(request: HttpRequest, response: HttpResponse, study: Slug, data: BatchIn) -> Any:
     """A new batch, in draft. For admins. Two batches of one name are refused, so that a repeated request makes one."""
     found_study = study_for(request, study, Role.ADMIN)
-    batch = create_batch(found_study, data.name, data.protocol, data.quota, data.options, role=data.role)
+    batch = create_batch(
+        found_study,
+        data.name,
+        data.protocol,
+        data.quota,
+        data.options,
+        role=data.role,
+        judged=Selection(**data.judged.dict()),
+        quota_by_group=data.quota_by_group,
+    )
     response["Location"] = f"{request.path}/{batch.pk}"
     return Status(201, _row(found_study, batch.pk))
 
@@ -97,17 +126,26 @@ def get_batch(request: HttpRequest, response: HttpResponse, study: Slug, id: Id)
     return row
 
 
-@router.patch("/batches/{id}", response=BatchOut, auth=WRITE)
-def patch_batch(request: HttpRequest, response: HttpResponse, study: Slug, id: Id, data: StateIn) -> dict[str, Any]:
-    """Open, pause or close a batch. For admins. A closed one stays closed."""
+@router.patch("/batches/{id}", response={200: BatchOut, 202: BatchOut}, auth=WRITE)
+def patch_batch(request: HttpRequest, response: HttpResponse, study: Slug, id: Id, data: StateIn) -> Any:
+    """Open, pause or close a batch. For admins. A closed one stays closed.
+
+    What stands on a market is taken down in the background: then the answer is 202, and the batch is closed once nobody
+    works on it and everything is judged and settled.
+    """
     found_study = study_for(request, study, Role.ADMIN)
+    status = 200
     with transaction.atomic():
         Batch.objects.select_for_update().filter(study=found_study, pk=id).first()  # nobody comes in between
         require_match(request, row_tag(_row(found_study, id)))
-        set_state(found_study, id, data.state)
+        try:
+            set_state(found_study, id, data.state)
+        except PostingsStand:
+            start_job(found_study, "close", {"batch": id}, token_of(request).user)
+            status = 202
     row = _row(found_study, id)
     response["ETag"] = row_tag(row)
-    return row
+    return Status(status, row)
 
 
 @router.get("/batches/{id}/progress", response=ProgressOut, auth=READ)

@@ -30,6 +30,7 @@ ALWAYS = {
     422: "The request does not fit; `errors` says where",
     429: "Too many requests; `Retry-After` says how long to wait",
     500: "Something went wrong on our side",
+    503: "The database doesn't answer now; `Retry-After` says how long to wait",
 }
 READING = {304: "You have it already (If-None-Match)"}
 WRITING = {

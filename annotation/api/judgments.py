@@ -23,7 +23,8 @@ router = Router()
 PAST = 10**18 - 1  # in a cursor: beyond every judgment of this assignment
 COUNTED = (Assignment.State.SUBMITTED, Assignment.State.SURPLUS)
 TYPES = {"string": str, "number": float, "integer": int, "flag": bool, "time": datetime}
-COLUMNS = [column for column in ALL_COLUMNS if not column.derived]
+BATCH = Column("batch", "integer", ("assignment__task__batch_id",))  # by its number, as the other addresses have it
+COLUMNS = [BATCH if column.name == "batch" else column for column in ALL_COLUMNS if not column.derived]
 
 
 def _field(column: Column) -> Any:

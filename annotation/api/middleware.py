@@ -13,9 +13,10 @@ from django.http.response import HttpResponseBase
 from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 
+from annotation.common.errors import DATABASE_IS_GONE
 from annotation.common.middleware import Unreadable, address_is_text
 
-from .problems import Problem, problem_response
+from .problems import Problem, problem_response, unavailable
 
 logger = logging.getLogger(__name__)
 View = Callable[..., HttpResponseBase]
@@ -29,6 +30,8 @@ def api_view(view: View) -> View:
     def guarded_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
             answer = _unreadable(request) or view(request, *args, **kwargs)
+        except DATABASE_IS_GONE as error:  # while the middleware or the token asked for it
+            answer = unavailable(request, error)
         except Exception:
             logger.exception("the API failed at %s", request.path)
             answer = problem_response(500, gettext("Something went wrong on our side. Nothing was changed."))

@@ -13,7 +13,7 @@ from ninja import NinjaAPI, Schema
 from ninja.errors import HttpError, ValidationError
 from pydantic import Field
 
-from annotation.common.errors import Refused
+from annotation.common.errors import DATABASE_IS_GONE, RETRY_SECONDS, Refused
 
 logger = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
@@ -108,6 +108,13 @@ def _of_size(_: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
     return problem_response(413, gettext("The body is too large. Nothing was changed."), "too-large")
 
 
+def unavailable(request: HttpRequest, error: Exception) -> HttpResponse:
+    """The database is locked or gone: nothing is wrong with the request."""
+    logger.error("the API found no database at %s", request.path, exc_info=error)
+    sentence = gettext("The database doesn't answer now. Nothing was changed; try again in some seconds.")
+    return problem_response(503, sentence, "unavailable", headers={"Retry-After": str(RETRY_SECONDS)})
+
+
 def _of_fault(request: HttpRequest, error: Exception) -> HttpResponse:
     logger.error("the API failed at %s", request.path, exc_info=error)
     return problem_response(500, gettext("Something went wrong on our side; the log has it. Nothing was changed."))
@@ -121,6 +128,7 @@ HANDLERS: list[tuple[type[Exception], Callable[[HttpRequest, Any], HttpResponse]
     (HttpError, _of_http_error),
     (ValidationError, _of_invalid),
     (RequestDataTooBig, _of_size),
+    *((kind, unavailable) for kind in DATABASE_IS_GONE),
     (Exception, _of_fault),
 ]
 

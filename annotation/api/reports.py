@@ -6,7 +6,9 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Router, Schema, Status
 from pydantic import Field
 
+from annotation.common.errors import Refused
 from annotation.jobs.page_cache import current_content
+from annotation.models import Job
 
 from .access import READ, READERS, study_for, token_of
 from .jobs import JobOut, job_row
@@ -76,7 +78,8 @@ class QualityOut(Schema):
 
 @router.get("/report", response={200: ReportOut, 202: JobOut}, auth=READ)
 def get_report(request: HttpRequest, response: HttpResponse, study: Slug) -> Any:
-    """The report's words and numbers; 202 with the job that is making it, when something has changed since."""
+    """The report's words and numbers; 202 with the job that is making it, when something has changed since;
+    409 with the reason where that is impossible as the study stands."""
     return _stored("report", request, response, study)
 
 
@@ -93,6 +96,8 @@ def _stored(name: str, request: HttpRequest, response: HttpResponse, slug: str) 
         return Status(200, content)
     if job is None:  # it ended between the two looks: the next request has it
         raise RuntimeError(f"{name} has neither content nor job")
+    if job.state == Job.State.FAILED:
+        raise Refused(job.message)
     response["Location"] = f"{request.path.rsplit('/', 1)[0]}/jobs/{job.pk}"
     response["Retry-After"] = "2"
     return Status(202, job_row(study, job.pk))

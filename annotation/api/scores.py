@@ -20,7 +20,7 @@ from .summaries import OfDocument
 router = Router()
 FIELDS = {
     **{"document": "document_id", "doc_id": "document__doc_id", "system": "system__name", "group": "system__group"},
-    **{"metric": "metric", "value": "value"},
+    **{"metric": "metric", "value": "value", "role": "extra__role"},
 }
 
 
@@ -31,12 +31,14 @@ class ScoreOut(Schema):
     group: str
     metric: str
     value: float | None = Field(description="null: undefined")
+    role: str = Field(description="`human` for a score that people gave; empty for a metric's")
 
 
 class MetricOut(Schema):
     metric: str
     n: int
     undefined: int
+    role: str = Field(description="`human` for a measure that people gave; empty for a metric")
     signature: str | None = Field(description="How it was made; null: imported")
     scored_at: datetime | None
 
@@ -68,7 +70,7 @@ def list_scores(
 
 def _shaped(row: dict[str, Any]) -> dict[str, Any]:
     scored = {name: row[field] for name, field in FIELDS.items()}
-    return {**scored, "doc_id": scored["doc_id"] or WHOLE_SYSTEM}
+    return {**scored, "doc_id": scored["doc_id"] or WHOLE_SYSTEM, "role": scored["role"] or ""}
 
 
 @router.get("/metrics", response=list[MetricOut], auth=READ)

@@ -18,7 +18,7 @@ def table_response(rows: Sequence[Mapping[str, Any]], name: str) -> HttpResponse
     columns = list(dict.fromkeys(column for row in rows for column in row))
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
+    writer.writerow({column: _cell(column) for column in columns})
     writer.writerows({column: _cell(row.get(column)) for column in columns} for row in rows)
     return file_response(text.getvalue().encode(), "text/csv; charset=utf-8", name)
 

@@ -1,7 +1,12 @@
 """What can go wrong for a person, each with the sentence that person sees, in their language."""
 
+from django.db import InterfaceError, OperationalError
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+
+DATABASE_IS_GONE = (OperationalError, InterfaceError)
+"""Locked, restarting or unreachable: nothing is wrong with the request, which is answered with 503."""
+RETRY_SECONDS = 10
 
 
 class Refused(Exception):

@@ -6,16 +6,19 @@ No text has NUL or halves of surrogate pairs. PostgreSQL keeps neither, so they 
 import math
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, QueryDict
+from django.middleware.gzip import GZipMiddleware
 from django.utils.translation import gettext_lazy as _
 
 NextStep = Callable[[HttpRequest], HttpResponseBase]
 NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 JSON = "application/json"
+PIECE, MOST_DRAINED = 1 << 16, 20 << 20
 
 
 class Unreadable(BadRequest):
@@ -46,6 +49,22 @@ def strip_unreadable(value: Any) -> Any:
     return value
 
 
+class WholeRequestMiddleware:
+    """Reads what was sent and nobody wanted to know: an answer given before the body was read would be lost, because
+    the connection is reset by what is left in it. A browser would see a broken page, a proxy 502."""
+
+    def __init__(self, get_response: NextStep) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        with suppress(OSError):  # whoever sent it is gone
+            for _ in range(MOST_DRAINED // PIECE):
+                if not request._stream.read(PIECE):  # Django's own, within Content-Length
+                    break
+        return response
+
+
 class PrivateResponseMiddleware:
     """No proxy keeps an answer to whoever brings a session, and no browser after they have gone.
 
@@ -61,6 +80,17 @@ class PrivateResponseMiddleware:
         if settings.SESSION_COOKIE_NAME in request.COOKIES:
             response.headers.setdefault("Cache-Control", "private, no-store")
         return response
+
+
+class CompressPagesMiddleware(GZipMiddleware):
+    """Pages and answers to scripts travel compressed, with padding of random length (so that no secret can be guessed
+    from a page's size). Downloads stay as they are: whoever goes on with half a file counts its bytes."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        kind = response.headers.get("Content-Type", "").partition(";")[0]
+        if response.streaming or kind not in ("text/html", JSON):
+            return response
+        return super().process_response(request, response)
 
 
 class ReadableTextMiddleware:

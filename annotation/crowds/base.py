@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.common.errors import Refused
 from annotation.models import Batch, Entry, Posting, Submission, Worker
 
-OUTCOMES = ("done", "screened_out", "failed_checks")
+OUTCOMES = ("done", "screened_out", "failed_checks", "left_early")
 
 
 class MarketRefused(Refused):

@@ -15,7 +15,18 @@ from django.utils.translation import gettext_lazy as _
 from annotation.common import clock
 from annotation.common.errors import BadAnswers, Refused
 from annotation.common.prepared_queries import PreparedQuery
-from annotation.models import Batch, Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun, Study, User, Worker
+from annotation.models import (
+    Batch,
+    Consent,
+    GuidanceText,
+    Membership,
+    PracticeItem,
+    PracticePlan,
+    PracticeRun,
+    Study,
+    User,
+    Worker,
+)
 from annotation.protocols import PROTOCOLS
 
 from .default_texts import CONSENT
@@ -56,7 +67,8 @@ class NoTriesLeft(NotReady):
 
 
 def _gate_facts(study: int, worker: int, protocol: str) -> Any:
-    """What `may_work` asks of the database, as one query."""
+    """What stands before a worker's first task, and the role of the person behind them: one query."""
+    members = Membership.objects.filter(study=OuterRef("pk"), user__workers=worker)
     newest = GuidanceText.objects.filter(study=OuterRef("pk"), kind=Kind.CONSENT).order_by("-version")
     plans = PracticePlan.objects.filter(study=OuterRef("pk"), protocol=protocol)
     runs = PracticeRun.objects.filter(worker=worker, plan__study=OuterRef("pk"), plan__protocol=protocol)
@@ -70,11 +82,12 @@ def _gate_facts(study: int, worker: int, protocol: str) -> Any:
         "passed": Exists(runs.filter(kind=TEST, passed=True)),
         "tried": Subquery(tests),
         "tries": Subquery(plans.values("tries")[:1]),
+        "role": Subquery(members.values("role")[:1]),
     }
     return Study.objects.filter(pk=study).annotate(**facts).values_list(*FACTS)
 
 
-FACTS = ("consent", "agreed", "tutorial_asked", "tutorial_done", "test_asked", "passed", "tried", "tries")
+FACTS = ("consent", "agreed", "tutorial_asked", "tutorial_done", "test_asked", "passed", "tried", "tries", "role")
 
 
 @cache
@@ -82,10 +95,19 @@ def _gate(protocol: str) -> PreparedQuery:
     return PreparedQuery(lambda study, worker: _gate_facts(study, worker, protocol), "study", "worker")
 
 
+def gate_state(batch: Batch, worker: Worker) -> dict[str, Any]:
+    """What stands before this worker's first task in the batch; with `role`, None for who has no account here."""
+    (row,) = _gate(batch.protocol)(study=batch.study_id, worker=worker.pk)
+    return dict(zip(FACTS, row, strict=True))
+
+
 def may_work(batch: Batch, worker: Worker) -> None:
     """Nothing when the worker may take tasks of this batch; otherwise a NotReady says what is missing. One query."""
-    (row,) = _gate(batch.protocol)(study=batch.study_id, worker=worker.pk)
-    state = dict(zip(FACTS, row, strict=True))
+    check_gates(batch, gate_state(batch, worker))
+
+
+def check_gates(batch: Batch, state: Mapping[str, Any]) -> None:
+    """NotReady says what is missing, by what `gate_state` found."""
     if state["consent"] and not state["agreed"]:
         raise ConsentMissing(reverse("consent", args=[batch.pk]))
     if state["tutorial_asked"] and not state["tutorial_done"]:
@@ -227,10 +249,13 @@ def last_test(plan: PracticePlan, worker: Worker) -> PracticeRun | None:
     return runs.order_by("-passed", "-number").first()
 
 
-def first_gate(batch: Batch, worker: Worker) -> str | None:
-    """Where the worker must go before a task of this batch; None: the way is free. NoTriesLeft is raised."""
+def first_gate(batch: Batch, worker: Worker, state: Mapping[str, Any] | None = None) -> str | None:
+    """Where the worker must go before a task of this batch; None: the way is free. NoTriesLeft is raised.
+
+    `state` is what `gate_state` found, where it was asked already.
+    """
     try:
-        may_work(batch, worker)
+        check_gates(batch, gate_state(batch, worker) if state is None else state)
     except NotReady as missing:
         if not missing.page:
             raise

@@ -1,5 +1,6 @@
 """Setting up guidance: the rules of practice, and its items, checked before they are kept."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -139,3 +140,18 @@ def _number(text: str | None, name: str) -> float:
             _("The %(what)s is “%(found)s”, but must be a number. Nothing was changed.") % {"what": name, "found": text}
         )
     return value
+
+
+LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
+
+
+def set_language(study: Study, code: str) -> None:
+    """Keep the language of the study's texts, such as "de" or "pt-BR"; empty: not said. Raises BadAnswers."""
+    code = code.strip()
+    if code and not LANGUAGE.fullmatch(code):
+        raise BadAnswers(
+            _("“%(code)s” is no code of a language. Nothing was changed: write one such as de or pt-BR.")
+            % {"code": code[:40]}
+        )
+    study.language = code
+    study.save(update_fields=["language"])

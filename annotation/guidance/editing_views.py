@@ -12,7 +12,7 @@ from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import Refused
 from annotation.common.markdown import render_markdown
 from annotation.guidance import write_text
-from annotation.guidance.editing import add_item, guidance_page, retire_item, set_rules
+from annotation.guidance.editing import add_item, guidance_page, retire_item, set_language, set_rules
 from annotation.models import Role, Study
 from annotation.protocols import PROTOCOLS
 
@@ -73,6 +73,20 @@ def rules(request: HttpRequest, slug: str) -> HttpResponse:
         return _page(request, study, request.POST.get("protocol", ""), "rules", refusal)
     messages.success(request, _("Kept. It holds from the next task on."))
     return _back(study, plan.protocol, "practice")
+
+
+@require_POST
+@answers_refusals
+def language(request: HttpRequest, slug: str) -> HttpResponse:
+    """Admins: say in which language the study's texts are, for those who hear them read aloud."""
+    study = study_for(request, slug, Role.ADMIN)
+    protocol = request.POST.get("protocol", "")
+    try:
+        set_language(study, request.POST.get("language", ""))
+    except Refused as refusal:
+        return _page(request, study, protocol, "language", refusal)
+    messages.success(request, _("Kept. It holds from the next task on."))
+    return _back(study, protocol, "language")
 
 
 @require_POST

@@ -25,7 +25,9 @@ from annotation.guidance import (
     practice_items,
     tries_left,
 )
+from annotation.guidance.pinning import instructions_of
 from annotation.guidance.practice import practice_page, tutorial_step
+from annotation.guidance.practice_drafts import draft_config, draft_of, drafted_answers, save_draft
 from annotation.models import Batch, Worker
 
 ANSWER = "answer:"
@@ -55,13 +57,13 @@ def consent_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Step
         give_consent(worker, parse_int(request.POST.get("text", "")))
         return None
     text = newest_text(batch.study, Kind.CONSENT)
-    return steps.page(request, "consent", {"batch": batch, "text": text, "given": consent_of(worker, text)})
+    return steps.page(request, "consent", {"batch": batch, "text": text, "consent": consent_of(worker, text)})
 
 
 def instructions_page(request: HttpRequest, batch: Batch, steps: Steps) -> HttpResponse:
     context = {
         "batch": batch,
-        "text": newest_text(batch.study, Kind.INSTRUCTIONS, batch.protocol),
+        "text": instructions_of(batch),
         "has_tutorial": bool(practice_items(plan_for(batch.study, batch.protocol), TUTORIAL)),
         "bare": "bare" in request.GET,
     }
@@ -81,7 +83,12 @@ def tutorial_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Ste
 
 
 def test_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Steps) -> HttpResponse:
-    plan, refusal, answers = plan_for(batch.study, batch.protocol), None, {}
+    """The page; a PUT of its script keeps what is ticked so far."""
+    plan, refusal = plan_for(batch.study, batch.protocol), None
+    if request.method == "PUT" and plan:
+        return save_draft(request, plan, worker)
+    draft = draft_of(plan, worker) if plan else {}
+    answers = drafted_answers(draft)
     if request.method == "POST" and plan:
         answers = _answers(request.POST)
         try:
@@ -98,6 +105,7 @@ def test_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Steps) 
         "items": practice_page(practice_items(plan, TEST), answers),
         "choices": protocols.get(batch.protocol).choices(batch),
         "refusal": refusal,
+        "config": draft_config(plan, worker, draft, steps.test, by_token=bool(steps.extra)) if plan else None,
     }
     return steps.page(request, "test", context, status=refusal.status if refusal else 200)
 

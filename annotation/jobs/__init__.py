@@ -3,6 +3,7 @@
 A kind of job is a function that takes the job and a progress callback and returns the sentence for its asker.
 """
 
+import errno
 import logging
 import threading
 import time
@@ -16,8 +17,10 @@ from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django_tasks import task
 
+from analysis.lazy import how_to_bring
 from annotation.common import clock
 from annotation.common.errors import Refused
 from annotation.models import Job, Study, User
@@ -31,6 +34,8 @@ KINDS: dict[str, Kind] = {}
 MONEY_KINDS: set[str] = set()
 """Kinds whose sentences speak of money and people, so that only admins read them."""
 BEAT, LOST, TRIES = 10, timedelta(seconds=60), 3
+OUR_ERROR = "It stopped with an error on our side; the log has it. Nothing half done was kept."
+STOPPED = gettext_noop("It was stopped, as somebody asked. Nothing half done was kept.")
 PAUSE = 0.5  # seconds between two notes of progress: enough for the eye, little for the database
 
 
@@ -57,7 +62,7 @@ def job_for(job: Job | None, *, is_admin: bool) -> Job | None:
     return visible_job
 
 
-def start_job(study: Study, name: str, options: dict[str, Any], asked_by: User | None) -> Job:
+def start_job(study: Study | None, name: str, options: dict[str, Any], asked_by: User | None) -> Job:
     """Write the job down and hand it to the queue once that is committed."""
     if name not in KINDS:
         raise ValueError(f"There is no kind of job {name!r}. Known: {', '.join(sorted(KINDS))}.")
@@ -78,11 +83,33 @@ def run_job(job_id: int) -> None:
             message, state = KINDS[job.kind](job, _progress(job_id)), Job.State.DONE
     except (Refused, ValueError) as refusal:  # the person's to mend: the sentence says how
         message, state = str(refusal), Job.State.FAILED
-    except Exception:
+    except ModuleNotFoundError as error:
+        message = f"It needs {error.name}, which is not installed here yet; {how_to_bring('site')} brings it."
+        state = Job.State.FAILED
+    except Exception as error:
         logger.exception("job %s failed", job_id)
-        message = "It stopped with an error on our side; the log has it. Nothing half done was kept."
+        message = no_room(error) or OUR_ERROR
         state = Job.State.FAILED
     Job.objects.filter(pk=job_id).update(state=state, message=message, ended_at=clock.now())
+
+
+def no_room(error: Exception) -> str:
+    """The sentence for an error that a full disk caused; empty for any other."""
+    is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    is_full = is_full or (isinstance(error, DatabaseError) and "disk is full" in str(error))
+    return (
+        _("There is no room left on the disk. Nothing half done was kept: make room, then ask again.")
+        if is_full
+        else ""
+    )
+
+
+def stop_job(job: Job) -> bool:
+    """Have a job end before it is done; False where it is over already. What it began is not kept."""
+    waiting_jobs = Job.objects.filter(pk=job.pk, state=Job.State.WAITING)
+    if waiting_jobs.update(state=Job.State.FAILED, message=_(STOPPED), ended_at=clock.now()):
+        return True
+    return bool(Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).update(stop_asked=True))
 
 
 @contextmanager
@@ -136,6 +163,8 @@ def _progress(job_id: int) -> Progress:
         nonlocal last
         if time.monotonic() - last >= PAUSE or steps >= total:
             last = time.monotonic()
+            if Job.objects.filter(pk=job_id, stop_asked=True).exists():
+                raise Refused(_(STOPPED))
             Job.objects.filter(pk=job_id).update(done=min(steps, total), total=total)
 
     return note

@@ -13,7 +13,7 @@ from annotation.models import Assignment, Job, Judgment, StoredResult, Study, Us
 
 from . import Progress, kind, start_job
 
-VERSION = 2  # of all contents: raise it, and they are made anew
+VERSION = 3  # of all contents: raise it, and they are made anew
 Maker = Callable[[Study], dict[str, Any]]
 MAKERS: dict[str, Maker] = {}
 
@@ -35,7 +35,7 @@ def current_content(name: str, study: Study, asked_by: User) -> tuple[dict[str, 
     if content is not None:
         return content, None
     job = study.jobs.filter(kind="page", options={"name": name, "mark": mark}).first()
-    if job is None or job.is_over:  # one that failed is tried again when somebody asks
+    if job is None or job.state == Job.State.DONE:  # one that failed says why; people may ask for it again
         job = start_job(study, "page", {"name": name, "mark": mark}, asked_by)
         job.refresh_from_db()
     return _stored_content(study, name, mark), job
@@ -48,23 +48,35 @@ def _stored_content(study: Study, name: str, mark: str) -> dict[str, Any] | None
 
 
 def study_mark(study: Study) -> str:
-    """What the numbers depend on, in four queries: judgments and scores are only added, a decision changes whole."""
+    """What the numbers depend on, in five queries: judgments and scores are only added, a decision changes whole."""
     judgments = Judgment.objects.filter(assignment__task__batch__study=study).aggregate(n=Count("pk"), last=Max("pk"))
     work = Assignment.objects.counted().filter(task__batch__study=study).count()
     scores = study.scores.aggregate(n=Count("pk"), last=Max("pk"))
     decision = study.filter_in_force()
-    marks = (VERSION, judgments, work, scores, decision and decision.pk)
+    chosen = list(study.batches.filter(is_chosen=True).order_by("pk").values_list("pk", flat=True))
+    marks = (VERSION, judgments, work, scores, decision and decision.pk, study.batch_rule, chosen)
     return hashlib.sha256(repr(marks).encode()).hexdigest()
 
 
 @kind("page")
 def make_page(job: Job, progress: Progress) -> str:
-    name = job.options["name"]
-    content = plain(MAKERS[name](job.study))
-    StoredResult.objects.update_or_create(
-        study=job.study, name=name, defaults={"mark": job.options["mark"], "content": content}
-    )
+    _make(job.study, job.options["name"], job.options["mark"])
     return "The page is ready."
+
+
+def _make(study: Study, name: str, mark: str) -> None:
+    content = plain(MAKERS[name](study))
+    StoredResult.objects.update_or_create(study=study, name=name, defaults={"mark": mark, "content": content})
+
+
+def make_pages(study: Study) -> None:
+    """Make every page beforehand; one whose libraries are still on their way is left to the worker."""
+    mark = study_mark(study)
+    for name in MAKERS:
+        try:
+            _make(study, name, mark)
+        except ModuleNotFoundError:
+            start_job(study, "page", {"name": name, "mark": mark}, None)
 
 
 def plain(value: Any) -> Any:

@@ -1,38 +1,25 @@
-"""Drafts: every change of an answer, kept on the server the moment it is made.
+"""Drafts of assignments: every change of an answer, kept on the server the moment it is made.
 
-A draft has one entry per item: `{"value": …, "at": milliseconds, "version": n, …}`. Between two tabs or devices the
-later change of an item wins, by the time it was made, not the time it came in. `version` counts the writes, so that
-a page learns what others changed since it last looked. A draft is kept whatever becomes of the lease.
+What a draft is, and how changes are merged, stands in annotation/common/drafts.py. A draft is kept whatever becomes of
+the lease.
 """
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from annotation.common import clock
-from annotation.common.errors import BadAnswers
+from annotation.common.drafts import Change, merge_draft, news_since, now_ms
 from annotation.models import Assignment, Worker
 
 from .attention import merge_signals
+from .flags import store_flags
 from .leases import DONE, keep_alive, own_assignment
+from .preferences import store_preferences
 
-FIELD = re.compile(r"[\w:.\-]{1,100}")
-MOST_BYTES = 256 * 1024
-MOST_ITEMS = 500
-
-
-@dataclass(frozen=True)
-class Change:
-    """One item's new content: `content` has "value", and whatever the protocol keeps beside it."""
-
-    field: str
-    content: Mapping[str, Any]
-    at: int  # when it was made: milliseconds since 1970, by the server's clock as the page knows it
+__all__ = ["Change", "DraftState", "draft_state", "drafted_answers", "drafted_since_submit", "now_ms", "save_draft"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +39,7 @@ def save_draft(
     changes: Sequence[Change],
     *,
     signals: Mapping[str, Any] | None = None,
+    preferences: Any = None,
     seen_version: int = 0,
 ) -> DraftState:
     """Keep the changes and the signals, and renew the lease: a save is a sign of life.
@@ -64,48 +52,31 @@ def save_draft(
         fields = []
         if merge_changes(assignment, changes):
             fields.append("draft")
+            items = assignment.draft["items"]
+            store_flags(assignment, {change.field: items.get(change.field) for change in changes})
         if signals and merge_signals(assignment, signals):
             fields.append("signals")
         if fields:
             assignment.save(update_fields=fields)
+        if preferences is not None:
+            store_preferences(assignment.worker_id, preferences)
     return draft_state(assignment, seen_version, is_held)
 
 
 def merge_changes(assignment: Assignment, changes: Sequence[Change]) -> bool:
     """Put the changes into the assignment's draft (not saved); True when anything is new."""
-    draft = assignment.draft or {}
-    version, items = draft.get("version", 0), dict(draft.get("items", {}))
-    latest = now_ms()
-    news: dict[str, dict[str, Any]] = {}
-    for change in changes:
-        at = min(change.at, latest)  # a clock that runs ahead must not win for ever
-        previous = news.get(change.field) or items.get(change.field)
-        if previous is None or at >= previous["at"]:
-            news[change.field] = {**change.content, "at": at, "version": version + 1}
-    news = {name: entry for name, entry in news.items() if not _is_same(entry, items.get(name))}
-    if not news:
+    draft = merge_draft(assignment.draft or {}, changes)
+    if draft is None:
         return False
-    items.update(news)
-    _check_size(items)
-    assignment.draft = {**draft, "version": version + 1, "items": items}
+    assignment.draft = draft
     return True
-
-
-def _is_same(new: Mapping[str, Any], old: Mapping[str, Any] | None) -> bool:
-    """A repeated change (a retry) is no news."""
-    return old is not None and {**new, "version": 0} == {**old, "version": 0}
-
-
-def _check_size(items: Mapping[str, Any]) -> None:
-    if len(items) > MOST_ITEMS or len(json.dumps(items)) > MOST_BYTES:
-        raise BadAnswers(_("This draft is too large to be kept. What was saved before is still here."))
 
 
 def draft_state(assignment: Assignment, seen_version: int, is_held: bool) -> DraftState:
     draft = assignment.draft or {}
-    news = {name: entry for name, entry in draft.get("items", {}).items() if entry["version"] > seen_version}
     seconds = (assignment.lease_until - clock.now()).total_seconds() if assignment.lease_until else 0
-    return DraftState(draft.get("version", 0), news, assignment.state, max(0, int(seconds)) if is_held else 0, is_held)
+    seconds_left = max(0, int(seconds)) if is_held else 0
+    return DraftState(draft.get("version", 0), news_since(draft, seen_version), assignment.state, seconds_left, is_held)
 
 
 def drafted_answers(assignment: Assignment) -> dict[str, Any]:
@@ -119,7 +90,3 @@ def drafted_since_submit(assignment: Assignment) -> dict[str, Any]:
         return drafted_answers(assignment)
     since = (assignment.draft or {}).get("settled", int(assignment.submitted_at.timestamp() * 1000))
     return {name: entry for name, entry in drafted_answers(assignment).items() if entry["at"] > since}
-
-
-def now_ms() -> int:
-    return int(clock.now().timestamp() * 1000)

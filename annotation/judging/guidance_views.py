@@ -45,8 +45,8 @@ def tutorial(request: HttpRequest, batch_id: int) -> HttpResponse:
     return tutorial_page(request, *_batch_worker_steps(request, batch_id)) or take(request, batch_id)
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "POST", "PUT"])
 @answers_refusals
 def test(request: HttpRequest, batch_id: int) -> HttpResponse:
-    """Annotators and admins of the study: take the qualification test, and see whether it was passed."""
+    """Annotators and admins of the study: take the qualification test (PUT: keep a draft), and see the result."""
     return test_page(request, *_batch_worker_steps(request, batch_id))

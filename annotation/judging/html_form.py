@@ -15,7 +15,7 @@ from django.utils import translation
 
 from annotation import protocols
 from annotation.common.markdown import render_markdown
-from annotation.guidance import newest_text
+from annotation.guidance.pinning import instructions_of
 from annotation.models import Assignment, Batch, Task
 
 PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"  # what the MTurk API calls nobody's assignment: the form is off then
@@ -35,7 +35,7 @@ def form_html(task: Task) -> str:
 
 
 def _instructions(batch: Batch) -> str:
-    text = newest_text(batch.study, "instructions", batch.protocol)
+    text = instructions_of(batch)
     return render_markdown(text.body) if text else ""
 
 

@@ -10,8 +10,8 @@ from datetime import timedelta
 from functools import cache
 
 from django.conf import settings
-from django.db import transaction
-from django.db.models import F, Q
+from django.db import connection, transaction
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils.translation import gettext as _
 
 from annotation.common import clock
@@ -22,6 +22,7 @@ from annotation.models.work import AssignmentQuerySet, TaskQuerySet
 
 State = Assignment.State
 DONE = (State.SUBMITTED, State.SURPLUS)
+AHEAD_MINUTES = 2  # how long a task is held for who works on another one
 
 
 def lease_task(batch: Batch, worker: Worker, *, while_paused: bool = False) -> Assignment:
@@ -30,18 +31,21 @@ def lease_task(batch: Batch, worker: Worker, *, while_paused: bool = False) -> A
     A lease of theirs that ended is taken up again, draft and all, while its place is free. `while_paused`: who is in
     the middle of a sitting may finish it. Raises BatchNotOpen or NoTaskLeft.
     """
-    if not (while_paused and batch.state == Batch.State.PAUSED):
-        check_open(batch)
+    check_open(batch, while_paused=while_paused)
     assignment = _lease(batch, worker)
     if assignment is None and expire_leases(batch):  # places that others have lost are handed out last
         assignment = _lease(batch, worker)
+    if assignment is None:  # and then those that others hold ahead
+        assignment = _take_over(batch, worker)
     if assignment is None:
         raise NoTaskLeft(_why_none_is_left(batch, worker))
     return assignment
 
 
-def check_open(batch: Batch) -> None:
+def check_open(batch: Batch, *, while_paused: bool = False) -> None:
     """BatchNotOpen, with the reason, unless the batch is open."""
+    if batch.state == Batch.State.PAUSED and while_paused:
+        return
     if batch.state == Batch.State.PAUSED:
         raise BatchNotOpen(_("This batch is paused. Everything you saved is kept; look in again later."))
     if batch.state == Batch.State.CLOSED:
@@ -53,13 +57,28 @@ def check_open(batch: Batch) -> None:
 def _lease(batch: Batch, worker: Worker) -> Assignment | None:
     with transaction.atomic():
         # One lease at a time per worker: two tabs wait for each other here and then share the assignment.
-        _LOCK_WORKER(worker=worker.pk)
+        LOCK_WORKER(worker=worker.pk)
         if _RESUMABLE(worker=worker.pk, batch=batch.pk):
-            for assignment in _lock_resumable(batch, worker):
-                if _hold(assignment):
+            for assignment in lock_resumable(batch, worker):
+                if hold(assignment):
                     return assignment
-        task = _free_task(batch, worker)
-        return None if task is None else _take(task, batch, worker)
+        task = free_task(batch, worker)
+        return None if task is None else take_place(task, batch, worker)
+
+
+def _take_over(batch: Batch, worker: Worker) -> Assignment | None:
+    """A place that somebody else holds ahead: who has no task goes before who has one."""
+    own = Assignment.objects.filter(worker=worker, task=OuterRef("task")).exclude(state=State.EXPIRED)
+    ahead = Assignment.objects.filter(task__batch=batch, state=State.LEASED, is_ahead=True, task__reserved_for=None)
+    with transaction.atomic():
+        LOCK_WORKER(worker=worker.pk)
+        others = ahead.exclude(worker=worker).exclude(Exists(own)).order_by("lease_until")
+        assignment = others.select_for_update(skip_locked=True, of=("self",)).first()
+        if assignment is None:
+            return None
+        assignment.state = State.EXPIRED
+        assignment.save(update_fields=["state"])
+        return _lease(batch, worker)
 
 
 def _resumable(worker: int, batch: int) -> AssignmentQuerySet:
@@ -72,7 +91,7 @@ def _free(worker: int, batch: int) -> TaskQuerySet:
 
 
 # What every lease asks of the database (common/prepared_queries.py)
-_LOCK_WORKER = PreparedQuery(
+LOCK_WORKER = PreparedQuery(
     lambda worker: Worker.objects.filter(pk=worker).select_for_update().values_list("pk"), "worker"
 )
 _RESUMABLE = PreparedQuery(lambda worker, batch: _resumable(worker, batch).values_list("pk"), "worker", "batch")
@@ -86,25 +105,27 @@ _FREE = PreparedQuery(
 )
 
 
-def _lock_resumable(batch: Batch, worker: Worker) -> list[Assignment]:
-    """What this worker holds, then what they lost, the oldest first; a reserved task also after it was given back."""
+def lock_resumable(batch: Batch, worker: Worker) -> list[Assignment]:
+    """What this worker works on, what they hold ahead, then what they lost, the oldest first; a reserved task also
+    after it was given back."""
     rows = _resumable(worker.pk, batch.pk).select_related("task").select_for_update(of=("self",)).order_by("pk")
-    return sorted(rows, key=lambda assignment: assignment.state != State.LEASED)
+    return sorted(rows, key=lambda assignment: (assignment.state != State.LEASED, assignment.is_ahead))
 
 
-def _hold(assignment: Assignment) -> bool:
+def hold(assignment: Assignment, *, ahead: bool = False) -> bool:
     """Start the lease anew; False when it had ended and its place is taken. The assignment is locked already."""
     if assignment.state != State.LEASED:
         task = Task.objects.select_for_update().get(pk=assignment.task_id)
         if task.live >= task.quota:
             return False
-    assignment.state = State.LEASED
-    assignment.lease_until = clock.now() + lease_time()
-    assignment.save(update_fields=["state", "lease_until"])
+    assignment.state, assignment.is_ahead = State.LEASED, ahead
+    assignment.lease_until = clock.now() + lease_time(ahead)
+    assignment.save(update_fields=["state", "is_ahead", "lease_until"])
     return True
 
 
-def _free_task(batch: Batch, worker: Worker) -> Task | None:
+def free_task(batch: Batch, worker: Worker, *, wait: bool = True) -> Task | None:
+    """A task with a free place for this worker, locked. `wait`: also for one that somebody else looks at just now."""
     if batch.options.get("grouped"):  # a document's summaries in several groups: finish what one has begun
         begun = Assignment.objects.filter(worker=worker, task__batch=batch).values("task__document")
         free = _free(worker.pk, batch.pk).filter(document__in=begun)
@@ -112,14 +133,22 @@ def _free_task(batch: Batch, worker: Worker) -> Task | None:
             return task
     # Rows that others hold this instant are passed over; when nothing else is left, wait for them.
     for pk, document, summary in _FREE(worker=worker.pk, batch=batch.pk):
-        return Task(pk=pk, batch=batch, document_id=document, summary_id=summary)
-    return _free(worker.pk, batch.pk).select_for_update().first()
+        names = ["id", "batch_id", "document_id", "summary_id"]  # the rest is read where somebody asks for it
+        task = Task.from_db(connection.alias, names, [pk, batch.pk, document, summary])
+        task.batch = batch
+        return task
+    return _free(worker.pk, batch.pk).select_for_update().first() if wait else None
 
 
-def _take(task: Task, batch: Batch, worker: Worker) -> Assignment:
+def take_place(task: Task, batch: Batch, worker: Worker, *, ahead: bool = False) -> Assignment:
     now = clock.now()
     return Assignment.objects.create(
-        task=task, worker=worker, leased_at=now, lease_until=now + lease_time(), seed=draw_seed(task, batch, worker)
+        task=task,
+        worker=worker,
+        is_ahead=ahead,
+        leased_at=now,
+        lease_until=now + lease_time(ahead),
+        seed=draw_seed(task, batch, worker),
     )
 
 
@@ -143,8 +172,8 @@ def _why_none_is_left(batch: Batch, worker: Worker) -> str:
     return _("This batch is complete: every task has all its answers. Thank you!")
 
 
-def lease_time() -> timedelta:
-    return timedelta(minutes=settings.LEASE_MINUTES)
+def lease_time(ahead: bool = False) -> timedelta:
+    return timedelta(minutes=min(settings.LEASE_MINUTES, AHEAD_MINUTES) if ahead else settings.LEASE_MINUTES)
 
 
 def expire_leases(batch: Batch) -> int:
@@ -160,22 +189,27 @@ def expire_leases(batch: Batch) -> int:
         return Assignment.objects.filter(pk__in=keys).update(state=State.EXPIRED)
 
 
-def own_assignment(worker: Worker | None, key: str, *, lock: bool = False, texts: bool = True) -> Assignment:
-    """The worker's assignment by its key; NotYours for anybody else's. `texts` brings document and summary along."""
-    assignment = None if worker is None else _own_query(lock, texts).first(worker=worker.pk, key=key)
+Holder = Worker | User | None
+"""Who asks for an assignment: a worker, or the person who signed in."""
+
+
+def own_assignment(holder: Holder, key: str, *, lock: bool = False, texts: bool = True) -> Assignment:
+    """The holder's assignment by its key; NotYours for anybody else's. `texts` brings document and summary along."""
+    who = "worker__user" if isinstance(holder, User) else "worker"
+    assignment = None if holder is None else _own_query(who, lock, texts).first(holder=holder.pk, key=key)
     if assignment is None:
         raise NotYours
     return assignment
 
 
 @cache
-def _own_query(lock: bool, texts: bool) -> PreparedObjects[Assignment]:
-    assignments = Assignment.objects.select_related("task__batch__study")
+def _own_query(who: str, lock: bool, texts: bool) -> PreparedObjects[Assignment]:
+    assignments = Assignment.objects.select_related("task__batch__study", "worker")
     if texts:
         assignments = assignments.select_related("task__document", "task__summary").defer("task__document__source")
     if lock:
         assignments = assignments.select_for_update(of=("self",))
-    return PreparedObjects(lambda worker, key: assignments.filter(key=key, worker=worker), "worker", words=["key"])
+    return PreparedObjects(lambda holder, key: assignments.filter(key=key, **{who: holder}), "holder", words=["key"])
 
 
 def assignment_of(user: User, key: str) -> Assignment:
@@ -199,14 +233,20 @@ def keep_alive(assignment: Assignment) -> bool:
     """Renew inside the caller's transaction, which has locked the assignment; False when the place is lost or done."""
     if assignment.state in DONE or assignment.state == State.RELEASED:
         return False
-    return _hold(assignment)
+    return hold(assignment)
 
 
 def release_task(worker: Worker | None, key: str) -> None:
-    """Give a task back. The place is free for others, the draft is kept."""
+    """Give a task back, and the one held ahead with it. The places are free for others, the draft is kept."""
     with transaction.atomic():
         assignment = own_assignment(worker, key, lock=True, texts=False)
         if assignment.state in DONE:
             raise AlreadySubmitted
         assignment.state = State.RELEASED
         assignment.save(update_fields=["state"])
+    drop_ahead(assignment.worker_id)
+
+
+def drop_ahead(worker: int) -> None:
+    """Give back what the worker holds ahead: it is not reached."""
+    Assignment.objects.filter(worker=worker, state=State.LEASED, is_ahead=True).update(state=State.EXPIRED)

@@ -7,7 +7,10 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from annotation.judging.drafts import draft_state, now_ms
+from annotation.common.drafts import draft_texts, now_ms
+from annotation.judging.drafts import draft_state
+from annotation.judging.leases import lease_time
+from annotation.judging.pace import Place
 from annotation.models import Assignment
 
 
@@ -15,9 +18,13 @@ def account_urls(assignment: Assignment) -> dict[str, str]:
     """Where the page of a signed-in annotator sends and links."""
     key = assignment.key
     return {
+        "task": reverse("task", args=[key]),
         "draft": reverse("draft", args=[key]),
         "submit": reverse("submit", args=[key]),
+        "ahead": reverse("ahead", args=[key]),
         "receipt": reverse("receipt", args=[key]),
+        "revise": reverse("revise", args=[key]),
+        "undo": reverse("undo", args=[key]),
         "advice": reverse("advice", args=[key]),
         "release": reverse("release", args=[key]),
         "instructions": reverse("instructions", args=[assignment.task.batch_id]),
@@ -26,22 +33,35 @@ def account_urls(assignment: Assignment) -> dict[str, str]:
 
 
 def page_config(
-    assignment: Assignment, answers: Mapping[str, Any], mode: str, submit_key: str, urls: Mapping[str, str]
+    assignment: Assignment,
+    answers: Mapping[str, Any],
+    mode: str,
+    submit_key: str,
+    urls: Mapping[str, str],
+    place: Place | None = None,
 ) -> dict[str, Any]:
     """Read by static/annotation/judging/engine.js. It holds nothing that the page itself doesn't show."""
     state = draft_state(assignment, 0, is_held=True)
+    seconds = int(lease_time().total_seconds()) if assignment.is_ahead else state.seconds_left
     return {
         "key": assignment.key,
         "mode": mode,
+        "protocol": assignment.task.batch.protocol,
         "submitKey": submit_key,
         "csrfCookie": settings.CSRF_COOKIE_NAME,
         "now": now_ms(),
         "version": state.version,
-        "secondsLeft": state.seconds_left if mode == "work" else None,
+        "secondsLeft": seconds if mode == "work" else None,
+        "place": {"number": place.number, "of": place.of, "seconds": place.seconds} if place else None,
         "answers": answers,
+        "preferences": assignment.worker.preferences,
         "urls": urls,
-        "texts": texts() if "signIn" in urls else {**texts(), **market_texts()},
     }
+
+
+def page_texts(urls: Mapping[str, str]) -> dict[str, str]:
+    """The script's sentences. A page that is swapped in goes on with those that are there."""
+    return texts() if "signIn" in urls else {**texts(), **market_texts()}
 
 
 def market_texts() -> dict[str, str]:
@@ -57,17 +77,7 @@ def market_texts() -> dict[str, str]:
 
 def texts() -> dict[str, str]:
     return {
-        "saved": _("Saved"),
-        "saving": _("Saving…"),
-        "offline": _("Offline, kept on this device"),
-        "back": _("Connected again. Everything is saved."),
-        "offlineLong": _(
-            "The server can’t be reached. Go on working: your answers are kept on this device and saved by themselves "
-            "when it is back."
-        ),
-        "signedOut": _("You are signed out. Your work is kept on this device, and this page goes on by itself once"),
-        "signInAgain": _("you sign in again in another tab"),
-        "notYours": _("Another account is signed in now. Sign in as before in another tab; your work is kept here."),
+        **draft_texts(),
         "sending": _("Sending…"),
         "sendingOffline": _(
             "The server can’t be reached. Your answers are kept on this device and will be sent by themselves: "
@@ -83,17 +93,35 @@ def texts() -> dict[str, str]:
         "progress": _("{n} of {all}"),
         "active": _("{time} active"),
         "lease": _("held for {n} min"),
+        "place": _("Task {n} of {all}"),
+        "timeLeft": _("about {n} min left"),
+        "receipt": _("Receipt"),
+        "lookAgain": _("Look again"),
+        "takeBack": _("Take it back"),
+        "sentLater": _("Your last task is kept on this device and is sent by itself: leave this page open."),
+        "notTaken": _("Your last task was not taken: {sentence}"),
+        "openAgain": _("Open it again"),
+        "takenMeanwhile": _(
+            "That task went to somebody else meanwhile. What you typed there is kept; here is another."
+        ),
+        "noneAhead": _("The next task could not be loaded yet: it comes after Submit."),
         "undone": _("Undone"),
         "nothingToUndo": _("Nothing to undo"),
         "allAnswered": _("All answered. Enter submits."),
         "evidenceFirst": _("First word: {word}. Choose the last word."),
         "evidenceAdded": _("Marked: {words}"),
         "evidenceRemoved": _("Mark removed"),
-        "evidenceChoose": _("Choose the first word: arrow keys move, Enter chooses, Escape goes back."),
+        "evidenceChoose": _("Choose the first word: arrow keys move, Enter chooses, Escape ends it."),
+        "evidenceNotYet": _(
+            "Evidence belongs to a statement that you marked as present: answer it, then press the pencil or E."
+        ),
+        "keysTaken": _(
+            "Each answer needs one key of its own that does nothing else on this page. Nothing was changed."
+        ),
         "evidenceRemove": _("Remove the mark “{words}”"),
         "searchNone": _("Not found"),
-        "fold": _("Fold"),
-        "unfold": _("Unfold"),
+        "flagged": _("Flagged. The researchers will read it."),
+        "unflagged": _("The flag is taken back."),
         "complete": _("complete"),
         "open": _("open"),
     }

@@ -3,28 +3,31 @@
 A visitor whose session ended gets 401 and not the sign-in page, so that the script can keep the work and wait.
 """
 
-import json
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
-from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.accounts.access import user_of
-from annotation.common.errors import BadAnswers, NotYours, Refused
-from annotation.common.middleware import strip_unreadable
+from annotation.common.drafts import read_body, read_changes, read_seen
+from annotation.common.errors import Refused
 from annotation.common.prepared_queries import PreparedObjects
-from annotation.judging.drafts import FIELD, Change, save_draft
+from annotation.guidance import check_gates
+from annotation.judging.ahead import lease_ahead
+from annotation.judging.drafts import drafted_answers, save_draft
+from annotation.judging.leases import Holder, assignment_of, own_assignment
+from annotation.judging.pace import place_of
 from annotation.judging.submit import Receipt, revise_judgments, submit_judgments
 from annotation.models import Worker
 
 from .next_task import NAME as STRAIGHT_ON
-from .next_task import address_after
+from .next_task import keep_choice, leave_message, may_take, reply_of, task_after
+from .views import LOOSE, task_page
 
 
 def json_view(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -60,13 +63,13 @@ def draft(request: HttpRequest, key: str) -> HttpResponse:
 
 def keep_draft(request: HttpRequest, worker: Worker | None, key: str) -> HttpResponse:
     body = read_body(request)
-    seen_version = body.get("seen")
     state = save_draft(
         worker,
         key,
-        [_change(change) for change in _list(body.get("changes"))],
+        read_changes(body),
         signals=_mapping(body.get("signals")),
-        seen_version=seen_version if type(seen_version) is int else 0,
+        preferences=body.get("preferences"),
+        seen_version=read_seen(body),
     )
     return JsonResponse(
         {
@@ -83,32 +86,40 @@ def keep_draft(request: HttpRequest, worker: Worker | None, key: str) -> HttpRes
 @require_POST
 def submit(request: HttpRequest, key: str) -> HttpResponse:
     """The holder of the assignment: submit or revise, once per submit key; anybody else gets 404."""
-    body, worker = read_body(request), _worker(request, key)
-    address = reverse("receipt", args=[key])
-    if worker is None:
-        raise NotYours
+    body, user, address = read_body(request), user_of(request), reverse("receipt", args=[key])
     if body.get("mode") == "revise":
-        return receipt_answer(take_answers(revise_judgments, worker, key, body), address)
-    receipt = take_answers(submit_judgments, worker, key, body)
-    return receipt_answer(receipt, address, address_after(request, receipt, worker, body.get(STRAIGHT_ON)))
+        return JsonResponse(reply_of(take_answers(revise_judgments, user, key, body), address, None))
+    receipt = take_answers(submit_judgments, user, key, body)
+    following = task_after(request, receipt) if body.get(STRAIGHT_ON) is True else None
+    if type(body.get(STRAIGHT_ON)) is bool:
+        keep_choice(request, body[STRAIGHT_ON])
+    if following and following.address and following.key != body.get("ahead"):  # it will be loaded
+        leave_message(request, receipt)
+    return JsonResponse(reply_of(receipt, address, following))
 
 
-def take_answers(send: Callable[..., Receipt], worker: Worker | None, key: str, body: dict[str, Any]) -> Receipt:
+@json_view
+@require_POST
+def ahead(request: HttpRequest, key: str) -> HttpResponse:
+    """The holder of the assignment: the page of the task after it, held for a short time; 204 when none is free.
+
+    Anybody else gets 404.
+    """
+    user, body = user_of(request), read_body(request)
+    current = own_assignment(user, key, texts=False)
+    batch, worker = current.task.batch, current.worker
+    check_gates(batch, may_take(request, batch, worker))
+    following = lease_ahead(batch, worker, key)
+    if following is None:
+        return HttpResponse(status=204)
+    assignment = assignment_of(user, following.key)
+    place = place_of(assignment, paced=False) if body.get("place") is True else None
+    return task_page(request, assignment, drafted_answers(assignment), place=place, layout=LOOSE)
+
+
+def take_answers(send: Callable[..., Receipt], holder: Holder, key: str, body: dict[str, Any]) -> Receipt:
     answers, submit_key = _mapping(body.get("answers")), str(body.get("submit_key", ""))[:64]
-    return send(worker, key, answers, submit_key, signals=_mapping(body.get("signals")))
-
-
-def receipt_answer(receipt: Receipt, address: str, ahead: str | None = None) -> HttpResponse:
-    """`ahead`: where the next task is, for somebody who goes straight on."""
-    return JsonResponse(
-        {
-            "receipt": address,
-            "next": ahead,
-            "state": receipt.assignment.state,
-            "judgments": receipt.judgments,
-            "repeated": receipt.repeated,
-        }
-    )
+    return send(holder, key, answers, submit_key, signals=_mapping(body.get("signals")))
 
 
 def _worker(request: HttpRequest, key: str) -> Worker | None:
@@ -121,32 +132,5 @@ _HOLDER = PreparedObjects(
 )
 
 
-def read_body(request: HttpRequest) -> dict[str, Any]:
-    """What the page sent. A character that no text has is dropped: the other changes must not be lost with it."""
-    try:
-        body = strip_unreadable(json.loads(request.body))
-    except (ValueError, RecursionError, RequestDataTooBig):  # not JSON, nested without end, or far too long
-        body = None
-    if not isinstance(body, dict):
-        raise _unreadable()
-    return body
-
-
-def _change(change: Any) -> Change:
-    is_change = isinstance(change, dict) and isinstance(change.get("content"), dict) and type(change.get("at")) is int
-    if not is_change or not FIELD.fullmatch(str(change.get("field", ""))):
-        raise _unreadable()
-    content = {name: cell for name, cell in change["content"].items() if name not in ("at", "version")}
-    return Change(str(change["field"]), content, change["at"])
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _unreadable() -> BadAnswers:
-    return BadAnswers(_("The page sent something that can’t be read. What was saved before is still here."))

@@ -13,8 +13,10 @@ urlpatterns = [
     path("work/batch/<int:batch_id>/answers/", views.answers, name="answers"),
     path("work/<str:key>/", views.task, name="task"),
     path("work/<str:key>/release/", views.release, name="release"),
+    path("work/<str:key>/undo/", views.undo, name="undo"),
     path("work/<str:key>/receipt/", views.receipt, name="receipt"),
     path("work/<str:key>/revise/", views.revise, name="revise"),
     path("work/<str:key>/draft/", script_views.draft, name="draft"),
     path("work/<str:key>/submit/", script_views.submit, name="submit"),
+    path("work/<str:key>/ahead/", script_views.ahead, name="ahead"),
 ]

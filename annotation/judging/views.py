@@ -6,7 +6,6 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -19,14 +18,16 @@ from annotation.common.prepared_queries import PreparedObjects
 from annotation.judging.drafts import drafted_answers, drafted_since_submit
 from annotation.judging.leases import DONE, assignment_of, check_open, release_task
 from annotation.judging.receipts import done_tasks, receipt_facts
-from annotation.judging.submit import revise_judgments, submit_judgments
+from annotation.judging.submit import Receipt, revise_judgments, submit_judgments, undo_submit
 from annotation.models import Assignment, Batch, Role, Worker
 
 from .next_task import NAME as STRAIGHT_ON
-from .next_task import address_after, goes_straight_on, next_address
-from .page_config import account_urls, page_config
+from .next_task import TAKERS, goes_straight_on, keep_choice, leave_message, next_task, task_after
+from .pace import Place, place_of
+from .page_config import account_urls, page_config, page_texts
 
 FIELD = "answer:"
+LOOSE = "annotation/judging/loose.html"  # a task's page without the site around it
 _BATCH = PreparedObjects(lambda batch: Batch.objects.filter(pk=batch).select_related("study"), "batch")
 
 
@@ -42,9 +43,9 @@ def take(request: HttpRequest, batch_id: int) -> HttpResponse:
     batch = _BATCH.first(batch=batch_id)
     if batch is None:
         raise Http404
-    member_of(request, batch.study, Role.ANNOTATOR, Role.ADMIN)
+    member_of(request, batch.study, *TAKERS)
     worker = Worker.for_user(batch.study, user_of(request))
-    return redirect(next_address(batch, worker))
+    return redirect(next_task(request, batch, worker).address)
 
 
 @never_cache
@@ -89,9 +90,19 @@ def _send(request: HttpRequest, assignment: Assignment, mode: str) -> HttpRespon
     except BadAnswers as refusal:
         answers = {**drafted_answers(assignment), **form}
         return task_page(request, assignment, answers, mode=mode, submit_key=submit_key, refusal=refusal)
-    ticked = request.POST.get(STRAIGHT_ON)
-    ahead = address_after(request, receipt, assignment.worker, ticked) if mode == "work" else None
-    return redirect(ahead or reverse("receipt", args=[assignment.key]))
+    if mode == "work" and (address := _straight_on(request, receipt)):
+        return redirect(address)
+    return redirect("receipt", key=assignment.key)
+
+
+def _straight_on(request: HttpRequest, receipt: Receipt) -> str:
+    """Where who sent the form goes on; empty for those who don't want to, or can't: the receipt has a page."""
+    is_ticked = request.POST.get(STRAIGHT_ON) == "on"
+    keep_choice(request, is_ticked)
+    address = task_after(request, receipt).address if is_ticked else ""
+    if address:
+        leave_message(request, receipt)
+    return address
 
 
 def task_page(
@@ -103,14 +114,25 @@ def task_page(
     submit_key: str = "",
     refusal: Refused | None = None,
     urls: dict[str, str] | None = None,
+    place: Place | None = None,
     extra: dict[str, Any] | None = None,
+    layout: str = "base.html",
 ) -> HttpResponse:
-    """The protocol's page with the answers so far; `urls` and `extra` are for workers who came without an account."""
+    """The protocol's page with the answers so far; `urls`, `place` and `extra` are for workers without an account.
+
+    `layout` is LOOSE for a page that is put where the one before it was: its script counts on by itself.
+    """
     protocol = protocols.of(assignment.task.batch)
     submit_key = submit_key or secrets.token_hex(16)
     urls = account_urls(assignment) if urls is None else urls
+    if place is None and mode == "work" and layout != LOOSE:
+        place = place_of(assignment)
+    config = page_config(assignment, answers, mode, submit_key, urls, place)
     context = {
         **protocol.page(assignment, answers),
+        "layout": layout,
+        "is_loose": layout == LOOSE,
+        "place": place,
         "urls": urls,
         "assignment": assignment,
         "batch": assignment.task.batch,
@@ -118,7 +140,7 @@ def task_page(
         "straight_on": goes_straight_on(request),
         "submit_key": submit_key,
         "refusal": refusal,
-        "config": page_config(assignment, answers, mode, submit_key, urls),
+        "config": config if layout == LOOSE else {**config, "texts": page_texts(urls)},
         **(extra or {}),
     }
     return render(request, protocol.template, context, status=refusal.status if refusal else 200)
@@ -131,6 +153,13 @@ def release(request: HttpRequest, key: str) -> HttpResponse:
     release_task(assignment_of(user_of(request), key).worker, key)
     messages.info(request, _("You gave the task back. What you had saved is kept; others can take it now."))
     return redirect("home")
+
+
+@require_POST
+@answers_refusals
+def undo(request: HttpRequest, key: str) -> HttpResponse:
+    """The worker who submitted, while the batch is open: take it back, and go on with the task."""
+    return redirect("task", key=undo_submit(assignment_of(user_of(request), key).worker, key).key)
 
 
 @never_cache

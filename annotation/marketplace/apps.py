@@ -3,7 +3,10 @@
 from typing import Any
 
 from django.apps import AppConfig
+from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate
+
+from annotation.common.private_files import keep_database_private
 
 
 class MarketplaceConfig(AppConfig):
@@ -13,6 +16,7 @@ class MarketplaceConfig(AppConfig):
 
     def ready(self) -> None:
         post_migrate.connect(_after_migrate, sender=self)
+        connection_created.connect(keep_database_private)
 
 
 def _after_migrate(using: str, **_: Any) -> None:

@@ -50,6 +50,10 @@ class HITTypeDoesNotExist(DoesNotExist):
     code = "HITTypeDoesNotExist"
 
 
+class HITLayoutDoesNotExist(DoesNotExist):
+    code = "HITLayoutDoesNotExist"
+
+
 class AssignmentDoesNotExist(DoesNotExist):
     code = "AssignmentDoesNotExist"
 

@@ -21,23 +21,15 @@ def command(*words: str) -> int:
 
 
 def prepare() -> int:
-    """Database, static files and, in the demo, demo accounts. Returns the first exit code that is not 0."""
-    steps: Sequence[Sequence[str]] = [
-        ("migrate", "--verbosity", "0"),
-        ("collectstatic", "--noinput", "--verbosity", "0"),
-        ("market_demo", "--if-demo", *_key_file()),
-    ]
-    for step in steps:
-        if code := command(*step):
-            return code
-    return 0
+    """Database, static files and, in the demo, demo accounts. Returns the exit code."""
+    return command("prepare", "market_demo", "--if-demo", *_key_file())
 
 
 def _key_file() -> Sequence[str]:
     """The demo's own database leaves its demo requester's key beside it, so that the site beside it can launch."""
     if os.environ.get("MARKETPLACE_DATABASE_URL"):
         return ()
-    return ("--key-file", str(ROOT / "var" / "marketplace-key"))
+    return ("--key-file", str(Path(os.environ.get("PYRAMIDION_HOME") or ROOT / "var") / "marketplace-key"))
 
 
 def serve(bind: str | None = None) -> None:

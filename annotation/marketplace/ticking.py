@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import close_old_connections
 
 from annotation.marketplace.hits.lifecycle import tick
+from annotation.marketplace.hits.reviews import review_waiting
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +31,7 @@ def tick_once() -> None:
     close_old_connections()
     try:
         tick()
+        review_waiting()
     except Exception:
         log.exception("A tick failed; the next one tries again")
     finally:

@@ -3,14 +3,14 @@
 from .crowds import Entry, Posting, Submission
 from .explorer import Disagreement, Dropped, Exploration, HumanScore
 from .exports import Export, ExportFile
-from .guidance import Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun
+from .guidance import Consent, GuidanceText, PracticeDraft, PracticeItem, PracticePlan, PracticeRun
 from .jobs import Job, MetricRun, StoredResult
 from .safety import AuditEvent, Invitation, SecondFactor, SignInFailures
 from .study import FilterDecision, Membership, Role, Study, User, Worker
 from .texts import REFERENCE_GROUP, WHOLE_SYSTEM, ContentUnit, Document, Reference, Score, Summary, System
 from .tokens import ApiToken, RateCount, Scope
 from .units import ExtractedUnit, SecondLook, UnitList
-from .work import Assignment, Batch, Judgment, Task
+from .work import Assignment, Batch, Flag, Judgment, Task
 
 __all__ = [
     "REFERENCE_GROUP",
@@ -30,6 +30,7 @@ __all__ = [
     "ExportFile",
     "ExtractedUnit",
     "FilterDecision",
+    "Flag",
     "GuidanceText",
     "HumanScore",
     "Invitation",
@@ -38,6 +39,7 @@ __all__ = [
     "Membership",
     "MetricRun",
     "Posting",
+    "PracticeDraft",
     "PracticeItem",
     "PracticePlan",
     "PracticeRun",

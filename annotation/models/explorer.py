@@ -48,12 +48,13 @@ class HumanScore(models.Model):
 
 
 class Dropped(models.Model):
-    """A worker whom the filter in force leaves out: everywhere, or on one summary."""
+    """A worker whom the filter in force leaves out: everywhere, or on one summary, or (as a rater) in one batch."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="dropped")
     worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="+")
     document = models.ForeignKey(Document, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     system = models.CharField(max_length=200, blank=True)
+    batch = models.ForeignKey("annotation.Batch", on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     rule = models.CharField(max_length=100)
     reason = models.TextField()  # a sentence as annotation/common/translation.py writes it in a column
 

@@ -103,6 +103,21 @@ class PracticeItem(models.Model):
         return self.question
 
 
+class PracticeDraft(models.Model):
+    """What is ticked so far in a test that isn't handed in; `number` is the try it belongs to."""
+
+    plan = models.ForeignKey(PracticePlan, on_delete=models.CASCADE, related_name="drafts")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="practice_drafts")
+    number = models.PositiveSmallIntegerField()
+    draft: Any = models.JSONField(default=dict)  # as annotation/common/drafts.py has them
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["plan", "worker"], name="practice_draft_once")]
+
+    def __str__(self) -> str:
+        return f"draft of try {self.number}"
+
+
 class PracticeRun(models.Model):
     """One try: what a worker answered, and how much of it was right. Never overwritten."""
 

@@ -1,6 +1,7 @@
 """Background work that people wait for, and what the scores of a study were made with."""
 
 from datetime import timedelta
+from typing import Any
 
 from django.db import models
 from django.db.models import F, Q
@@ -19,7 +20,8 @@ class Job(models.Model):
         DONE = "done", "done"
         FAILED = "failed", "failed"
 
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="jobs")
+    # None: it is about no study yet, because it makes one
+    study: Any = models.ForeignKey(Study, on_delete=models.CASCADE, null=True, blank=True, related_name="jobs")
     kind = models.CharField(max_length=40)
     options = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
@@ -31,6 +33,7 @@ class Job(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     tries = models.PositiveSmallIntegerField(default=0)
     seen_at = models.DateTimeField(null=True, blank=True)  # the last sign of life of the worker that does it
+    stop_asked = models.BooleanField(default=False)  # somebody wants it to end; it looks when it notes its progress
 
     class Meta:
         ordering = ["-asked_at"]
@@ -47,6 +50,11 @@ class Job(models.Model):
     @property
     def is_over(self) -> bool:
         return self.state in (self.State.DONE, self.State.FAILED)
+
+    @property
+    def may_be_repeated(self) -> bool:
+        """It failed, and whoever reads the page may ask for it again: it works something out and changes nothing."""
+        return self.state == self.State.FAILED and self.kind in ("page", "explore")
 
     @property
     def waits_long(self) -> bool:

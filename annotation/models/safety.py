@@ -5,23 +5,15 @@ from typing import Any
 from django.db import models
 from django.db.models import Q
 
+from annotation.common.throttle import FailureCount
+
 from .study import Role, Study, User
 
 
-class SignInFailures(models.Model):
-    """Failed sign-ins for one account name or from one address, lately. Which one is known by a digest only."""
-
-    key = models.CharField(max_length=64)
-    failures = models.PositiveIntegerField(default=0)
-    last_at = models.DateTimeField()
-    closed_until = models.DateTimeField(null=True, blank=True)
-
+class SignInFailures(FailureCount):
     class Meta:
         verbose_name_plural = "sign-in failures"
         constraints = [models.UniqueConstraint(fields=["key"], name="sign_in_failures_once_per_key")]
-
-    def __str__(self) -> str:
-        return f"{self.failures} failures"
 
 
 class SecondFactor(models.Model):

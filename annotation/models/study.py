@@ -11,10 +11,11 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models import F, Q
 from django.utils.text import slugify
+from django.utils.translation import gettext
 
 from annotation.common.prepared_queries import PreparedObjects, PreparedQuery
 
-PSEUDONYM = re.compile(r"w-[a-z2-7]{16}")
+PSEUDONYM = re.compile(r"(?:w|sim)-[a-z2-7]{16}")
 
 
 class User(AbstractUser):
@@ -45,12 +46,20 @@ def new_salt() -> str:
 class Study(models.Model):
     """Documents, systems and judgments that belong together."""
 
+    class BatchRule(models.TextChoices):
+        LATEST = "latest", "the latest batch counts"
+        SEPARATE = "separate", "every batch counts, as a rater of its own"
+        CHOSEN = "chosen", "chosen batches count"
+
     name = models.CharField(max_length=200)
     slug = models.SlugField(max_length=80)
     salt = models.CharField(max_length=64, default=new_salt, editable=False)  # never exported
     # sha256 over the imported files, so that importing the same folder again is known to change nothing.
     fingerprint = models.CharField(max_length=64, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
+    # Which answers count where one person judged the same unit in several batches (analysis/tables/batches.py)
+    batch_rule = models.CharField(max_length=10, choices=BatchRule, default=BatchRule.LATEST)
+    language = models.CharField(max_length=35, blank=True)  # of the texts, such as "ar" or "pt-BR"; empty: not said
     # Money, in the currency's cents
     currency = models.CharField(max_length=3, default="USD")
     budget_cents = models.PositiveBigIntegerField(null=True, blank=True)  # no cap while empty
@@ -68,6 +77,9 @@ class Study(models.Model):
             models.CheckConstraint(
                 condition=Q(budget_cents__isnull=True) | Q(committed_cents__lte=F("budget_cents")),
                 name="study_budget_kept",
+            ),
+            models.CheckConstraint(
+                condition=Q(batch_rule__in=["latest", "separate", "chosen"]), name="study_batch_rule_known"
             ),
         ]
 
@@ -136,6 +148,7 @@ class Worker(models.Model):
     DIRECT = "direct"
     PERSON = "person:"  # before the name on a personal link, so that it never meets the id of an account
     IMPORTED = "import"
+    SIMULATED = "sim-"  # how the pseudonym of somebody begins who was simulated
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="workers")
     crowd = models.CharField(max_length=20)
@@ -144,6 +157,9 @@ class Worker(models.Model):
     user = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="workers")
     blocked_at = models.DateTimeField(null=True, blank=True)
     block_reason = models.TextField(blank=True)
+    preferences: Any = models.JSONField(
+        default=dict, blank=True
+    )  # of the work page (annotation/judging/preferences.py)
 
     class Meta:
         constraints = [
@@ -158,7 +174,15 @@ class Worker(models.Model):
     @property
     def known_as(self) -> str:
         """As admins know them: the name of the account, the name on a personal link, or the market's own id."""
-        return self.user.get_username() if self.user else self.external_id.removeprefix(self.PERSON)
+        if self.user:
+            return self.user.get_username()
+        name = self.external_id.removeprefix(self.PERSON)
+        return gettext("%(name)s (simulated)") % {"name": name} if self.is_simulated else name
+
+    @property
+    def is_simulated(self) -> bool:
+        """A rehearsal's person: the pseudonym says it, so that every table and export does."""
+        return self.pseudonym.startswith(self.SIMULATED)
 
     @classmethod
     def for_user(cls, study: Study, user: User) -> "Worker":

@@ -101,6 +101,7 @@ class ContentUnit(models.Model):
     author = models.CharField(max_length=200, blank=True)
     is_check = models.BooleanField(default=False)
     expected = models.FloatField(null=True, blank=True)
+    by_batch = models.BooleanField(default=False)  # a check that only those tasks ask whose `pinned` names it
     order = models.PositiveSmallIntegerField(default=0)
     version = models.PositiveSmallIntegerField(default=1)
     retired_in = models.PositiveSmallIntegerField(null=True, blank=True)

@@ -6,7 +6,8 @@
 - What the record of who changed what says never changes.
 - What an annotator extracted never changes either, and an SCU keeps its words once it has been judged.
 
-Made after every `migrate` and not in a migration: SQLite drops a table's triggers when a migration rebuilds it.
+Made after every `migrate` and not in a migration: SQLite drops a table's triggers when a migration rebuilds it, and
+refuses to rebuild a table that a trigger of another one names; so they are gone while migrations run.
 """
 
 from typing import Any
@@ -153,12 +154,24 @@ def _make_words(vendor: str, cursor: Any) -> None:
         cursor.execute(f"CREATE VIRTUAL TABLE annotation_documentwords USING fts5({options})")
 
 
+def drop_triggers(using: str = "default") -> None:
+    """Take the triggers away on SQLite, which can't rebuild a table that a trigger of another one names."""
+    connection = connections[using]
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            for name in _names():
+                cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
+
+
+def _names() -> list[str]:
+    return [statement.split()[2] for statement in _SQLITE]  # CREATE TRIGGER name …
+
+
 def install_triggers(using: str = "default", **_: Any) -> None:
     """Make the triggers anew on one database; safe to repeat."""
     connection = connections[using]
     if connection.vendor == "sqlite":
-        names = [statement.split()[2] for statement in _SQLITE]  # CREATE TRIGGER name …
-        statements = [*(f"DROP TRIGGER IF EXISTS {name}" for name in names), *_SQLITE]
+        statements = [*(f"DROP TRIGGER IF EXISTS {name}" for name in _names()), *_SQLITE]
     else:
         statements = _POSTGRES
     with connection.cursor() as cursor:

@@ -35,7 +35,13 @@ class Batch(models.Model):
     scale_max = models.FloatField(default=1)
     options = models.JSONField(default=dict, blank=True)
     terms: Any = models.JSONField(default=dict, blank=True)  # what a crowd is offered (annotation/crowds/terms)
+    # The instructions that its people are shown, from the day it opens; empty before: the newest.
+    instructions = models.ForeignKey(
+        "GuidanceText", on_delete=models.RESTRICT, null=True, blank=True, related_name="batches"
+    )
     created_at = models.DateTimeField(auto_now_add=True)
+    is_chosen = models.BooleanField(default=False)  # whether it counts where the study's batch rule is "chosen"
+    close_asked_at = models.DateTimeField(null=True, blank=True)  # until it is closed, the background tries again
 
     class Meta:
         verbose_name_plural = "batches"
@@ -46,6 +52,9 @@ class Batch(models.Model):
             ),
             models.CheckConstraint(condition=Q(scale_min__lt=F("scale_max")), name="batch_scale_in_order"),
         ]
+
+    chosen: frozenset[int] | None = None
+    """While a batch is made: the summaries that it is to judge, where not all (studies/selection.py)."""
 
     def __str__(self) -> str:
         return self.name
@@ -75,6 +84,9 @@ class Task(models.Model):
     reserved_for = models.ForeignKey(Worker, on_delete=models.CASCADE, null=True, blank=True, related_name="+")
     quota = models.PositiveSmallIntegerField(default=1)
     live = models.PositiveSmallIntegerField(default=0, editable=False)  # kept by a trigger
+    # What it asks, whatever is imported, frozen or checked later: {"summaries": ids} of a group's document and
+    # {"checks": ids} from the start, {"units": ids} once its batch is open. Empty: all that the document has in force.
+    pinned: Any = models.JSONField(null=True, blank=True)
 
     objects = TaskQuerySet.as_manager()
 
@@ -116,6 +128,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
         """Submitted, and confirmed where a market stands between."""
         return self.filter(counted())
 
+    def reached(self) -> "AssignmentQuerySet":
+        """Without what is or was only held ahead: its worker has not seen it."""
+        return self.exclude(is_ahead=True, state__in=["leased", "expired"])
+
 
 class JudgmentQuerySet(models.QuerySet["Judgment"]):
     def counted(self) -> "JudgmentQuerySet":
@@ -143,6 +159,8 @@ class Assignment(models.Model):
     )
     key = models.CharField(max_length=200, default=new_key)  # `assignment_id` in tables
     state = models.CharField(max_length=10, choices=State, default=State.LEASED)
+    # Of a lease: held for when the worker's task in hand is done; it yields to who has none (judging/ahead.py).
+    is_ahead = models.BooleanField(default=False, db_default=False)
     leased_at = models.DateTimeField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)
@@ -157,6 +175,9 @@ class Assignment(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["task", "worker"], name="assignment_once_per_task_and_worker"),
+            models.UniqueConstraint(
+                fields=["worker"], condition=Q(state="leased", is_ahead=True), name="assignment_one_ahead_per_worker"
+            ),
             models.CheckConstraint(
                 condition=Q(state__in=["leased", "submitted", "expired", "released", "surplus"]),
                 name="assignment_state_known",
@@ -214,3 +235,20 @@ class Judgment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.unit} = {self.value}"
+
+
+class Flag(models.Model):
+    """What an annotator tells the researchers about one item, or about the task as a whole (then without a summary)."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.CASCADE, related_name="flags")
+    field = models.CharField(max_length=100)  # the item's name on the annotator's page
+    summary = models.ForeignKey(Summary, on_delete=models.CASCADE, null=True, blank=True, related_name="flags")
+    unit = models.CharField(max_length=100, blank=True)
+    note = models.TextField(blank=True)
+    raised_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["assignment", "field"], name="flag_once_per_item")]
+
+    def __str__(self) -> str:
+        return self.note or self.unit

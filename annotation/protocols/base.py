@@ -11,15 +11,26 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from django.db.models import Max
 from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.common.errors import BadAnswers
 from annotation.common.prepared_queries import PreparedQuery
-from annotation.models import Assignment, Batch, Judgment, Summary, Task
+from annotation.models import REFERENCE_GROUP, Assignment, Batch, Judgment, Summary, Task
 
-from .descriptions import SUMMEVAL_RULE, Choice, ContestedRule, Criterion, Dimension, choice_meaning, judged_units
+from .descriptions import (
+    SUMMEVAL_RULE,
+    Choice,
+    ContestedRule,
+    Criterion,
+    Dimension,
+    OptionField,
+    choice_meaning,
+    judged_units,
+    plain_field,
+)
 
 _CURRENT_JUDGMENTS = PreparedQuery(
     lambda assignment: Judgment.objects.filter(assignment=assignment, is_current=True).values_list("pk"), "assignment"
@@ -78,6 +89,8 @@ class Protocol(ABC):
     template: str
     name: str
     title: str | Promise
+    work: str | Promise = _("Rate summaries")
+    """What people do, in plain words: they don't know the protocol's name."""
     scale_min: float
     scale_max: float
     scale_varies: bool = False
@@ -124,9 +137,22 @@ class Protocol(ABC):
         """The tasks of a new batch, not saved yet."""
         raise NotImplementedError(f"Batches of {self.name} can't be made this way.")
 
+    def summaries(self, batch: Batch) -> list[tuple[int, int]]:
+        """(document, summary) of all that a new batch is to judge, by document; references are not judged alone."""
+        summaries = Summary.objects.filter(document__study=batch.study_id).exclude(system__group=REFERENCE_GROUP)
+        rows = summaries.order_by("document__doc_id", "pk").values_list("document_id", "pk")
+        return [row for row in rows if batch.chosen is None or row[1] in batch.chosen]
+
+    def pin(self, batch: Batch) -> None:  # noqa: B027  # most have nothing to fix
+        """Fix in the tasks what they ask, where that could change later: called when a batch is opened."""
+
     def options(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
         """A batch's options, completed by the defaults and checked; ValueError says what is wrong."""
-        return {**self.option_fields(), **overrides}
+        defaults = self.option_fields()
+        if unknown := sorted(set(overrides) - set(defaults)):
+            known = ", ".join(defaults) or "none"
+            raise ValueError(f"{self.title} has no option {', '.join(map(repr, unknown))[:200]}. Known: {known}.")
+        return {**defaults, **overrides}
 
     def scale(self, options: Mapping[str, Any]) -> tuple[float, float]:
         """The lowest and the highest value."""
@@ -155,8 +181,13 @@ class Protocol(ABC):
     def store(self, assignment: Assignment, form: Mapping[str, Any], now: datetime) -> int:
         """Write the answers of a first submit; returns how many. Raises BadAnswers."""
         answers = self.check_answers(assignment, form)
-        Judgment.objects.bulk_create(_judgment(assignment, answer, 1, now) for answer in answers)
+        revision = _last_revision(assignment) + 1 if assignment.revision_keys else 1  # an earlier submit was taken back
+        Judgment.objects.bulk_create(_judgment(assignment, answer, revision, now) for answer in answers)
         return len(answers)
+
+    def withdraw(self, assignment: Assignment) -> None:
+        """The stored answers count no more; they stay on record. Call it inside a transaction."""
+        assignment.judgments.filter(is_current=True).update(is_current=False)
 
     def revise(self, assignment: Assignment, form: Mapping[str, Any], now: datetime) -> int:
         """Append the answers that changed; the old rows stay, no longer current. Returns how many changed."""
@@ -193,6 +224,11 @@ class Protocol(ABC):
     def option_fields(self) -> dict[str, Any]:
         """The options that a batch takes, with their defaults."""
         return {}
+
+    def option_form(self) -> list[OptionField]:
+        """The same options as fields of a form; those that no form can hold are left to the API."""
+        fields = [plain_field(name, default) for name, default in self.option_fields().items()]
+        return [field for field in fields if field.kind]
 
     def dimensions(self, options: Mapping[str, Any]) -> list[Dimension]:
         """What a batch with these options rates; none where the units speak for themselves."""
@@ -281,6 +317,10 @@ def _value(text: str, values: list[float], item: Item) -> float:
             % {"item": item.text, "found": text[:40], "choices": ", ".join(f"{choice:g}" for choice in values)}
         )
     return value
+
+
+def _last_revision(assignment: Assignment) -> int:
+    return int(assignment.judgments.aggregate(n=Max("revision"))["n"] or 0)
 
 
 def _place(answer: Answer) -> tuple[int, str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext
@@ -24,6 +24,27 @@ class Choice:
     label: str
     key: str  # on the keyboard
     style: str = ""
+
+
+@dataclass(frozen=True)
+class OptionField:
+    """An option of a batch in the form that makes one.
+
+    Kinds: flag, number, text, choice; scale (lowest and highest), numbers (one for each of `choices`), dimensions
+    (of `choices` and of one's own).
+    """
+
+    name: str
+    label: str | Promise
+    kind: str
+    help: str | Promise = ""
+    choices: tuple[tuple[str, str | Promise], ...] = ()
+
+
+def plain_field(name: str, default: Any) -> OptionField:
+    """The field that an option gets whose protocol says nothing of it: by the type of its default."""
+    kinds = {bool: "flag", int: "number", str: "text"}
+    return OptionField(name, name.replace("_", " ").capitalize(), kinds.get(type(default), ""))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from math import ceil
 from random import Random
 from typing import Any
 
-from django.db.models import Count, Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -19,7 +18,7 @@ from annotation.common.text import plain
 from annotation.models import REFERENCE_GROUP, Assignment, Batch, Reference, Summary, System, Task
 
 from .base import Item, Protocol, answer_value, named, opaque
-from .descriptions import Criterion, Dimension, judged_units
+from .descriptions import Criterion, Dimension, OptionField, judged_units
 
 GROUP_SIZE = 5
 SCALE = (1, 5)
@@ -128,6 +127,19 @@ class Likert(Protocol):
             "seed": 0,
         }
 
+    def option_form(self) -> list[OptionField]:
+        known = tuple((name, texts["title"]) for name, texts in DIMENSIONS.items())
+        return [
+            OptionField("dimensions", _("Dimensions"), "dimensions", choices=known),
+            OptionField("scale", _("Scale"), "scale", _("The lowest and the highest rating.")),
+            OptionField("group_size", _("Summaries side by side"), "number", _("The reference counts as one of them.")),
+            OptionField(
+                "reference", _("Put the reference into each group"), "flag", _("Unlabelled, as a common point.")
+            ),
+            OptionField("overlap", _("Offer to light words shared with the article"), "flag"),
+            OptionField("seed", _("Seed"), "number", _("What is drawn by chance follows from it.")),
+        ]
+
     def options(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
         options = {**super().options(overrides), "grouped": True}
         low, high = options["scale"]
@@ -147,16 +159,14 @@ class Likert(Protocol):
         """A task per document and group; all first groups come first, so that many begin and the same ones finish."""
         if batch.options["reference"]:
             store_references(batch)
-        counts = (
-            batch.study.documents.annotate(
-                n_summaries=Count("summaries", filter=~Q(summaries__system__group=REFERENCE_GROUP))
-            )
-            .order_by("doc_id")
-            .values_list("pk", "n_summaries")
-        )
-        group_counts = {document: _n_groups(n, batch.options) for document, n in counts if n}
+        by_document: dict[int, list[int]] = {}
+        for document, summary in self.summaries(batch):
+            by_document.setdefault(document, []).append(summary)
+        group_counts = {document: _n_groups(len(ids), batch.options) for document, ids in by_document.items()}
         return [
-            Task(batch=batch, document_id=document, part=group, quota=quota)
+            Task(
+                batch=batch, document_id=document, part=group, quota=quota, pinned={"summaries": by_document[document]}
+            )
             for group in range(max(group_counts.values(), default=0))
             for document, n_groups in group_counts.items()
             if group < n_groups
@@ -182,7 +192,7 @@ class Likert(Protocol):
         """The summaries this annotator sees, in their order: the reference among the systems' own."""
         task = assignment.task
         summaries = Summary.objects.filter(document_id=task.document_id).select_related("system").order_by("pk")
-        system_summaries = [summary for summary in summaries if summary.system.group != REFERENCE_GROUP]
+        system_summaries = [summary for summary in summaries if _is_asked(summary, task)]
         draw = Random(assignment.seed)
         draw.shuffle(system_summaries)
         n_groups = _n_groups(len(system_summaries), task.batch.options)
@@ -230,6 +240,13 @@ class Likert(Protocol):
             "article": paragraphs(task.document.source),
             "overlap": bool(task.batch.options.get("overlap")),
         }
+
+
+def _is_asked(summary: Summary, task: Task) -> bool:
+    """Whether a summary is dealt into the groups: one of those that were there when the batch was made."""
+    if summary.system.group == REFERENCE_GROUP:
+        return False
+    return task.pinned is None or summary.pk in task.pinned["summaries"]
 
 
 def _n_groups(n_summaries: int, options: Mapping[str, Any]) -> int:

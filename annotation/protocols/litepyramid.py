@@ -5,21 +5,21 @@ nothing in the page tells them apart. docs/protocols/litepyramid.md states the r
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Exists, OuterRef, QuerySet
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, ngettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.common.errors import Refused
 from annotation.common.prepared_queries import PreparedQuery
-from annotation.models import REFERENCE_GROUP, Assignment, Batch, ContentUnit, Document, Judgment, Summary, Task
+from annotation.models import Assignment, Batch, ContentUnit, Judgment, Task
 
 from .base import Item, Protocol, answer_value, named
-from .descriptions import Choice, ContestedRule, Criterion
+from .descriptions import Choice, ContestedRule, Criterion, OptionField
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,11 @@ WORD = re.compile(r"\S+")
 ORDERS = ("natural", "random")
 MOST_SPANS = 20
 _UNITS = PreparedQuery(
-    lambda document: ContentUnit.objects.filter(document=document).in_force().values_list("scu_id", "text", "is_check"),
+    lambda document: (
+        ContentUnit.objects.filter(document=document)
+        .order_by("order", "scu_id")
+        .values_list("pk", "scu_id", "text", "is_check", "retired_in", "by_batch")
+    ),
     "document",
 )
 
@@ -86,6 +90,7 @@ def _contested_units(judgments: "pd.DataFrame", **thresholds: float) -> "pd.Data
 class LitePyramid(Protocol):
     name = "litepyramid"
     title = "LitePyramid"
+    work = _("Find statements in summaries")
     template = "annotation/judging/litepyramid.html"
     scale_min = 0
     scale_max = 1
@@ -109,12 +114,29 @@ class LitePyramid(Protocol):
     def items(self, assignment: Assignment) -> list[Item]:
         task = assignment.task
         assert task.summary_id is not None  # LitePyramid tasks always have one summary
-        units = _UNITS(document=task.document_id)
-        items = [Item(task.summary_id, scu_id, text, bool(is_check)) for scu_id, text, is_check in units]
+        units = asked_units(_UNITS(document=task.document_id), task)
+        items = [Item(task.summary_id, scu_id, text, bool(is_check)) for _pk, scu_id, text, is_check, *_rest in units]
         return named(assignment, mix_in_checks(items, assignment.seed, task.batch.options.get("order", "natural")))
 
     def option_fields(self) -> dict[str, Any]:
-        return {"order": "natural", "evidence": False, "seed": 0, "checks": {}}
+        return {"order": "natural", "evidence": False, "word_match": False, "seed": 0, "checks": {}}
+
+    def option_form(self) -> list[OptionField]:
+        orders = (("natural", _("as in the list")), ("random", _("drawn for each person")))
+        checks = (("blank", _("the word BLANK")), ("foreign", _("an SCU of another document")))
+        return [
+            OptionField("order", _("Order of statements"), "choice", choices=orders),
+            OptionField("evidence", _("Ask for evidence"), "flag", _("People mark the words that show it.")),
+            OptionField("word_match", _("Light the words that a statement shares with the summary"), "flag"),
+            OptionField(
+                "checks",
+                _("Check statements per task"),
+                "numbers",
+                _("Their answer is known: not present. Nobody sees which they are."),
+                checks,
+            ),
+            OptionField("seed", _("Seed"), "number", _("What is drawn by chance follows from it.")),
+        ]
 
     def options(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
         options = super().options(overrides)
@@ -130,18 +152,35 @@ class LitePyramid(Protocol):
 
     def tasks(self, batch: Batch, quota: int) -> list[Task]:
         """One task per summary; the references among the summaries are not judged this way."""
-        summaries = Summary.objects.filter(document__study=batch.study).exclude(system__group=REFERENCE_GROUP)
-        _check_units(Document.objects.filter(pk__in=summaries.values("document")))
-        add_checks(batch)
-        rows = summaries.order_by("document__doc_id", "pk").values_list("document_id", "pk")
-        return [Task(batch=batch, document_id=document, summary_id=summary, quota=quota) for document, summary in rows]
+        rows = self.summaries(batch)
+        documents = {document for document, _summary in rows}
+        _check_units(batch, documents)
+        checks = add_checks(batch, documents)
+        return [
+            Task(batch=batch, document_id=document, summary_id=summary, quota=quota, pinned=checks.get(document))
+            for document, summary in rows
+        ]
+
+    def pin(self, batch: Batch) -> None:
+        tasks = {task.document_id: task for task in batch.tasks.all()}  # those of a document ask the same
+        for document, task in tasks.items():
+            if "units" not in (task.pinned or {}) or batch.state == Batch.State.DRAFT:
+                ids = [unit[0] for unit in in_force(_UNITS(document=document), task)]
+                batch.tasks.filter(document=document).update(pinned={**(task.pinned or {}), "units": ids})
 
     def page(self, assignment: Assignment, answers: Mapping[str, Any]) -> dict[str, Any]:
         context = super().page(assignment, answers)
         evidence = bool(assignment.task.batch.options.get("evidence"))
         assert assignment.task.summary is not None
         text = assignment.task.summary.text_shown
-        return {**context, "evidence": evidence, "text": text, "words": words_of(text) if evidence else []}
+        return {
+            **context,
+            "evidence": evidence,
+            "text": text,
+            "words": words_of(text) if evidence else [],
+            "word_match": bool(assignment.task.batch.options.get("word_match")),
+            "choices": self.choices(),
+        }
 
     def extra_of(self, assignment: Assignment, item: Item, answer: Any) -> dict[str, Any]:
         """The evidence: character spans of the summary as shown. The page speaks of words, first and last."""
@@ -163,7 +202,10 @@ class LitePyramid(Protocol):
         return {"evidence": [[first[start], last[end]] for start, end in spans if start in first and end in last]}
 
     def choices(self, batch: Batch | None = None) -> list[Choice]:
-        return [Choice("1", gettext("Present"), "p", "yes"), Choice("0", gettext("Not present"), "n", "no")]
+        return [
+            Choice("1", gettext("Present"), pgettext("key for Present", "p"), "yes"),
+            Choice("0", gettext("Not present"), pgettext("key for Not present", "n"), "no"),
+        ]
 
     def unit_titles(self, batch: Batch, document: int | None = None) -> dict[tuple[int, str], str]:
         """The SCUs' words, also of retired ones."""
@@ -188,11 +230,28 @@ class LitePyramid(Protocol):
         )
 
 
-def _check_units(documents: QuerySet[Document]) -> None:
+def asked_units(units: Iterable[tuple[Any, ...]], task: Task) -> list[tuple[Any, ...]]:
+    """The rows of `_UNITS` that a task asks about: as pinned when its batch opened, before that those in force."""
+    pinned_ids = (task.pinned or {}).get("units")
+    if pinned_ids is None or task.batch.state == Batch.State.DRAFT:
+        return in_force(units, task)
+    by_id = {unit[0]: unit for unit in units}
+    return [by_id[pk] for pk in pinned_ids]
+
+
+def in_force(units: Iterable[tuple[Any, ...]], task: Task) -> list[tuple[Any, ...]]:
+    """Of these rows, the newest list with the checks that this task asks."""
+    checks = (task.pinned or {}).get("checks", ())
+    return [unit for unit in units if unit[4] is None and (not unit[5] or unit[0] in checks)]
+
+
+def _check_units(batch: Batch, documents: Collection[int]) -> None:
     """Refused, with the first of them, when there are documents that nothing can be asked about."""
-    units = ContentUnit.objects.in_force().filter(document=OuterRef("pk"), is_check=False)
-    bare = documents.exclude(Exists(units.order_by()))
-    if number := bare.count():
+    units = ContentUnit.objects.in_force().filter(document__study=batch.study, is_check=False)
+    bare_ids = set(documents) - set(units.values_list("document_id", flat=True))
+    if number := len(bare_ids):
+        names = batch.study.documents.order_by("doc_id").values_list("pk", "doc_id")
+        first = next(name for pk, name in names if pk in bare_ids)
         raise Refused(
             ngettext(
                 "%(n)d document has no SCUs yet (“%(first)s”). No batch was made: freeze its list first.",
@@ -200,7 +259,7 @@ def _check_units(documents: QuerySet[Document]) -> None:
                 "freeze their lists first.",
                 number,
             )
-            % {"n": number, "first": bare.order_by("doc_id").values_list("doc_id", flat=True)[0]}
+            % {"n": number, "first": first}
         )
 
 
@@ -225,30 +284,47 @@ def mix_in_checks(items: list[Item], seed: int, order: str) -> list[Item]:
     return [replace(item, position=place) for place, item in enumerate(placed, start=1)]
 
 
-def add_checks(batch: Batch) -> None:
-    """Make the check units that the batch asks for, per document; those that are there already are kept.
+def add_checks(batch: Batch, documents: Collection[int]) -> dict[int, dict[str, list[int]]]:
+    """The check units that the batch asks for, made where they are missing; by document, as its tasks pin them.
 
     `blank`: the word BLANK, as in REALSumm's forms. `foreign`: an SCU of another document. Both are not present.
     """
     numbers = batch.options.get("checks", {})
     if not any(numbers.values()):
-        return
+        return {}
     draw = Random(f"{batch.options.get('seed', 0)}:checks")
     real = list(
         ContentUnit.objects.filter(document__study=batch.study, is_check=False)
         .in_force()
         .order_by("document_id", "order", "scu_id")
     )
-    rows = []
-    for document in batch.study.documents.order_by("doc_id"):
-        foreign_units = [unit for unit in real if unit.document_id != document.pk]
+    present: dict[int, list[ContentUnit]] = {}
+    for unit in ContentUnit.objects.filter(document__study=batch.study, is_check=True).in_force():
+        present.setdefault(unit.document_id, []).append(unit)
+    checks: dict[int, list[ContentUnit]] = {}
+    for document in batch.study.documents.order_by("doc_id").values_list("pk", flat=True):
+        foreign_units = [unit for unit in real if unit.document_id != document]
         drawn_units = draw.sample(foreign_units, min(numbers.get("foreign", 0), len(foreign_units)))
         texts: list[tuple[str, dict[str, str]]] = [("BLANK", {})] * numbers.get("blank", 0)
         texts += [(unit.text, {"check_from": f"{unit.document_id}/{unit.scu_id}"}) for unit in drawn_units]
-        rows += [
-            ContentUnit(
-                document=document, scu_id=f"check{n:02}", text=text, is_check=True, expected=0, order=0, extra=extra
-            )
-            for n, (text, extra) in enumerate(texts, start=1)
-        ]
-    ContentUnit.objects.bulk_create(rows, ignore_conflicts=True)
+        if document in documents:
+            checks[document] = _checks_of(document, texts, present.get(document, []))
+    ContentUnit.objects.bulk_create(unit for units in checks.values() for unit in units if unit.pk is None)
+    return {document: {"checks": [unit.pk for unit in units]} for document, units in checks.items()}
+
+
+def _checks_of(document: int, texts: list[tuple[str, dict[str, str]]], present: list[ContentUnit]) -> list[ContentUnit]:
+    """A document's check units with these texts: those that are there, and new ones, not saved yet."""
+    names, free_units = {unit.scu_id for unit in present}, list(present)
+    new_names = (name for n in count(1) if (name := f"check{n:02}") not in names)
+    units = []
+    for text, extra in texts:
+        unit = next((unit for unit in free_units if unit.text == text), None)
+        if unit:
+            free_units.remove(unit)
+        else:
+            name = next(new_names)
+            unit = ContentUnit(document_id=document, scu_id=name, text=text, is_check=True, expected=0, by_batch=True)
+            unit.extra = extra
+        units.append(unit)
+    return units

@@ -5,17 +5,18 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.common.text import plain, sentences
 from annotation.models import Assignment, Batch, Reference, Summary, Task
 
-from .base import Item, Protocol
-from .descriptions import Choice
-from .scu_units import Unit, read_units, store_units, units_of
+from .base import Item, Protocol, answer_value
+from .descriptions import Choice, OptionField
+from .scu_units import Unit, extracted_rows, read_units, store_units, units_of
 
-FIELD = "units"
+FIELD = "units"  # the whole list as one text: from a page without script, from programs, in old drafts
+UNIT, ORDER = "unit:", "unit-order"  # in drafts: a field for each SCU by its id, and the ids in their order
 MOST_UNITS = 16  # REALSumm
 
 INSTRUCTIONS = """\
@@ -49,6 +50,7 @@ class SCU(Protocol):
 
     name = "scu"
     title = _("SCU extraction")
+    work = _("Write down the facts of a text")
     template = "annotation/judging/scu.html"
     scale_min = 0
     scale_max = 1
@@ -67,6 +69,8 @@ class SCU(Protocol):
 
     def tasks(self, batch: Batch, quota: int) -> list[Task]:
         references = Reference.objects.filter(document__study_id=batch.study_id).order_by("document__doc_id", "index")
+        if batch.chosen is not None:
+            references = references.filter(document__in={document for document, _summary in self.summaries(batch)})
         return [
             Task(batch=batch, document_id=document, part=index, quota=quota)
             for document, index in references.values_list("document_id", "index")
@@ -74,6 +78,9 @@ class SCU(Protocol):
 
     def option_fields(self) -> dict[str, Any]:
         return {"max_units": MOST_UNITS}
+
+    def option_form(self) -> list[OptionField]:
+        return [OptionField("max_units", _("SCUs per reference, at most"), "number")]
 
     def options(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
         options = super().options(overrides)
@@ -99,14 +106,22 @@ class SCU(Protocol):
         units = _read(assignment.task, form)
         return 0 if units == units_of(assignment) else store_units(assignment, units, now)
 
+    def withdraw(self, assignment: Assignment) -> None:
+        assignment.extracted.filter(is_current=True).update(is_current=False)
+
     def answers_of(self, assignment: Assignment) -> dict[str, Any]:
-        return {FIELD: {"value": json.dumps([unit.as_json() for unit in units_of(assignment)])}}
+        rows = {f"r{row.revision}.{row.order}": row for row in extracted_rows(assignment)}
+        units = {f"{UNIT}{name}": {"value": row.text, "spans": row.spans} for name, row in rows.items()}
+        return {**units, ORDER: {"value": " ".join(rows)}}
 
     def count_answers(self, assignment: Assignment) -> int:
         return assignment.extracted.filter(is_current=True).count()
 
     def choices(self, batch: Batch | None = None) -> list[Choice]:
-        return [Choice("1", gettext("Good SCU"), "p", "yes"), Choice("0", gettext("Not a good SCU"), "n", "no")]
+        return [
+            Choice("1", gettext("Good SCU"), pgettext("key for Good SCU", "p"), "yes"),
+            Choice("0", gettext("Not a good SCU"), pgettext("key for Not a good SCU", "n"), "no"),
+        ]
 
     def practice_text(self, summary: Summary) -> str:
         reference = summary.document.references.order_by("index").first()
@@ -134,9 +149,9 @@ def max_units(batch: Batch) -> int:
 def drafted_lines(raw: Any) -> str:
     """A draft for a page without script: one SCU per line."""
     try:
-        is_list = raw and raw.lstrip().startswith("[")
-        return "\n".join(unit["text"] for unit in json.loads(raw)) if is_list else raw or ""
-    except (ValueError, TypeError, KeyError, AttributeError):
+        entries = json.loads(raw) if isinstance(raw, str) and raw.lstrip().startswith("[") else raw
+        return "\n".join(entry["text"] for entry in entries) if isinstance(entries, list) else entries or ""
+    except (ValueError, TypeError, KeyError):
         return ""
 
 
@@ -162,11 +177,29 @@ def editor_config(limit: int, advice_url: str = "") -> dict[str, Any]:
             "merged": gettext("Merged."),
             "mergeLast": gettext("There is no SCU below to merge with."),
             "sourced": gettext("The selected words are now the source of SCU {n}."),
+            "count": gettext("SCUs: {n}"),
             "coverage": gettext("{percent} % of content words covered ({n} of {all})"),
         },
     }
 
 
 def _raw(form: Mapping[str, Any]) -> Any:
-    raw = form.get(FIELD, "")
-    return raw.get("value", "") if isinstance(raw, Mapping) else raw
+    """The list as `read_units` takes it. A text that a form sends as a whole stands before what was drafted."""
+    raw = form.get(FIELD)
+    if isinstance(raw, str):
+        return raw
+    fields = {name: content for name, content in form.items() if name.startswith(UNIT) and isinstance(content, Mapping)}
+    if fields:
+        return _listed(fields, answer_value(form.get(ORDER)).split())
+    return raw.get("value", "") if isinstance(raw, Mapping) else raw or ""
+
+
+def _listed(fields: Mapping[str, Mapping[str, Any]], order: list[str]) -> list[dict[str, Any]]:
+    """The SCUs of a draft in their order; those that another device added come behind. Without a text: deleted."""
+    places = {f"{UNIT}{name}": place for place, name in enumerate(order)}
+    names = sorted(fields, key=lambda name: (places.get(name, len(places)), name))
+    return [
+        {"text": fields[name]["value"], "spans": fields[name].get("spans", [])}
+        for name in names
+        if fields[name].get("value") is not None
+    ]

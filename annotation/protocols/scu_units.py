@@ -113,8 +113,11 @@ def store_units(assignment: Assignment, units: Sequence[Unit], now: datetime) ->
 
 def units_of(assignment: Assignment) -> list[Unit]:
     """What was submitted last, in its order."""
-    rows = assignment.extracted.filter(is_current=True).order_by("order")
-    return [as_unit(row.text, row.spans) for row in rows]
+    return [as_unit(row.text, row.spans) for row in extracted_rows(assignment)]
+
+
+def extracted_rows(assignment: Assignment) -> list[ExtractedUnit]:
+    return list(assignment.extracted.filter(is_current=True).order_by("order"))
 
 
 def as_unit(text: str, spans: Iterable[Sequence[int]]) -> Unit:

@@ -33,9 +33,20 @@ class Worked:
 class Crowd:
     """People who come back: accounts and sessions stay from one wave of work to the next."""
 
-    def __init__(self, people: Sequence[Person], market: str, truth: Truth, *, at_once: int = AT_ONCE) -> None:
+    def __init__(
+        self,
+        people: Sequence[Person],
+        market: str,
+        truth: Truth,
+        *,
+        at_once: int = AT_ONCE,
+        mark: Callable[[str], None] = lambda worker_id: None,
+    ) -> None:
+        """`mark` is told the market's id of each before they open their first task."""
         self.stop = threading.Event()
-        self.workers = {person.name: MarketWorker(person, market, truth, stop=self.stop) for person in people}
+        self.workers = {
+            person.name: MarketWorker(person, market, truth, stop=self.stop, mark=mark) for person in people
+        }
         self.problems: dict[str, str] = {}
         self.at_once = at_once
         # One after the other: passwords are slow to hash, and hold up a small market's database.

@@ -14,18 +14,20 @@ from annotation.crowds.launch.close import close, expire
 from annotation.crowds.launch.publish import publish
 from annotation.crowds.launch.quote import Quote, quote
 from annotation.crowds.launch.top_up import ask_for_more, open_places, top_up_of
+from annotation.crowds.ledger import set_budget
 from annotation.crowds.lookup import market_for
 from annotation.crowds.pay.approve import approve, bonus, reject
 from annotation.crowds.settle import Settled, settle
 from annotation.crowds.terms import set_terms
-from annotation.models import FilterDecision, Study, Submission, Worker
-from annotation.tables.trusted import systems_judgments
+from annotation.models import FilterDecision, Submission, Worker
+from annotation.tables.trusted import chosen_judgments
 
 from .caught_workers import Findings, examine, findings
 from .characters import parse_crowd, people_of
 from .crowd import Crowd, Tell, Worked
 from .ledger_check import Books, ledger_sums, listed_sums, statement_sums
-from .stage import Plan, copy_study, judged_batches, prepare
+from .marks import marker_for
+from .stage import Plan, copy_study, judged_batches, left_to_spend, prepare
 from .truth import truth_of
 
 REASON = "The answers to control questions, or their agreement with all others, show that the text was not read."
@@ -63,13 +65,17 @@ class Rehearsal:
     def __init__(self, plan: Plan, tell: Tell) -> None:
         self.plan, self.tell = plan, tell
         self.people = people_of(parse_crowd(plan.crowd), plan.seed)
+        if left_to_spend(plan.study) == 0:
+            raise Refused("Nothing of the study's budget is left. Nothing was begun: raise it, and rehearse then.")
         self.market = market_for("mturk")
         self.market.check()
         self.balance = self.market.balance_cents()
         self.study = copy_study(plan.study, plan.seed)
         self.batch, self.terms = prepare(plan, self.study)
         self.truth = truth_of(self.batch, plan.seed, judged_batches(plan))
-        self.crowd = Crowd(self.people, settings.MTURK_ENDPOINT_URL, self.truth, at_once=plan.at_once)
+        self.crowd = Crowd(
+            self.people, settings.MTURK_ENDPOINT_URL, self.truth, at_once=plan.at_once, mark=marker_for(self.batch)
+        )
         self.sent_away: set[str] = set()
         self.steps: list[str] = []
         self.notes: list[str] = []
@@ -83,10 +89,16 @@ class Rehearsal:
         self.quote = quote(self.batch, self.terms, "mturk")
         total = self.quote.total_cents
         self.say(f"Quote: {self.quote.places} places for {money(total)} {self.study.currency}, fees included.")
-        # Room for the quote, for bonuses and for answers that are asked for again.
-        Study.objects.filter(pk=self.study.pk).update(budget_cents=2 * total + 100_00)
+        # Room for the quote, for bonuses and for answers that are asked for again; never more than the study may spend.
+        room, left = 2 * total + 100_00, left_to_spend(self.plan.study)
+        set_budget(self.study, room if left is None else min(room, left))
         set_terms(self.batch, self.terms, "mturk")
-        outcome = publish(self.batch)
+        try:
+            outcome = publish(self.batch)
+        except Refused:
+            if not self.batch.postings.exists():  # beyond the budget, say: nothing is left behind
+                self.study.delete()
+            raise
         self.say(f"Published: {outcome.postings} HITs at {settings.MTURK_ENDPOINT_URL}.")
 
     def work(self, is_top_up: bool = False) -> None:
@@ -113,7 +125,7 @@ class Rehearsal:
         """Put the rules in force that can be applied here; the others are told."""
         from analysis.filters import apply_rules
 
-        judgments, rules = systems_judgments(self.study), list[str]()
+        judgments, rules = chosen_judgments(self.study).judgments, list[str]()
         for rule in self.plan.rules:
             try:
                 apply_rules(judgments, [*rules, rule], seed=self.plan.seed)

@@ -85,6 +85,12 @@ def prepare(plan: Plan, study: Study) -> tuple[Batch, Terms]:
     return batch, Terms.parse(values)
 
 
+def left_to_spend(study: Study) -> int | None:
+    """What is left of the real study's budget, which a rehearsal keeps to; None where it has none."""
+    study.refresh_from_db(fields=["budget_cents", "committed_cents"])
+    return None if study.budget_cents is None else max(0, study.budget_cents - study.committed_cents)
+
+
 def judged_batches(plan: Plan) -> list[Batch]:
     """Batches of the real study that say what is right."""
     finished = Assignment.objects.counted().filter(task__batch__study=plan.study, task__batch__protocol=plan.protocol)

@@ -3,6 +3,7 @@
 import hashlib
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, quote_plus, urljoin, urlsplit
 
@@ -22,7 +23,16 @@ MOST_LATE = 120.0  # seconds that a late worker is waited for
 class MarketWorker:
     """A person with a browser and an account at the marketplace."""
 
-    def __init__(self, person: Person, market: str, truth: Truth, *, stop: threading.Event | None = None) -> None:
+    def __init__(
+        self,
+        person: Person,
+        market: str,
+        truth: Truth,
+        *,
+        stop: threading.Event | None = None,
+        mark: Callable[[str], None] = lambda worker_id: None,
+    ) -> None:
+        self.mark = mark
         self.person, self.market, self.truth = person, market.rstrip("/"), truth
         self.stop = stop or threading.Event()
         self.browser = Browser()
@@ -92,7 +102,9 @@ class MarketWorker:
     def do(self, page: Page, number: int) -> str:
         """The task that was taken, by this person's habits."""
         parameters = {name: values[0] for name, values in parse_qs(urlsplit(page.frames[0]).query).items()}
-        self.worker_id = parameters.get("workerId", self.worker_id)
+        if (worker_id := parameters.get("workerId", self.worker_id)) != self.worker_id:
+            self.mark(worker_id)
+            self.worker_id = worker_id
         try:
             return self._do(page, number)
         except Trouble:

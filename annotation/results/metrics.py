@@ -1,14 +1,23 @@
 """What the Metrics pages show: which metrics there are, what each system scored, and how one score came about."""
 
+import os
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.utils.translation import gettext
 
+from annotation.common import libraries
 from annotation.common.errors import Refused
+from annotation.jobs import Progress, kind
 from annotation.models import WHOLE_SYSTEM, Job, Study, Summary
-from annotation.tables.frames import scores_frame
+from annotation.tables.frames import documents_frame, scores_frame, summaries_frame
 from annotation.tables.records import records
+from annotation.tables.trusted import of_systems
+
+if TYPE_CHECKING:
+    from scoring.base import Metric
 
 RESAMPLES = 1000
 SORTS = {"system": ("system", True), "mean": ("value", False), "n": ("n", False)}
@@ -40,6 +49,22 @@ def choices() -> list[Choice]:
     ]
 
 
+def model_libraries() -> libraries.State | None:
+    """How the libraries of the metrics with models stand here; None where they are all here."""
+    state = libraries.state("models")
+    return None if state.ready else state
+
+
+@kind("libraries")
+def bring_libraries(job: Job, progress: Progress) -> str:
+    """Install what the metrics with models need, where the operator allows it."""
+    try:
+        libraries.bring("models", progress)
+    except libraries.NotInstalled as problem:
+        raise Refused(str(problem)) from None
+    return "The metrics with models are ready."
+
+
 def checked_metrics(text: str, ticked: list[str]) -> list[str]:
     """The metrics a person asked for, in canonical form; Refused with the scoring's own sentence otherwise."""
     from scoring import ScoringError, registry
@@ -50,24 +75,61 @@ def checked_metrics(text: str, ticked: list[str]) -> list[str]:
     try:
         metrics = registry.parse(names)
         for metric in metrics:
+            _refuse_foreign_folders(metric)
             metric.require_ready()
     except ScoringError as error:
         raise Refused(gettext("%(error)s Nothing was started.") % {"error": error}) from None
     return [metric.name for metric in metrics]
 
 
+def _refuse_foreign_folders(metric: "Metric") -> None:
+    """A metric's options may name folders and files; here only those that the operator allows (MODEL_FOLDERS)."""
+    for value in metric.family.options.values():
+        if isinstance(value, str) and _names_a_place(value) and not _is_allowed(value):
+            raise Refused(
+                gettext(
+                    "“%(place)s” is in no folder that models are read from on this site. Nothing was started: name a "
+                    "model, or ask whoever runs the site to add its folder to MODEL_FOLDERS."
+                )
+                % {"place": value[:100]}
+            )
+
+
+def _names_a_place(value: str) -> bool:
+    return value.startswith((".", "/", "~")) or os.path.exists(value)  # a Path raises for odd names
+
+
+def _is_allowed(value: str) -> bool:
+    try:
+        place = Path(value).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError):  # too long, or the home of nobody
+        return False
+    return any(place.is_relative_to(Path(folder).resolve()) for folder in settings.MODEL_FOLDERS)
+
+
 def scored_metrics(study: Study) -> list[dict[str, Any]]:
     """The metrics that have scores, with signature and number of scores: two queries."""
-    from django.db.models import Count
+    from django.db.models import Count, Q
+
+    from analysis.correlate.score_cube import HUMAN
 
     runs = {run.metric: run for run in study.metric_runs.all()}
-    counts = study.scores.values("metric").annotate(n=Count("pk"), defined=Count("value")).order_by("metric")
-    return [{**row, "undefined": row["n"] - row["defined"], "run": runs.get(row["metric"])} for row in counts]
+    given_by_people = Count("pk", filter=Q(extra__role=HUMAN))
+    counts = study.scores.values("metric").annotate(n=Count("pk"), defined=Count("value"), human=given_by_people)
+    return [
+        {
+            **row,
+            "undefined": row["n"] - row["defined"],
+            "role": HUMAN if row["human"] else "",
+            "run": runs.get(row["metric"]),
+        }
+        for row in counts.order_by("metric")
+    ]
 
 
 def current_job(study: Study) -> Job | None:
-    """The newest scoring job, while it matters."""
-    return study.jobs.filter(kind="score").first()
+    """The newest job that this page starts, while it matters."""
+    return study.jobs.filter(kind__in=("score", "libraries")).first()
 
 
 @dataclass(frozen=True)
@@ -112,7 +174,7 @@ def metric_page(study: Study, metric: str, sort: str = "mean") -> MetricPage:
 
 def explained(study: Study, metric: str, doc_id: str, system: str) -> tuple[Summary, Any]:
     """The summary, and how its score came about."""
-    from scoring import ScoringError, explain
+    from scoring import ScoringError, explain, registry
 
     summary = (
         Summary.objects.filter(document__study=study, document__doc_id=doc_id, system__name=system)
@@ -123,6 +185,24 @@ def explained(study: Study, metric: str, doc_id: str, system: str) -> tuple[Summ
         raise Refused(gettext("There is no such summary in this study."))
     references = [reference.text for reference in summary.document.references.all()]
     try:
-        return summary, explain(metric, summary.text, references, summary.document.source)
+        _refuse_foreign_folders(registry.get(metric))
+        return summary, explain(metric, summary.text, references, summary.document.source, **_corpus(study, metric))
     except ScoringError as error:
         raise Refused(str(error)) from None
+
+
+def _corpus(study: Study, metric: str) -> dict[str, Any]:
+    """All documents and summaries, for a metric whose scores depend on them; nothing is read for any other."""
+    from scoring import registry
+    from scoring.run.evaluate import check_documents
+    from scoring.texts import as_text
+
+    family = registry.get(metric).family
+    return {
+        **({"corpus": check_documents(documents_frame(study)).values()} if family.needs_corpus else {}),
+        **(
+            {"summaries": [as_text(text) for text in of_systems(summaries_frame(study))["summary"]]}
+            if family.needs_summaries
+            else {}
+        ),
+    }

@@ -1,21 +1,24 @@
 """The Quality page: how far the judges agree, who stands out, and which answers the study leaves out."""
 
+from __future__ import annotations
+
 from dataclasses import asdict
 from typing import Any
 
-import pandas as pd
 from django.db import transaction
 from django.utils.translation import gettext, gettext_noop
 
+from analysis.lazy import pandas as pd
 from annotation import protocols
 from annotation.common import clock
 from annotation.common.downloads import quality_chart
 from annotation.common.errors import Refused
+from annotation.common.parsing import parse_int
 from annotation.jobs.page_cache import cached_page
 from annotation.models import FilterDecision, Study, User
 from annotation.tables.frames import judgments_frame
 from annotation.tables.records import records
-from annotation.tables.trusted import apply_filter, systems_judgments
+from annotation.tables.trusted import chosen_judgments, trusted_judgments
 
 RESAMPLES = 1000
 HERE = "https://here.invalid/"  # stands for the page's own address, which the chart's maker would make absolute
@@ -52,18 +55,34 @@ READINGS: dict[str, list[tuple[str, dict[str, Any]]]] = {
 
 @cached_page("quality")
 def quality_content(study: Study) -> dict[str, Any]:
-    judgments = systems_judgments(study)
-    if judgments.empty:
-        return {"protocols": []}
-    trusted = apply_filter(study.filter_in_force(), judgments).judgments
-    return {"protocols": [_protocol(name, rows, judgments) for name, rows in _by_protocol(trusted)]}
+    trusted = trusted_judgments(study)
+    decision, everything, workers = trusted.decision, trusted.choice.judgments, trusted.choice.workers
+    blocks = [_protocol(name, rows, everything, workers) for name, rows in _by_protocol(trusted.judgments)]
+    if decision is not None:
+        blocks = [{**block, "effect": _effect(decision, everything, block)} for block in blocks]
+    return {"protocols": blocks, "batches": trusted.choice.sentence}
+
+
+def _effect(decision: FilterDecision, judgments: pd.DataFrame, block: dict[str, Any]) -> str:
+    """How much of what the filter in force did to agreement is selection."""
+    from analysis.filters import filter_effect
+    from analysis.tables import AnalysisError
+
+    rows = judgments[judgments["protocol"] == block["name"]]
+    try:
+        effect = filter_effect(rows, decision.rules, seed=decision.seed, level=block["level"])
+    except AnalysisError:  # a rule that fits the whole study, but not this protocol alone
+        return ""
+    return effect.sentence() if effect else ""
 
 
 def _by_protocol(judgments: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    if judgments.empty:
+        return []
     return [(name, judgments[judgments["protocol"] == name]) for name in sorted(set(judgments["protocol"]))]
 
 
-def _protocol(name: str, trusted: pd.DataFrame, everything: pd.DataFrame) -> dict[str, Any]:
+def _protocol(name: str, trusted: pd.DataFrame, everything: pd.DataFrame, workers: dict[str, str]) -> dict[str, Any]:
     from analysis.agreement.contested import widest_spread
     from analysis.filters.workers import worker_figures
     from analysis.plot import to_svg
@@ -76,13 +95,18 @@ def _protocol(name: str, trusted: pd.DataFrame, everything: pd.DataFrame) -> dic
         "agreement": _agreement(trusted, level),
         "before": _alpha(before, level),
         "by": {column: _alpha(trusted, level, by=column) for column in _columns(trusted, name)},
-        "workers": records(worker_figures(before, level)),
+        "workers": _with_links(records(worker_figures(before, level)), workers),
         "contested": records(widest_spread(trusted)),
         "spread": _spread(trusted) if not _is_about_scus(name) else [],
     }
     names = ["workers", "systems", *(["spread"] if content["spread"] else [])]
     link = f"{HERE}workers/{{}}/"
     return {**content, "charts": {key: to_svg(quality_chart(content, key, link)).replace(HERE, "") for key in names}}
+
+
+def _with_links(rows: list[dict[str, Any]], workers: dict[str, str]) -> list[dict[str, Any]]:
+    """A rater who is one of a worker's batches leads to the worker."""
+    return [{**row, "worker": workers[row["worker_id"]]} if row["worker_id"] in workers else row for row in rows]
 
 
 def _is_about_scus(protocol: str) -> bool:
@@ -131,7 +155,7 @@ def worker_answers(study: Study, pseudonym: str) -> list[dict[str, Any]]:
     rows = beside_others(judgments_frame(study), pseudonym)
     if rows.empty:
         raise Refused(gettext("There is no such worker in this study, or no answer of theirs counts."))
-    columns = ("doc_id", "system", "unit", "value", "mean", "count", "seconds", "is_check")
+    columns = ("doc_id", "system", "unit", "batch", "value", "mean", "count", "seconds", "is_check")
     return records(rows[[name for name in columns if name in rows]])
 
 
@@ -143,7 +167,7 @@ def preview_rules(study: Study, rules: str, seed: int, price: float = 0.0) -> di
     from analysis.filters import parse_rules, preview
     from analysis.tables import AnalysisError
 
-    judgments = systems_judgments(study)
+    judgments = chosen_judgments(study).judgments
     if judgments.empty:
         raise Refused(gettext("Nobody has judged yet, so there is nothing to filter."))
     try:
@@ -170,6 +194,22 @@ def decide_filter(study: Study, rules: str, seed: int, user: User) -> None:
     with transaction.atomic():
         _undo(study, user)
         FilterDecision.objects.create(study=study, rules=checked["rules"], seed=seed, decided_by=user)
+
+
+def decide_batches(study: Study, rule: str, batch_ids: list[str]) -> None:
+    """Put a batch rule in force; with `chosen` those batches count. Refused for what is unknown."""
+    if rule not in Study.BatchRule.values:
+        known = ", ".join(Study.BatchRule.values)
+        raise Refused(gettext("There is no such rule; there are %(known)s. Nothing was changed.") % {"known": known})
+    chosen = study.batches.filter(pk__in=[parse_int(text) for text in batch_ids])
+    if rule == Study.BatchRule.CHOSEN and not chosen:
+        raise Refused(gettext("Tick at least one batch of this study. Nothing was changed."))
+    with transaction.atomic():
+        Study.objects.filter(pk=study.pk).update(batch_rule=rule)
+        if rule == Study.BatchRule.CHOSEN:
+            keys = [batch.pk for batch in chosen]
+            study.batches.update(is_chosen=False)
+            study.batches.filter(pk__in=keys).update(is_chosen=True)
 
 
 def undo_filter(study: Study, user: User) -> None:

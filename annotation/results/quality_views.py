@@ -16,7 +16,7 @@ from annotation.common.money import to_cents
 from annotation.common.parsing import parse_int
 from annotation.jobs.page_cache import current_content
 from annotation.models import Role, Study
-from annotation.results.quality import decide_filter, preview_rules, undo_filter, worker_answers
+from annotation.results.quality import decide_batches, decide_filter, preview_rules, undo_filter, worker_answers
 
 TABLES = ("agreement", "workers", "contested", "spread")
 CHARTS = ("workers", "systems", "spread")
@@ -70,6 +70,7 @@ def _decisions(request: HttpRequest, study: Study) -> dict[str, Any]:
         "rules": RULES.values(),
         "log": study.filter_decisions.select_related("decided_by", "undone_by").order_by("-decided_at"),
         "is_admin": study.role_of(user_of(request)) == Role.ADMIN,
+        "batches": study.batches.exclude(protocol="").order_by("pk"),
     }
 
 
@@ -86,6 +87,16 @@ def decide(request: HttpRequest, slug: str) -> HttpResponse:
     else:
         decide_filter(study, request.POST.get("rules", "")[:1000], _seed(request), user_of(request))
         messages.success(request, gettext("The filter is in force. It can be undone at any time."))
+    return redirect("quality", slug=slug)
+
+
+@require_POST
+@answers_refusals
+def batches(request: HttpRequest, slug: str) -> HttpResponse:
+    """Admins: say which answers count where one person judged the same unit in several batches."""
+    study = study_for(request, slug, Role.ADMIN)
+    decide_batches(study, request.POST.get("rule", ""), request.POST.getlist("batch"))
+    messages.success(request, gettext("The rule is in force; no answer was changed."))
     return redirect("quality", slug=slug)
 
 

@@ -3,14 +3,16 @@
 Filter, agree, aggregate, correlate: all statistics and words are `analysis`'s; this module fetches the tables.
 """
 
+from __future__ import annotations
+
 import io
 import tempfile
 import zipfile
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from django.utils.translation import gettext
 
+from analysis.lazy import pandas as pd
 from annotation.common.errors import Refused
 from annotation.jobs.page_cache import cached_page
 from annotation.models import Study
@@ -24,20 +26,21 @@ if TYPE_CHECKING:
 
 @cached_page("report")
 def report_content(study: Study) -> dict[str, Any]:
-    """What the Report page shows; empty while nobody has judged."""
+    """What the Report page shows; empty while nobody has judged and no scores of people were imported."""
     report = study_report(study)
     return {} if report is None else _content(report)
 
 
-def study_report(study: Study, human: str = "") -> "Report | None":
+def study_report(study: Study, human: str = "") -> Report | None:
     """The report by one human measure (by default the leading one)."""
+    from analysis.correlate.score_cube import human_measures
     from analysis.report import RESAMPLES, SEED, build_report, judgments_behind
     from analysis.tables.where import without_checks
 
-    trusted = trusted_judgments(study)
-    if trusted.judgments.empty:
+    trusted, imported = trusted_judgments(study), scores_frame(study)
+    measured = imported_humans(imported) if trusted.judgments.empty else human_scores(study, trusted.judgments)
+    if measured.empty:
         return None
-    measured = human_scores(study, trusted.judgments)
     measures = measures_of(measured)
     human = human or measures[0]
     if human not in measures:
@@ -45,32 +48,40 @@ def study_report(study: Study, human: str = "") -> "Report | None":
             gettext("There is no human measure “%(name)s” here. There are: %(known)s.")
             % {"name": human[:60], "known": ", ".join(measures)}
         )
-    scores = _together(measured, scores_frame(study))
+    scores = _together(measured, imported)
+    judgments = None if trusted.judgments.empty else without_checks(judgments_behind(trusted.judgments, human))
     return build_report(
         scores,
         human=human,
-        metrics=sorted(set(scores["metric"]) - set(measures)),
-        judgments=without_checks(judgments_behind(trusted.judgments, human)),
+        metrics=sorted(set(scores["metric"]) - set(measures) - set(human_measures(imported))),
+        judgments=judgments,
         summaries=of_systems(summaries_frame(study)),
         title=study.name,
         seed=SEED,
         resamples=RESAMPLES,
-        filtered=filter_sentence(trusted.decision),
+        filtered=filter_sentence(trusted, human),
         # As the files of an export in the folder STUDY are called.
-        source=("STUDY/human_scores.csv", "STUDY/scores.csv"),
+        source=("STUDY/scores.csv",) if judgments is None else ("STUDY/human_scores.csv", "STUDY/scores.csv"),
         judgments_source="STUDY/judgments_kept.csv",
         command=f"python -m analysis report STUDY --human {human} --ci {RESAMPLES} --seed {SEED} --out report",
     )
 
 
+def imported_humans(scores: pd.DataFrame) -> pd.DataFrame:
+    """The scores that people gave elsewhere: those whose `role` is human."""
+    from analysis.correlate.score_cube import human_measures
+
+    return scores[scores["metric"].isin(human_measures(scores))]
+
+
 def _together(human: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """One scores table; what was worked out here stands for an imported measure of the same name."""
-    columns = [name for name in ("doc_id", "system", "group", "metric", "value") if name in human]
+    columns = [name for name in ("doc_id", "system", "group", "metric", "value", "role") if name in human]
     remaining = metrics[~metrics["metric"].isin(human["metric"])]
     return pd.concat([human[columns], remaining[[name for name in columns if name in remaining]]], ignore_index=True)
 
 
-def _content(report: "Report") -> dict[str, Any]:
+def _content(report: Report) -> dict[str, Any]:
     return {
         "title": report.title,
         "verdict": report.verdict,
@@ -89,7 +100,7 @@ def _content(report: "Report") -> dict[str, Any]:
     }
 
 
-def _figure(figure: "Figure") -> dict[str, Any]:
+def _figure(figure: Figure) -> dict[str, Any]:
     from analysis.plot import to_svg
 
     return {

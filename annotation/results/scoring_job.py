@@ -1,18 +1,20 @@
 """Metric scores of a study: computed by `scoring`, stored as rows, each metric with the signature of its making."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
 from django.conf import settings
 from django.db import transaction
 
+from analysis.lazy import pandas as pd
 from annotation.jobs import Progress, kind
 from annotation.models import WHOLE_SYSTEM, Job, MetricRun, Score, Study
 from annotation.tables.frames import documents_frame, summaries_frame
 from annotation.tables.trusted import of_systems
 
-CACHE = Path(settings.BASE_DIR) / "var" / "scores"
+CACHE = Path(settings.HOME) / "scores"
 
 
 @kind("score")
@@ -23,13 +25,12 @@ def score_job(job: Job, progress: Progress) -> str:
 
 def score_study(study: Study, metrics: Sequence[str], progress: Progress | None = None) -> int:
     """Score every summary with these metrics, replacing their old scores; returns the number of scores."""
-    from scoring import evaluate, registry
+    from scoring import evaluate
 
     frame = evaluate(
         of_systems(summaries_frame(study)), documents_frame(study), list(metrics), cache=CACHE, progress=progress
     )
-    signatures = {name: registry.get(name).signature for name in frame["metric"].unique()}
-    return store_scores(study, frame, signatures)
+    return store_scores(study, frame, frame.attrs["signatures"])
 
 
 def store_scores(study: Study, frame: pd.DataFrame, signatures: dict[str, str]) -> int:

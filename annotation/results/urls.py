@@ -11,6 +11,7 @@ urlpatterns = [
     path("explorer/<int:document_id>/", explorer_views.document, name="explorer-document"),
     path("quality/", quality_views.quality, name="quality"),
     path("quality/decide/", quality_views.decide, name="quality-decide"),
+    path("quality/batches/", quality_views.batches, name="quality-batches"),
     path("quality/workers/<str:pseudonym>/", quality_views.worker, name="quality-worker"),
     path("quality/<str:protocol>/<str:name>", quality_views.download, name="quality-download"),
     path("report/", report_views.report, name="report"),
@@ -20,4 +21,5 @@ urlpatterns = [
     path("metrics/<str:name>/", metrics_views.metric, name="metric"),
     path("metrics/<str:name>/explain/", metrics_views.explanation, name="explain"),
     path("jobs/<int:job_id>/", metrics_views.job, name="job"),
+    path("jobs/<int:job_id>/again/", metrics_views.job_again, name="job-again"),
 ]

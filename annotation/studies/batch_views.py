@@ -6,14 +6,13 @@ from django.shortcuts import redirect, render, resolve_url
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation import protocols
 from annotation.accounts import invitations
 from annotation.accounts.access import READERS, study_for, user_of
 from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import Refused
 from annotation.common.parsing import parse_int
 from annotation.models import Batch, Role, Study
-from annotation.studies.batches import create_batch
+from annotation.studies.builder_views import make
 from annotation.studies.members import MOVES, add_member, remove_member, set_state
 from annotation.studies.progress import batch_progress
 
@@ -23,19 +22,16 @@ from annotation.studies.progress import batch_progress
 def collect(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins and analysts: the batches; admins may POST a new one."""
     if request.method == "POST":
-        return _new_batch(request, study_for(request, slug, Role.ADMIN))
+        return make(request, study_for(request, slug, Role.ADMIN))
     return collect_page(request, study_for(request, slug, *READERS))
 
 
-def collect_page(
-    request: HttpRequest, study: Study, refusal: Refused | None = None, form: str = "batch"
-) -> HttpResponse:
-    """The batches and people; after a refusal with its sentence in the form (batch, member or invitation) as typed."""
+def collect_page(request: HttpRequest, study: Study, refusal: Refused | None = None, form: str = "") -> HttpResponse:
+    """The batches and people; after a refusal with its sentence in the form (member or invitation) as typed."""
     context = {
         "study": study,
         "step": "collect",
         "batches": [(row, MOVES[Batch.State(row.batch.state)]) for row in batch_progress([study]).get(study.pk, [])],
-        "protocols": protocols.PROTOCOLS.values(),
         "members": study.memberships.select_related("user").order_by("role", "user__username"),
         "roles": Role.choices,
         "invitations": invitations.open_invitations(study),
@@ -45,22 +41,6 @@ def collect_page(
         "typed": {form: request.POST},
     }
     return render(request, "annotation/studies/collect.html", context, status=refusal.status if refusal else 200)
-
-
-def _new_batch(request: HttpRequest, study: Study) -> HttpResponse:
-    name, quota = request.POST.get("name", "").strip()[:200], request.POST.get("quota", "")
-    options = {"evidence": True} if request.POST.get("evidence") else {}
-    role = "expert" if request.POST.get("expert") else "crowd"
-    try:
-        create_batch(
-            study, name or "Batch", request.POST.get("protocol", ""), parse_int(quota[:18]), options, role=role
-        )
-    except Refused as refusal:
-        return collect_page(request, study, refusal)
-    messages.success(
-        request, gettext("“%(name)s” is ready. Open it when the people may begin.") % {"name": name or "Batch"}
-    )
-    return redirect("collect", slug=study.slug)
 
 
 @require_POST

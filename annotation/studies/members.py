@@ -1,11 +1,12 @@
 """What admins do while judgments come in: batches change state, people get roles."""
 
 from django.db import transaction
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotation.common.errors import Refused
 from annotation.common.labels import label
-from annotation.models import Batch, Membership, Role, Study, User
+from annotation.guidance.pinning import pin
+from annotation.models import Batch, Membership, Posting, Role, Study, User
 
 # What a batch may be turned into, with the word on the button.
 MOVES = {
@@ -14,6 +15,10 @@ MOVES = {
     Batch.State.PAUSED: [(Batch.State.OPEN, gettext_lazy("Open again")), (Batch.State.CLOSED, gettext_lazy("Close"))],
     Batch.State.CLOSED: [],
 }
+
+
+class PostingsStand(Refused):
+    """The batch has to be closed on its market first."""
 
 
 def set_state(study: Study, batch_id: int, state: str) -> None:
@@ -27,8 +32,26 @@ def set_state(study: Study, batch_id: int, state: str) -> None:
                 gettext("“%(batch)s” is %(state)s and can't become “%(wanted)s”. Nothing was changed.")
                 % {"batch": batch, "state": label(batch.state), "wanted": label(state[:20])}
             )
+        if state == Batch.State.OPEN:
+            pin(batch)
+        if state == Batch.State.CLOSED:
+            _refuse_standing(batch)
         batch.state = state
         batch.save(update_fields=["state"])
+
+
+def _refuse_standing(batch: Batch) -> None:
+    """A batch is not closed under its postings: workers would take what nobody can do, and the money stays promised."""
+    n_standing = 0 if batch.is_direct else batch.postings.exclude(state=Posting.State.CLOSED).count()
+    if n_standing:
+        raise PostingsStand(
+            ngettext(
+                "%(n)d posting of “%(batch)s” stands on the market. Nothing was changed: close it on its Monitor page.",
+                "%(n)d postings of “%(batch)s” stand on the market. Nothing was changed: close it on its Monitor page.",
+                n_standing,
+            )
+            % {"n": n_standing, "batch": batch}
+        )
 
 
 def add_member(study: Study, name: str, role: str) -> None:

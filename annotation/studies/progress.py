@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q, Sum
 
+from annotation import protocols
 from annotation.models import (
     REFERENCE_GROUP,
     Assignment,
@@ -34,14 +35,19 @@ class BatchProgress:
     is_posted: bool = False  # its tasks are taken on a market
 
     @property
-    def can_be_taken(self) -> bool:
-        """Whether somebody with an account may find a task there, or one that they hold."""
-        has_places = self.submitted + self.unconfirmed < self.places
-        return self.batch.state == Batch.State.OPEN and has_places and not self.is_posted
-
-    @property
     def percent(self) -> int:
         return 100 * self.submitted // self.places if self.places else 0
+
+    @property
+    def protocol_title(self) -> str:
+        """In words; an imported batch may have a protocol that nobody knows here."""
+        known = protocols.PROTOCOLS.get(self.batch.protocol)
+        return str(known.title) if known else self.batch.protocol
+
+    @property
+    def can_be_copied(self) -> bool:
+        """Whether the form could make it again; a second round follows from its first one."""
+        return self.batch.protocol in protocols.PROTOCOLS and self.batch.round == 1
 
 
 @dataclass(frozen=True)
@@ -50,16 +56,11 @@ class Card:
 
     study: Study
     role: str
-    batches: list[BatchProgress]  # for annotators: the open ones, with the places they could take
-    tasks_done: int  # by this person
+    batches: list[BatchProgress]
 
     @property
     def reads(self) -> bool:
         return self.role in (Role.ADMIN, Role.ANALYST)
-
-    @property
-    def to_take(self) -> list[BatchProgress]:
-        return [progress for progress in self.batches if progress.can_be_taken]
 
 
 def batch_progress(studies: list[Study]) -> dict[int, list[BatchProgress]]:
@@ -78,6 +79,7 @@ def batch_progress(studies: list[Study]) -> dict[int, list[BatchProgress]]:
         Batch.objects.filter(study__in=studies)
         .annotate(tasks_n=Count("tasks"), places=Sum("tasks__quota"), live=Sum("tasks__live"))
         .annotate(posted=Exists(Posting.objects.filter(batch=OuterRef("pk"))))
+        .select_related("study")
         .order_by("pk")
     )
     by_study: dict[int, list[BatchProgress]] = {}
@@ -92,19 +94,11 @@ def batch_progress(studies: list[Study]) -> dict[int, list[BatchProgress]]:
 
 
 def home_cards(user: User) -> list[Card]:
-    """The person's studies in alphabetical order: five queries, whatever their number."""
+    """The person's studies in alphabetical order: four queries, whatever their number."""
     studies = list(Study.objects.visible_to(user).order_by("name"))
     roles = dict(Membership.objects.filter(user=user).values_list("study_id", "role"))
     progress = batch_progress(studies)
-    tasks_done = dict(
-        Assignment.objects.filter(worker__user=user, state__in=[State.SUBMITTED, State.SURPLUS])
-        .values_list("worker__study")
-        .annotate(n=Count("pk"))
-    )
-    return [
-        Card(study, roles.get(study.pk, Role.ADMIN), progress.get(study.pk, []), tasks_done.get(study.pk, 0))
-        for study in studies
-    ]
+    return [Card(study, roles.get(study.pk, Role.ADMIN), progress.get(study.pk, [])) for study in studies]
 
 
 @dataclass(frozen=True)

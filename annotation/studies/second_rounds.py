@@ -1,15 +1,17 @@
 """The second round: contested answers go back to those who gave them, beside the others'. Both rounds are kept."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
 from random import Random
 from typing import Any
 
-import pandas as pd
 from django.db import transaction
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
+from analysis.lazy import pandas as pd
 from annotation import protocols
 from annotation.common.errors import Refused
 from annotation.models import Batch, Judgment, SecondLook, Study, Task, Worker
@@ -128,6 +130,7 @@ def open_second_round(batch: Batch, thresholds: Mapping[str, float], *, seed: in
             state=Batch.State.OPEN,
             scale_min=batch.scale_min,
             scale_max=batch.scale_max,
+            is_chosen=batch.is_chosen,
             options={**batch.options, ROUND_OF: batch.pk, "thresholds": dict(thresholds), "seed": seed},
         )
         _make_tasks(second, rows, answers_frame([batch]), seed)

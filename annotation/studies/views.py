@@ -8,6 +8,7 @@ from django.views.decorators.http import require_GET, require_safe
 from annotation.accounts.access import READERS, study_for, user_of
 from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
 from annotation.models import Role
+from annotation.studies.home import desk_cards
 from annotation.studies.progress import home_cards, study_state, system_rows
 
 
@@ -21,7 +22,10 @@ def home(request: HttpRequest) -> HttpResponse:
     cards = home_cards(user)
     # may_make_studies, answered from what is here already
     maker = user.is_superuser or any(card.role == Role.ADMIN for card in cards)
-    return render(request, "annotation/studies/home.html", {"cards": cards, "maker": maker})
+    own = [card for card in cards if not card.reads]
+    desk = desk_cards(user, [card.study for card in own], {card.study.pk: card.batches for card in own}) if own else []
+    context = {"cards": [card for card in cards if card.reads], "desk": desk, "has_studies": bool(cards)}
+    return render(request, "annotation/studies/home.html", {**context, "maker": maker})
 
 
 @require_GET

@@ -1,10 +1,11 @@
 """A study's tables as frames, as the analysis reads them: the same columns as the files have."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
-
+from analysis.lazy import pandas as pd
 from annotation.models import Study
 
 from .judgments import judgments_table

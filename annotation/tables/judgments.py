@@ -1,6 +1,6 @@
 """A study's judgments as a stream: the current ones that count, sorted by document, system, worker and unit."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.db import connection
 from django.db.models import BigIntegerField, BooleanField, DateTimeField, F, Field, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
-from annotation.models import Assignment, ContentUnit, Judgment, Study, Summary
+from annotation.models import Assignment, ContentUnit, Flag, Judgment, Study, Summary
 from annotation.models.attention import Totals, totals
 from annotation.models.work import counted
 
@@ -24,6 +24,7 @@ from .stream import (
     extra_columns,
     has_groups,
     in_portions,
+    names_of,
     paths_of,
     rows_of,
     survey,
@@ -64,7 +65,24 @@ def _focus_losses(signals: Totals | None, extra: dict[str, Any] | None) -> Any:
     return signals.focus_lost if signals else extra_cell("focus_losses", extra)
 
 
-# Paths are a judgment's; `content_unit__` leads to the SCU that it is about, if it is about one.
+def _with_flags(name: str) -> Callable[[Study], bool]:
+    """Whether annotators flagged anything, or an imported file held such a column."""
+    return lambda study: (
+        Flag.objects.filter(assignment__task__batch__study=study).exists()
+        or _judgments(study).filter(extra__has_key=name).exists()
+    )
+
+
+def _flagged(field: str | None, extra: dict[str, Any] | None) -> bool:
+    return field is not None or str(extra_cell("flagged", extra)).lower() in ("1", "1.0", "true")
+
+
+def _note(name: str) -> Callable[..., Any]:
+    return lambda note, extra: extra_cell(name, extra) if note is None else note
+
+
+# Paths are a judgment's; `content_unit__` leads to the SCU that it is about, if it is about one, `flag__` to what the
+# annotator told of this item, `task_flag__` to what they told of the task as a whole.
 COLUMNS = (
     Column("doc_id", paths=("summary__document__doc_id",)),
     Column("system", paths=("summary__system__name",), hidden_from_annotators=True),
@@ -78,7 +96,7 @@ COLUMNS = (
     ),
     Column("value", "number", ("value",), broken=_decimals("value")),
     Column("assignment_id", paths=("assignment__key",)),
-    Column("batch", "integer", ("assignment__task__batch_id",), in_files=False),
+    Column("batch", paths=("assignment__task__batch__name",), description="The name of the batch"),
     Column("protocol", paths=("assignment__task__batch__protocol",)),
     Column("role", paths=("assignment__task__batch__role",)),
     Column("round", "integer", ("assignment__task__batch__round",)),
@@ -120,8 +138,26 @@ COLUMNS = (
     Column(
         "focus_losses", "integer", ("assignment__signals", "extra"), _focus_losses, filled=_with_signals, derived=True
     ),
+    Column("flagged", "flag", ("flag__field", "extra"), _flagged, filled=_with_flags("flagged"), derived=True),
+    Column(
+        "flag_note",
+        paths=("flag__note", "extra"),
+        cell=_note("flag_note"),
+        filled=_with_flags("flag_note"),
+        may_hold_ids=True,
+        derived=True,
+    ),
+    Column(
+        "task_note",
+        paths=("task_flag__note", "extra"),
+        cell=_note("task_note"),
+        filled=_with_flags("task_note"),
+        may_hold_ids=True,
+        derived=True,
+    ),
 )
 # Worked out once for an assignment, and not for each of its judgments.
+ELSEWHERE = ("summary__", "assignment__", "content_unit__", "flag__", "task_flag__")
 PREPARED: Changes = {"assignment__signals": lambda signals: totals(signals) if signals else None}
 
 
@@ -129,11 +165,13 @@ def judgments_table(study: Study, *, raw_workers: bool = False, name: str = "jud
     """The table, with the optional columns that hold anything. Workers by pseudonym unless `raw_workers`."""
     judgments = _judgments(study)
     sizes, columns = survey(study, judgments, COLUMNS, "summary__document")
-    extras = extra_columns(judgments, known_names=[column.name for column in COLUMNS if column.in_files])
+    known_names = [column.name for column in COLUMNS if column.in_files and column.name != "batch"]
+    columns, extras = _with_imported_batches(columns, extra_columns(judgments, known_names))
     if raw_workers:
         columns = with_raw_ids(columns)
     else:
         extras = without_ids(study, judgments, extras, "assignment__worker__external_id")
+        columns = without_ids(study, judgments, columns, "assignment__worker__external_id")
     columns = sorted([*columns, *extras], key=lambda column: column.derived)
     paths = paths_of(columns)
 
@@ -144,6 +182,18 @@ def judgments_table(study: Study, *, raw_workers: bool = False, name: str = "jud
     return Table(name, tuple(columns), sum(sizes.values()), chunks)
 
 
+def _with_imported_batches(columns: list[Column], extras: list[Column]) -> tuple[list[Column], list[Column]]:
+    """Studies imported before batches were read from files have the file's own column `batch` among their extras."""
+    if "batch" not in names_of(extras):
+        return columns, extras
+    merged = [column.then(_imported_batch, "extra") if column.name == "batch" else column for column in columns]
+    return merged, [column for column in extras if column.name != "batch"]
+
+
+def _imported_batch(name: str, extra: dict[str, Any] | None) -> str:
+    return str(extra_cell("batch", extra) or name)
+
+
 def _values(documents: list[int], paths: Sequence[str]) -> dict[str, Sequence[Any]]:
     """What stands at the paths, for every judgment of the documents that counts. Joined here and not by the database,
     which would send what is a summary's or an assignment's with each of its many judgments."""
@@ -151,14 +201,19 @@ def _values(documents: list[int], paths: Sequence[str]) -> dict[str, Sequence[An
     work = _Lookup.of(Assignment.objects.filter(counted(), task__document__in=documents), "assignment__", paths)
     content_units = ContentUnit.objects.filter(document__in=documents)
     units = _Lookup.of(content_units, "content_unit__", paths, "document", "scu_id")
-    own_paths = [path for path in paths if not path.startswith(("summary__", "assignment__", "content_unit__"))]
+    flags = Flag.objects.filter(assignment__task__document__in=documents)
+    item_flags = _Lookup.of(flags, "flag__", paths, "assignment", "summary", "unit")
+    task_flags = _Lookup.of(flags.filter(summary=None), "task_flag__", paths, "assignment")
+    own_paths = [path for path in paths if not path.startswith(ELSEWHERE)]
     rows = Judgment.objects.filter(summary__document__in=documents, is_current=True)
     fetched = rows.values_list("summary", "assignment", *map(_as_stored, own_paths)).iterator(chunk_size=5000)
     values = by_path(["summary", "assignment", *own_paths], [row for row in fetched if (row[1],) in work.rows])
-    flags = [path for path in own_paths if _is_a(path, BooleanField)]
-    values |= {path: [cell in ("1", "true") for cell in values[path]] for path in flags}
+    booleans = [path for path in own_paths if _is_a(path, BooleanField)]
+    values |= {path: [cell in ("1", "true") for cell in values[path]] for path in booleans}
     values |= summaries.values(zip(values["summary"], strict=True))
     values |= work.values(zip(values["assignment"], strict=True))
+    values |= item_flags.values(zip(values["assignment"], values["summary"], values["unit"], strict=True))
+    values |= task_flags.values(zip(values["assignment"], strict=True))
     return values | units.values(zip(values["summary__document"], values["unit"], strict=True))
 
 

@@ -1,8 +1,10 @@
 """A table of the analysis as rows for pages and files."""
 
+from __future__ import annotations
+
 from typing import Any
 
-import pandas as pd
+from analysis.lazy import pandas as pd
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -196,6 +196,6 @@ def _by_document(
 def assignments_table(study: Study, *, raw_workers: bool = False) -> Table:
     """Every assignment with its times and signals (annotation/judging/attention.py)."""
     in_order = ("key", "task__document__doc_id", "task__summary__system__name", "task__part", "pk")
-    assignments = Assignment.objects.filter(task__batch__study=study).order_by(*in_order)
+    assignments = Assignment.objects.reached().filter(task__batch__study=study).order_by(*in_order)
     columns = with_raw_ids(ASSIGNMENTS) if raw_workers else ASSIGNMENTS
     return streamed("assignments", assignments, columns, {"signals": totals})

@@ -1,17 +1,22 @@
 """What a study trusts: the filter in force, the judgments that count under it, and the human scores they give."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+from django.db.models import Count, Min
 from django.utils.translation import gettext, gettext_noop
 
-from analysis.sentence import Sentence
+from analysis.lazy import pandas as pd
+from analysis.sentence import Sentence, join_sentences
+from analysis.tables.batches import BatchChoice, choose_batches, none_of_them, rater_name
 from analysis.tables.csv_formulas import defuse
 from annotation.common.errors import Refused
 from annotation.models import REFERENCE_GROUP, Assignment, Batch, FilterDecision, Study, Worker
+from annotation.models.work import counted
 from annotation.tables.frames import judgments_frame, scus_frame
 from annotation.tables.judgments import judgments_table
 from annotation.tables.stream import Column, Row, Table
@@ -21,6 +26,8 @@ if TYPE_CHECKING:
 
 MEASURES = ("litepyramid_recall", "relevance", "coherence")  # which human measure leads, when there are several
 REASONS = ("rule", "reason", "evidence", "settings")
+JUDGMENT = ("assignment_id", "system", "unit")  # what names a judgment of a study
+Reasons = tuple[str, ...]
 
 
 def of_systems(frame: pd.DataFrame) -> pd.DataFrame:
@@ -42,30 +49,69 @@ def batch_judgments(batch: Batch) -> pd.DataFrame:
     return judgments[judgments["assignment_id"].isin(assignments)]
 
 
+def chosen_judgments(study: Study) -> BatchChoice:
+    """The systems' judgments that count under the study's batch rule; what it sets aside is told."""
+    return choose(study, systems_judgments(study))
+
+
+def choose(study: Study, judgments: pd.DataFrame) -> BatchChoice:
+    """What the study's batch rule leaves of these judgments of it."""
+    if study.batch_rule != Study.BatchRule.CHOSEN or judgments.empty:
+        return choose_batches(judgments, study.batch_rule, order=batches_in_order(study))
+    names = [name for name in chosen_batches(study) if name in set(judgments["batch"])]
+    if not names:
+        sentence = Sentence(gettext_noop("None of the batches that were chosen has judgments."))
+        return BatchChoice(judgments.iloc[:0], none_of_them(judgments), study.batch_rule, sentence)
+    return choose_batches(judgments, names, order=batches_in_order(study))
+
+
+def chosen_batches(study: Study) -> list[str]:
+    return list(study.batches.filter(is_chosen=True).order_by("pk").values_list("name", flat=True))
+
+
+def batches_in_order(study: Study) -> list[str]:
+    """The study's batches by their first answer, then by when they were made: the last one is the latest."""
+    work = Assignment.objects.filter(counted(), task__batch__study=study)
+    first = dict(work.values_list("task__batch").annotate(at=Min("submitted_at")).order_by())
+    pairs = list(study.batches.order_by("pk").values_list("pk", "name"))
+    return [name for _, name in sorted(pairs, key=lambda pair: (first.get(pair[0]) is None, first.get(pair[0])))]
+
+
+def rule_decides(study: Study) -> bool:
+    """Whether the batch rule can change anything: some are chosen, or somebody judged a document in several."""
+    if study.batch_rule == Study.BatchRule.CHOSEN:
+        return True
+    work = Assignment.objects.filter(counted(), task__batch__study=study).order_by()
+    several = work.values("worker", "task__document").annotate(n=Count("task__batch", distinct=True))
+    return several.filter(n__gt=1).exists()
+
+
 @dataclass(frozen=True)
 class Trusted:
-    """What a filter leaves of the judgments."""
+    """What the batch rule and a filter leave of the judgments."""
 
     judgments: pd.DataFrame
     decision: FilterDecision | None
     """The filter in force; None: every answer counts."""
-    drops: tuple["Decision", ...] = ()
+    choice: BatchChoice
+    """What the batch rule left, before the filter."""
+    drops: tuple[Decision, ...] = ()
     """Who was left out, where and why, in the rules' order."""
 
 
 def trusted_judgments(study: Study) -> Trusted:
-    """The judgments that count under the filter in force."""
-    return apply_filter(study.filter_in_force(), systems_judgments(study))
+    """The judgments that count under the batch rule and the filter in force; AnalysisError where it doesn't apply."""
+    return apply_filter(study.filter_in_force(), chosen_judgments(study))
 
 
-def apply_filter(decision: FilterDecision | None, judgments: pd.DataFrame) -> Trusted:
+def apply_filter(decision: FilterDecision | None, choice: BatchChoice) -> Trusted:
     """What a decision leaves of these judgments. Raises AnalysisError where a rule of it doesn't apply."""
-    if decision is None or judgments.empty:
-        return Trusted(judgments, decision)
+    if decision is None or choice.judgments.empty:
+        return Trusted(choice.judgments, decision, choice)
     from analysis.filters import apply_rules
 
-    result = apply_rules(judgments, decision.rules, seed=decision.seed)
-    return Trusted(result.kept, decision, result.decisions)
+    result = apply_rules(choice.judgments, decision.rules, seed=decision.seed)
+    return Trusted(result.kept, decision, choice, result.decisions)
 
 
 def human_scores(study: Study, judgments: pd.DataFrame) -> pd.DataFrame:
@@ -82,11 +128,37 @@ def measures_of(human: pd.DataFrame) -> list[str]:
     return sorted(set(human["metric"]), key=lambda name: (MEASURES.index(name) if name in MEASURES else 99, name))
 
 
-def filter_sentence(decision: FilterDecision | None) -> str:
+def filter_sentence(trusted: Trusted, human: str) -> str:
+    """How the judgments behind a measure were chosen and filtered, and what the filter did to agreement."""
+    sentences = [_rules_sentence(trusted.decision), _effect(trusted, human), trusted.choice.sentence]
+    said = [sentence for sentence in sentences if sentence]
+    return join_sentences(said) if said else ""
+
+
+def _rules_sentence(decision: FilterDecision | None) -> Sentence | None:
     if decision is None:
-        return ""
+        return None
     template = gettext_noop("The judgments were filtered by %(rules)s, seed %(seed)s.")
     return Sentence(template, {"rules": str(decision), "seed": decision.seed})
+
+
+def _effect(trusted: Trusted, human: str) -> Sentence | None:
+    """What the filter did to the answers of the protocol that a measure comes from."""
+    from analysis.filters import filter_effect
+    from analysis.report import judgments_behind
+    from analysis.tables import AnalysisError
+
+    everything = trusted.choice.judgments
+    if trusted.decision is None or everything.empty:
+        return None
+    protocol = judgments_behind(everything, human)["protocol"].iloc[0]
+    rows = everything[everything["protocol"] == protocol]
+    level = "nominal" if rows["value"].isin([0, 1]).all() else "interval"
+    try:
+        effect = filter_effect(rows, trusted.decision.rules, seed=trusted.decision.seed, level=level)
+    except AnalysisError:  # a rule that fits the whole study, but not this protocol alone
+        return None
+    return effect.sentence() if effect else None
 
 
 @dataclass(frozen=True)
@@ -103,7 +175,16 @@ class Filtered:
 
     @cached_property
     def trusted(self) -> Trusted:
-        return apply_filter(self.decision, systems_judgments(self.study))
+        return apply_filter(self.decision, chosen_judgments(self.study))
+
+    def sentence(self, human: str) -> str:
+        """How the judgments behind a measure were chosen and filtered, for the methods of a report."""
+        return "" if self.decision is None and self.choice is None else filter_sentence(self.trusted, human)
+
+    @cached_property
+    def choice(self) -> BatchChoice | None:
+        """None where no batch rule sets anything apart; then the streams need no look at all judgments."""
+        return self.trusted.choice if rule_decides(self.study) else None
 
     @cached_property
     def human_scores(self) -> pd.DataFrame:
@@ -113,7 +194,7 @@ class Filtered:
         return human_scores(self.study, self.trusted.judgments)
 
     @cached_property
-    def drops(self) -> "_Drops":
+    def drops(self) -> _Drops:
         return _Drops(() if self.decision is None else self.trusted.drops)
 
     def defused_scores(self) -> pd.DataFrame:
@@ -138,29 +219,52 @@ class Filtered:
         columns = {column.name: column for column in source.columns} | {name: Column(name) for name in REASONS}
 
         def chunks() -> Iterator[list[Row]]:
-            return iter(()) if self.decision is None else self._chunks(source, want_kept=False)
+            return iter(()) if self.decision is None and not self._set_aside else self._chunks(source, want_kept=False)
 
         return Table(source.name, tuple(columns.values()), source.total, chunks)
 
-    def _chunks(self, source: Table, *, want_kept: bool) -> Iterator[list[Row]]:
-        from analysis.filters.base import as_json
+    @cached_property
+    def _set_aside(self) -> dict[tuple[str, ...], Reasons]:
+        """The judgments that the batch rule sets aside, each with the cells of its reason."""
+        if self.choice is None:
+            return {}
+        columns = [self.choice.set_aside[name] for name in (*JUDGMENT, *REASONS)]
+        return {row[: len(JUDGMENT)]: row[len(JUDGMENT) :] for row in zip(*columns, strict=True)}
 
-        drops, names = self.drops, source.names
-        doc, system, group, check, worker = map(source.reader, ("doc_id", "system", "group", "is_check", "worker_id"))
-        pseudonyms = self._pseudonyms if self.raw_workers else {}
+    def _chunks(self, source: Table, *, want_kept: bool) -> Iterator[list[Row]]:
+        names, group, check = source.names, source.reader("group"), source.reader("is_check")
+        fate_of, place = self._fates(source), names.index("worker_id")
         for rows in source.chunks():
             chosen_rows: list[Row] = []
             for row in rows:
                 if check(row) or group(row) == REFERENCE_GROUP:
                     continue
-                drop = drops.of(pseudonyms.get(worker(row), (worker(row),)), doc(row), system(row))
-                if want_kept and drop is None:
-                    chosen_rows.append(row)
-                elif drop is not None and not want_kept:
-                    reasons = (drop.rule, drop.reason, as_json(drop.evidence), as_json(drop.settings))
-                    cells = dict(zip(names, row, strict=True)) | dict(zip(REASONS, reasons, strict=True))
-                    chosen_rows.append(tuple(cells.values()))
+                rater, reasons = fate_of(row)
+                cells = (*row[:place], rater, *row[place + 1 :]) if rater else row
+                if want_kept and reasons is None:
+                    chosen_rows.append(cells)
+                elif reasons is not None and not want_kept:
+                    whole = dict(zip(names, cells, strict=True)) | dict(zip(REASONS, _cells(reasons), strict=True))
+                    chosen_rows.append(tuple(whole.values()))
             yield chosen_rows
+
+    def _fates(self, source: Table) -> Callable[[Row], tuple[str, Reasons | Decision | None]]:
+        """Tells of a row the rater's name, where it isn't the worker's, and why it is left out; None: it counts."""
+        drops, set_aside, raters = self.drops, self._set_aside, self.choice.raters if self.choice else {}
+        pseudonyms = self._pseudonyms if self.raw_workers else {}
+        doc, system, worker, batch = map(source.reader, ("doc_id", "system", "worker_id", "batch"))
+        key = [source.reader(name) for name in JUDGMENT]
+
+        def fate_of(row: Row) -> tuple[str, Reasons | Decision | None]:
+            if set_aside and (reasons := set_aside.get(tuple(read(row) for read in key))):
+                return "", reasons
+            workers, rater = pseudonyms.get(worker(row), (worker(row),)), ""
+            for name in workers if raters else ():
+                if first := raters.get((name, batch(row))):
+                    rater, workers = rater_name(worker(row), first), (rater_name(name, first),)
+            return rater, drops.of(workers, doc(row), system(row))
+
+        return fate_of
 
     @cached_property
     def _pseudonyms(self) -> dict[str, tuple[str, ...]]:
@@ -171,10 +275,19 @@ class Filtered:
         return pseudonyms
 
 
+def _cells(reasons: Reasons | Decision) -> Reasons:
+    """The cells of the columns in REASONS."""
+    if isinstance(reasons, tuple):
+        return reasons
+    from analysis.filters.base import as_json
+
+    return reasons.rule, reasons.reason, as_json(reasons.evidence), as_json(reasons.settings)
+
+
 class _Drops:
     """The first decision that drops a judgment: rules come one after the other, and what is gone stays gone."""
 
-    def __init__(self, drops: tuple["Decision", ...]) -> None:
+    def __init__(self, drops: tuple[Decision, ...]) -> None:
         self.everywhere: dict[str, tuple[int, Decision]] = {}
         self.items: dict[tuple[str, str, str], tuple[int, Decision]] = {}
         for number, drop in enumerate(drops):
@@ -186,7 +299,7 @@ class _Drops:
             else:
                 raise Refused(gettext("A rule decides by %(names)s, which exports can't tell.") % {"names": str(item)})
 
-    def of(self, workers: tuple[str, ...], doc: str, system: str) -> "Decision | None":
+    def of(self, workers: tuple[str, ...], doc: str, system: str) -> Decision | None:
         entries: list[Any] = [self.everywhere.get(worker) for worker in workers]
         entries += [self.items.get((worker, doc, system)) for worker in workers]
         return min((entry for entry in entries if entry), key=lambda entry: entry[0], default=(0, None))[1]

@@ -3,11 +3,13 @@
 from django import template
 
 from annotation.accounts.audit_log import ACTION_LABELS
+from annotation.common.addresses import to_address
 from annotation.common.labels import label
 from annotation.common.translation import translated
 
 register = template.Library()
 register.filter("word", label)
+register.filter("in_address", to_address)
 
 
 @register.filter

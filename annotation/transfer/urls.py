@@ -8,6 +8,8 @@ from .mturk_csv import views as mturk_csv_views
 
 urlpatterns = [
     path("new-study/", importing_views.new_study, name="new-study"),
+    path("new-study/<int:job_id>/", importing_views.reading, name="new-study-reading"),
+    path("new-study/<int:job_id>/stop/", importing_views.stop, name="new-study-stop"),
     path("studies/<slug:slug>/collect/<int:batch_id>/batch.csv", mturk_csv_views.batch_csv, name="batch-csv"),
     path("studies/<slug:slug>/exports/", exporting_views.exports, name="exports"),
     path("studies/<slug:slug>/exports/<str:key>/<str:name>", exporting_views.export_file, name="export-file"),

@@ -8,10 +8,12 @@ import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 FORM = "application/x-www-form-urlencoded"
 CSRF = "c" * 32
 FIELD = re.compile(rb'name="answer:([^"]+)"')
+KEY = re.compile(rb'"key": "(\w+)"')
 
 
 @dataclass
@@ -35,11 +37,19 @@ class Tally:
     """The answers that the site said it has, by assignment."""
     errors: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    processor: float = 0.0
+    """Seconds of processor time that the web server and PostgreSQL took for it."""
 
     @property
     def per_second(self) -> float:
         return len(self.tasks) / self.seconds if self.seconds else 0.0
 
+    @property
+    def processor_ms(self) -> float:
+        """Milliseconds of processor time a task."""
+        return 1000 * self.processor / len(self.tasks) if self.tasks else 0.0
+
+    @property
     def p95(self) -> float:
         ordered = sorted(self.latencies)
         return ordered[int(0.95 * (len(ordered) - 1))] if ordered else float("inf")
@@ -122,30 +132,93 @@ async def _crowd(port: int, cookies: list[str], turn: Turn, limit: float) -> Tal
     return tally
 
 
-def our_task(batch: int, units: list[str]) -> Turn:
-    """A LitePyramid task of our own as a browser does it: take, look, submit, see the receipt."""
+def our_flow(batch: int, units: list[str]) -> Turn:
+    """A LitePyramid task of our own as a browser does it: the next one is loaded beside this one, and the submit says
+    that it is in hand. Two requests a task; a person's first one is taken and looked at besides, and after the last one
+    the receipt is."""
+    in_hand: dict[int, Task | None] = {}
 
     async def turn(browser: Browser, number: int) -> bool:
-        lease = await browser.ask("POST", f"/work/batch/{batch}/")
-        place = lease.headers.get("location", "")
-        if lease.status != 302 or not place.startswith("/work/"):
-            if lease.status in (409, 302):
-                return False
-            raise OSError(f"take: {lease.status}")
-        key = place.split("/")[2]
-        page = await browser.ask("GET", place)
-        if page.status != 200:
-            raise OSError(f"page: {page.status}")
-        fields = list(dict.fromkeys(FIELD.findall(page.body)))
-        if len(fields) != len(units):
-            raise OSError(f"page: {len(fields)} questions")
-        answers = {name.decode(): str((number + position) % 2) for position, name in enumerate(fields)}
-        body = json.dumps({"answers": answers, "submit_key": key}).encode()
-        submitted = await browser.ask("POST", f"{place}submit/", body, "application/json")
-        if submitted.status != 200:
-            raise OSError(f"submit: {submitted.status}")
-        browser.tally.acknowledged[key] = answers
-        if (receipt := await browser.ask("GET", json.loads(submitted.body)["receipt"])).status != 200:
+        task = in_hand.pop(number) if number in in_hand else await _taken(browser, batch)
+        if task is None:
+            return False
+        ahead = await _ahead(browser, task)
+        answers = _answers(task, units, number)
+        letter = {"answers": answers, "submit_key": task.key, "straight_on": True, "ahead": ahead.key if ahead else ""}
+        reply = await _submit(browser, task, letter)
+        browser.tally.acknowledged[task.key] = answers
+        if ahead and reply["next_key"] == ahead.key:
+            in_hand[number] = ahead
+        elif reply["next"]:
+            in_hand[number] = await _page(browser, reply["next"])
+        else:  # none is left
+            in_hand[number] = None
+            await browser.ask("GET", reply["receipt"])
+        return True
+
+    return turn
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task whose page a browser has."""
+
+    key: str
+    fields: list[str]
+
+
+async def _taken(browser: Browser, batch: int) -> Task | None:
+    lease = await browser.ask("POST", f"/work/batch/{batch}/")
+    place = lease.headers.get("location", "")
+    if lease.status == 302 and place.startswith("/work/"):
+        return await _page(browser, place)
+    if lease.status in (409, 302):
+        return None
+    raise OSError(f"take: {lease.status}")
+
+
+async def _page(browser: Browser, place: str) -> Task:
+    page = await browser.ask("GET", place)
+    if page.status != 200:
+        raise OSError(f"page: {page.status}")
+    return Task(place.split("/")[2], _fields(page))
+
+
+async def _ahead(browser: Browser, task: Task) -> Task | None:
+    page = await browser.ask("POST", f"/work/{task.key}/ahead/", b"{}", "application/json")
+    if page.status not in (200, 204):
+        raise OSError(f"ahead: {page.status}")
+    return Task(KEY.findall(page.body)[0].decode(), _fields(page)) if page.status == 200 else None
+
+
+def _fields(page: Answer) -> list[str]:
+    return [name.decode() for name in dict.fromkeys(FIELD.findall(page.body))]
+
+
+def _answers(task: Task, units: list[str], number: int) -> dict[str, str]:
+    if len(task.fields) != len(units):
+        raise OSError(f"page: {len(task.fields)} questions")
+    return {name: str((number + position) % 2) for position, name in enumerate(task.fields)}
+
+
+async def _submit(browser: Browser, task: Task, letter: dict[str, object]) -> Any:
+    submitted = await browser.ask("POST", f"/work/{task.key}/submit/", json.dumps(letter).encode(), "application/json")
+    if submitted.status != 200:
+        raise OSError(f"submit: {submitted.status}")
+    return json.loads(submitted.body)
+
+
+def our_pages(batch: int, units: list[str]) -> Turn:
+    """The same page by page, as without script: take, look, submit, see the receipt."""
+
+    async def turn(browser: Browser, number: int) -> bool:
+        task = await _taken(browser, batch)
+        if task is None:
+            return False
+        answers = _answers(task, units, number)
+        reply = await _submit(browser, task, {"answers": answers, "submit_key": task.key})
+        browser.tally.acknowledged[task.key] = answers
+        if (receipt := await browser.ask("GET", reply["receipt"])).status != 200:
             raise OSError(f"receipt: {receipt.status}")
         return True
 

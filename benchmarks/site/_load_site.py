@@ -15,7 +15,7 @@ import django
 django.setup()
 
 from django.core.management import call_command  # noqa: E402
-from django.db.models import F  # noqa: E402
+from django.db.models import Count, F  # noqa: E402
 from django.test import Client  # noqa: E402
 
 from annotation.models import (  # noqa: E402
@@ -60,20 +60,53 @@ def prepare(order: dict[str, Any]) -> dict[str, Any]:
         client = Client()
         client.force_login(user)
         cookies.append(f"sessionid={client.cookies['sessionid'].value}")
-    return {"batch": batch.pk, "cookies": cookies}
+    answer: dict[str, Any] = {"batch": batch.pk, "cookies": cookies}
+    if order.get("second"):  # the same people judge the same summaries once more
+        answer["second"] = create_batch(study, "Second", "litepyramid", order["quota"], state=Batch.State.OPEN).pk
+        answer["admin"] = _admin(study)
+    return answer
+
+
+def _admin(study: Study) -> str:
+    """The session of somebody who may upload studies."""
+    user = User.objects.create(username="admin")
+    Membership.objects.create(study=study, user=user, role=Role.ADMIN)
+    client = Client()
+    client.force_login(user)
+    return f"sessionid={client.cookies['sessionid'].value}"
 
 
 def check(order: dict[str, Any]) -> list[str]:
     """What is wrong: answers lost or altered, quotas broken."""
     saved: dict[str, dict[str, str]] = {}
-    rows = Judgment.objects.filter(assignment__task__batch=order["batch"], is_current=True)
+    batches = [order[name] for name in ("batch", "second") if name in order]
+    rows = Judgment.objects.filter(assignment__task__batch__in=batches, is_current=True)
     for row in rows.select_related("assignment__task__batch__study").iterator():
         name = opaque(row.assignment, row.summary_id, row.unit)
         saved.setdefault(row.assignment.key, {})[name] = f"{row.value:g}"
     faults = [f"{key} lost" for key in order["acknowledged"] if key not in saved]
     faults += [f"{key} altered" for key, answers in order["acknowledged"].items() if saved.get(key, answers) != answers]
-    over = Task.objects.filter(batch=order["batch"], live__gt=F("quota")).count()
-    return faults + [f"{over} tasks over quota"] * bool(over)
+    over = Task.objects.filter(batch__in=batches, live__gt=F("quota")).count()
+    faults += [f"{over} tasks over quota"] * bool(over)
+    if "second" in order:
+        faults += _upload_faults(order) + _two_batch_faults(batches)
+    return faults
+
+
+def _upload_faults(order: dict[str, Any]) -> list[str]:
+    """An upload that was acknowledged is there; one that was not is there as a whole, or not at all."""
+    sizes = dict(Study.objects.filter(name__startswith="Uploaded ").values_list("name").annotate(n=Count("documents")))
+    faults = [f"{name} lost" for name in order["uploads"] if name not in sizes]
+    return faults + [f"{name} is half there" for name, n in sizes.items() if n != order["documents"]]
+
+
+def _two_batch_faults(batches: list[int]) -> list[str]:
+    """Somebody must have judged in both, or the storm did not show it."""
+    people = [
+        set(Judgment.objects.filter(assignment__task__batch=batch).values_list("assignment__worker", flat=True))
+        for batch in batches
+    ]
+    return [] if people[0] & people[1] else ["nobody judged in both batches"]
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 from benchmarks.site._annotators import FIELD, Answer, Browser, Tally
@@ -124,17 +125,19 @@ class Patient(Browser):
 
 
 async def annotate(
-    ports: list[int], cookies: list[str], batch: int, questions: int, seconds: float
+    ports: list[int], cookies: list[str], batches: list[int], questions: int, seconds: float
 ) -> tuple[Tally, int]:
-    """Everybody works until the time is up; what was begun is finished."""
+    """Everybody works until the time is up, on one batch after the other in turns; what was begun is finished."""
     tally, end = Tally(), time.perf_counter() + seconds
     people = [Patient(ports, cookie, tally) for cookie in cookies]
 
     async def work(number: int, person: Patient) -> None:
-        while time.perf_counter() < end:
+        for turn in count(number):
+            if time.perf_counter() >= end:
+                return
             start = time.perf_counter()
             try:
-                if not await _one_task(person, number, batch, questions):
+                if not await _one_task(person, number, batches[turn % len(batches)], questions):
                     return
                 tally.tasks.append(time.perf_counter() - start)
             except OSError as error:

@@ -10,7 +10,7 @@ import os
 import uuid
 
 from benchmarks import Measurement
-from benchmarks.site._annotators import Tally, crowd, our_task
+from benchmarks.site._annotators import Tally, crowd, our_pages
 from benchmarks.site.load import SUMMARY, UNITS, prepare, scratch_database, served, site
 
 JUDGMENTS = int(os.environ.get("SCALE_JUDGMENTS", "10_000_000"))
@@ -47,17 +47,17 @@ def run() -> Measurement:
     empty = _once(50, 0)
     large = _once(PEOPLE, JUDGMENTS)
     note = f"seconds per task; {PEOPLE} annotators, {JUDGMENTS:,} judgments: {large.per_second:.0f} tasks a second, "
-    note += f"p95 {large.p95() * 1000:.0f} ms; 50 and none: {empty.per_second:.0f}, p95 {empty.p95() * 1000:.0f} ms"
+    note += f"p95 {large.p95 * 1000:.0f} ms; 50 and none: {empty.per_second:.0f}, p95 {empty.p95 * 1000:.0f} ms"
     return Measurement(1 / large.per_second, 1 / empty.per_second, claim=0.5, note=note)
 
 
 def _once(people: int, judgments: int) -> Tally:
     task = {"name": uuid.uuid4().hex[:8], "tasks": 4000, "people": people, "units": UNITS, "summary": SUMMARY}
-    with scratch_database() as url, served("ours", url) as port:
+    with scratch_database() as url, served("ours", url) as server:
         batch = prepare("ours", url, task)
         if judgments:
             _fill(url, batch["batch"], judgments)
-        tally = crowd(port, batch["cookies"], our_task(batch["batch"], list(UNITS)), LIMIT)
+        tally = crowd(server.port, batch["cookies"], our_pages(batch["batch"], list(UNITS)), LIMIT)
         problems = site(url, "check", {"batch": batch["batch"], "acknowledged": tally.acknowledged})
         if problems or tally.errors:
             raise RuntimeError(f"The site broke its promise: {(problems + tally.errors)[:3]}")

@@ -1,12 +1,15 @@
 """200 annotators for 5 minutes while web processes are killed at random and PostgreSQL is restarted once.
 
-Two web hosts and two workers share one PostgreSQL. Every few seconds a web process is killed with -9, now and then a
-whole host; the paymaster and the workers are killed too; half-way the database is restarted, and before that a backup
-is taken. Afterwards: every acknowledged answer is there as it was given, no task has more answers than its quota, every
-retry worked, the backup restores and compares, nobody was paid twice or missed, and the ledger equals the market's
-books. Any of these missing is an error. The figure is broken promises against none allowed: 1 stands for none.
+Two web hosts and two workers share one PostgreSQL. Everybody judges in two batches over the same summaries. Every few
+seconds a web process is killed with -9, now and then a whole host; the paymaster and the workers are killed too;
+half-way the database is restarted, and before that a backup is taken. Meanwhile studies are uploaded, backups are
+restored into a database beside (some cut in half, some killed half-way), one paid batch is topped up and another one
+closed, and somebody hands in nothing. Afterwards: every acknowledged answer and upload is there as it was given, no
+task has more answers than its quota, every retry worked, the backup restores and compares, no restore left anything in
+between, nobody was paid twice, missed, or paid for nothing, nothing stands on the market, and the ledger equals the
+market's books. Any of these missing is an error. The figure is broken promises against none allowed: 1 stands for none.
 
-`STORM_SECONDS` and `STORM_PEOPLE` make it shorter.
+`STORM_SECONDS`, `STORM_PEOPLE` and `STORM_TASKS` make it shorter.
 """
 
 from __future__ import annotations
@@ -19,16 +22,19 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from benchmarks import Measurement
 from benchmarks.site._ports import free_port, wait_for
 from benchmarks.site._storm import Host, Postgres, annotate, running
+from benchmarks.site._storm_actions import DOCUMENTS, Restores, Uploads
 from benchmarks.site.load import ROOT, SUMMARY, UNITS, _json, environment, site
 
 SECONDS = float(os.environ.get("STORM_SECONDS", "300"))
 PEOPLE = int(os.environ.get("STORM_PEOPLE", "200"))
+TASKS = int(os.environ.get("STORM_TASKS", "10000"))
 SEED = 7
 
 
@@ -47,8 +53,8 @@ def run() -> Measurement:
 
 def _weather(folder: Path, postgres: Postgres) -> dict[str, Any]:
     url = postgres.database("storm")
-    task = {"name": "Storm", "tasks": 10_000, "people": PEOPLE, "units": UNITS, "summary": SUMMARY, "quota": 3}
-    batch = site(url, "prepare", task)
+    task = {"name": "Storm", "tasks": TASKS, "people": PEOPLE, "units": UNITS, "summary": SUMMARY, "quota": 3}
+    batch = site(url, "prepare", {**task, "second": True})
     market = _market(folder)
     money = {**environment(url), **market["for_site"], "BACKGROUND": "worker"}
     hosts = [Host(url, **market["for_site"]) for _ in range(2)]
@@ -57,20 +63,29 @@ def _weather(folder: Path, postgres: Postgres) -> dict[str, Any]:
             wait_for(market["port"], *(host.port for host in hosts), seconds=90)
             paymaster = [sys.executable, "-m", "benchmarks.site._paymaster"]
             _json([*paymaster, "launch"], None, ROOT, money)
-            crowd = [sys.executable, "manage.py", "simulate", "Storm", "--batch", "Paid forms", "--crowd", "careful=8"]
-            with running(crowd, money):
+            with ExitStack() as crowds:
+                for title in ("Paid forms", "Paid pilot"):
+                    crowd = ["manage.py", "simulate", "Storm", "--batch", title, "--crowd", "careful=8"]
+                    crowds.enter_context(running([sys.executable, *crowd], money))
+                crowds.enter_context(running([*paymaster, "empty"], money))
                 storm = Storm(hosts, postgres, [*paymaster, "pay"], money, folder)
-                storm.start()
-                work = annotate([host.port for host in hosts], batch["cookies"], batch["batch"], len(UNITS), SECONDS)
+                uploads = Uploads([host.port for host in hosts], batch["admin"])
+                restores = Restores(environment(url), postgres.database("drill"), folder)
+                for thread in (storm, uploads, restores):
+                    thread.start()
+                batches = [batch["batch"], batch["second"]]
+                work = annotate([host.port for host in hosts], batch["cookies"], batches, len(UNITS), SECONDS)
                 tally, troubles = asyncio.run(work)
-                storm.end()
+                for thread in (storm, uploads, restores):
+                    thread.end()
             closed = _json([*paymaster, "close"], None, ROOT, money)
     finally:
         for host in hosts:
             host.stop()
-    problems = site(url, "check", {"batch": batch["batch"], "acknowledged": tally.acknowledged})
+    order = {**{name: batch[name] for name in ("batch", "second")}, "acknowledged": tally.acknowledged}
+    problems = site(url, "check", {**order, "uploads": uploads.acknowledged, "documents": DOCUMENTS})
     problems += [f"{len(tally.errors)} retries failed: {tally.errors[:2]}"] * bool(tally.errors)
-    problems += _money_is_right(closed) + _restores(postgres, folder, storm)
+    problems += _money_is_right(closed) + restores.faults + _restores(postgres, folder, storm)
     if problems:
         raise RuntimeError(f"Promises broken: {problems[:5]}")
     return {
@@ -82,16 +97,29 @@ def _weather(folder: Path, postgres: Postgres) -> dict[str, Any]:
         "restarts of PostgreSQL": storm.restarts,
         "requests that had to be tried again": troubles,
         "payments": closed["approved"] + closed["bonuses"],
+        "empty hand-ins rejected": closed["empty"],
+        "top-ups": closed["topped up"],
+        "crowd workers in both paid batches": closed["in both batches"],
+        "studies uploaded": len(uploads.acknowledged),
+        "restores compared": restores.restored,
+        "restores killed": restores.killed,
+        "half archives refused": restores.refused,
         "rows in the backup": storm.rows,
     }
 
 
 def _money_is_right(closed: dict[str, Any]) -> list[str]:
-    problems = []
-    if closed["ledger"] != closed["listed"] or closed["ledger"][:2] != closed["expected"]:
-        problems.append(f"ledger {closed['ledger']}, market {closed['listed']}, expected {closed['expected']}")
+    problems = [
+        f"ledger {books['ledger']}, market {books['market']}, expected {books['expected']}"
+        for books in closed["books"]
+        if books["ledger"] != books["market"] or books["ledger"][:2] != books["expected"] or books["ledger"][3]
+    ]
     if closed["differences"] or closed["unsettled"] or closed["approved"] != closed["bonuses"]:
         problems.append(f"books: {closed}")
+    if closed["paid for nothing"] or not closed["empty"]:
+        problems.append(f"{closed['paid for nothing']} paid for nothing, {closed['empty']} rejected")
+    if closed["standing"] or set(closed["states"]) != {"closed"}:
+        problems.append(f"{closed['standing']} postings stand for closed batches; batches: {closed['states']}")
     return problems + ["nobody was paid"] * (closed["approved"] == 0)
 
 

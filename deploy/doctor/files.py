@@ -25,7 +25,7 @@ def static_files_are_collected() -> Problems:
 @check("exports", site_only=True)
 def exports_can_be_written() -> Problems:
     try:
-        Path(settings.EXPORT_ROOT).mkdir(parents=True, exist_ok=True)
+        Path(settings.EXPORT_ROOT).mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=settings.EXPORT_ROOT):
             pass
     except OSError as error:
@@ -54,7 +54,7 @@ def disk_has_room() -> Problems:
 
 @check("files")
 def secrets_are_private() -> Problems:
-    files = [Path(os.environ.get("ENV_FILE") or "var/env")]
+    files = [Path(os.environ.get("ENV_FILE") or settings.HOME / "env")]
     if connection.vendor == "sqlite":
         files.append(Path(connection.settings_dict["NAME"]))
     for file in files:

@@ -131,6 +131,22 @@ def ledger_waits_for_nobody() -> Problems:
         yield Error(f"{unsettled} payments were begun and never confirmed.", "Run manage.py settle.")
 
 
+@check("closed batches", site_only=True)
+def nothing_stands_for_a_closed_batch() -> Problems:
+    from annotation.crowds.launch.close import standing_after_close
+    from annotation.models import Batch
+
+    postings = standing_after_close(Batch.objects.all())
+    if n_postings := postings.count():
+        names = postings.order_by("batch").values_list("batch__study__name", "batch__name").distinct()[:3]
+        batches = "; ".join(f"{study}: {batch}" for study, batch in names)
+        yield Error(
+            f"{n_postings} postings stand on a market for closed batches ({batches}): nobody can do them, and their "
+            "money is promised.",
+            "Close them again on their Monitor pages.",
+        )
+
+
 @check("measuring", site_only=True)
 def measuring_is_protected() -> Problems:
     if not settings.METRICS_TOKEN and not settings.DEMO:

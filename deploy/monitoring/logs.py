@@ -15,7 +15,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 
-from deploy.last_error_page import last_page
+from deploy.monitoring.last_error_page import last_page
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 HEADER = "X-Request-Id"

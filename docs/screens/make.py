@@ -5,6 +5,7 @@
 It starts a site of its own, with a fresh demo database in a temporary folder, and stops it at the end.
 """
 
+import io
 import os
 import shutil
 import socket
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 HERE = Path(__file__).resolve().parent
@@ -60,11 +62,20 @@ def report(page: Page) -> None:
     page.goto(f"{study}report/")
 
 
+def quality(page: Page) -> None:
+    page.goto("/")
+    study = page.get_by_role("link", name="Open study").first.get_attribute("href")
+    page.goto(f"{study}quality/")
+
+
 # name: (account, how to get there)
 PAGES: dict[str, tuple[str, Callable[[Page], None]]] = {
     "litepyramid": ("annotator", litepyramid),
     "report": ("analyst", report),
+    "quality": ("admin", quality),
 }
+KEYS = "pnppnp"
+"""What is pressed in the moving picture: present, not present, …"""
 
 
 @contextmanager
@@ -107,8 +118,7 @@ def _wait(address: str) -> None:
     raise SystemExit(f"The demo site did not start at {address}.")
 
 
-def shoot(browser: Browser, site: str, name: str) -> None:
-    account, go = PAGES[name]
+def signed_in(browser: Browser, site: str, account: str) -> Page:
     context = browser.new_context(base_url=site, viewport=SIZE, color_scheme="light", reduced_motion="reduce")
     page = context.new_page()
     page.set_default_timeout(60_000)
@@ -117,10 +127,31 @@ def shoot(browser: Browser, site: str, name: str) -> None:
     page.get_by_label("Password").fill("demo")
     page.keyboard.press("Enter")
     page.wait_for_url(f"{site}/")
+    return page
+
+
+def shoot(browser: Browser, site: str, name: str) -> None:
+    account, go = PAGES[name]
+    page = signed_in(browser, site, account)
     go(page)
     page.wait_for_load_state()
     page.screenshot(path=HERE / f"{name}-1280-light.png")
-    context.close()
+    page.context.close()
+
+
+def film(browser: Browser, site: str) -> None:
+    """Judging by keyboard, a frame for each key, as an animation that every browser shows."""
+    page = signed_in(browser, site, "annotator")
+    take(page, "Judge along")
+    frames = [page.screenshot()]
+    for key in KEYS:
+        page.keyboard.press(key)
+        page.wait_for_selector("#save-state[data-kind=saved]")
+        frames.append(page.screenshot())
+    pictures = [Image.open(io.BytesIO(frame)).resize((960, 600)).quantize(64) for frame in frames]
+    pause = 900  # milliseconds
+    pictures[0].save(HERE / "judging.gif", save_all=True, append_images=pictures[1:], duration=pause, loop=0)
+    page.context.close()
 
 
 def main() -> None:
@@ -129,6 +160,7 @@ def main() -> None:
         for name in PAGES:
             shoot(browser, site, name)
             print(name)
+        film(browser, site)
 
 
 if __name__ == "__main__":

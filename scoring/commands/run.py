@@ -9,6 +9,7 @@ from pathlib import Path
 from scoring.cli import print_json, print_table, progress_bar
 from scoring.run.engines import ENGINES
 from scoring.run.files import score_files
+from scoring.run.own_references import REFERENCE_SETS
 
 HELP = "score summaries with any mix of metrics"
 
@@ -23,6 +24,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default 1)")
     parser.add_argument("--engine", choices=ENGINES, default="local", help="where the work is done")
     parser.add_argument("--cache", type=Path, metavar="DIR", help="keep scores here: reruns cost only what is new")
+    parser.add_argument(
+        "--references",
+        choices=REFERENCE_SETS,
+        default="all",
+        help="compare with all references, or leave each out in turn and average (a jackknife)",
+    )
+    parser.add_argument(
+        "--skip-missing", action="store_true", help="leave out metrics that cannot run here instead of refusing all"
+    )
     parser.add_argument("--json", action="store_true", help="print a list of objects, one per metric")
 
 
@@ -37,6 +47,8 @@ def run(args: argparse.Namespace) -> None:
             cache=args.cache,
             engine=args.engine,
             progress=progress,
+            references=args.references,
+            skip_missing=args.skip_missing,
         )
     rows = [asdict(line) for line in lines]
     if args.json:

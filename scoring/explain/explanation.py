@@ -103,12 +103,19 @@ def merge(spans: list[Span]) -> tuple[Span, ...]:
     return tuple(merged)
 
 
-_COLORS = {"match": "42;30", "lcs": "42;30", "copied": "42;30", "stem": "46;30", "synonym": "43;30"}
+_COLORS = {
+    "match": "42;30",
+    "lcs": "42;30",
+    "copied": "42;30",
+    "stem": "46;30",
+    "synonym": "43;30",
+    "paraphrase": "43;30",
+}
 _OTHER_COLOR = "45;30"
 _STYLE = """
 body { font: 16px/1.6 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #1a1a1a; }
 mark { background: #bfe8c6; color: #10301a; border-radius: 3px; padding: 0 2px; white-space: pre-wrap; }
-mark.stem { background: #bfe3ee; } mark.synonym { background: #f7e3a1; }
+mark.stem { background: #bfe3ee; } mark.synonym, mark.paraphrase { background: #f7e3a1; }
 mark.novel, mark.repeated { background: #f3c6d6; }
 section p { white-space: pre-wrap; }
 table { border-collapse: collapse; } th, td { border-bottom: 1px solid #ccc; padding: .2rem .8rem; text-align: left; }

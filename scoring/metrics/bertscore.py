@@ -55,6 +55,7 @@ class BertScore(EncoderFamily):
 
     needs_corpus = True
     auto_layer = "5"
+    libraries = ("torch", "transformers", "bert_score")
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)

@@ -25,6 +25,7 @@ class _Sacrebleu(Family):
     """Counts of every summary come from sacrebleu; a summary's score and a system's score come from their sums."""
 
     is_pooled = True
+    libraries = ("sacrebleu",)
     name: str
 
     @property

@@ -27,6 +27,8 @@ Gram = tuple[str, ...]
 class JensenShannon(Family):
     """Natural logarithm, over the n-grams that each side has; the mean over references."""
 
+    libraries = ("nltk",)
+
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         sizes = [int(column.removeprefix("js-")) for column in columns]
         references = {n: [distribution(text, n) for text in document.references] for n in sizes}

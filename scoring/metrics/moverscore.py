@@ -55,6 +55,7 @@ class MoverScore(EncoderFamily):
     needs_corpus = True
     needs_summaries = True
     auto_layer = "5"
+    libraries = ("torch", "transformers", "ot")
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)

@@ -65,6 +65,7 @@ class MoversSimilarity(VectorFamily):
     """Words: alphabetic, lower-cased, no stop words, with a vector. A text without any has no distance to another."""
 
     reports = True
+    libraries = ("pyarrow", "ot")
 
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
         vectors, split = self.vectors(), self.options["split"]

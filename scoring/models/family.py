@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 from scoring.base import Family, library_version
 
@@ -15,6 +16,7 @@ class ModelFamily(Family):
     """A metric that asks a model which the option `model` names."""
 
     reports = True
+    libraries: ClassVar[tuple[str, ...]] = ("torch", "transformers")
 
     def versions(self) -> Mapping[str, str]:
         return {

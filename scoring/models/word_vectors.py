@@ -11,6 +11,7 @@ from hashlib import file_digest
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +57,8 @@ class WordVectors:
 
 class VectorFamily(Family):
     """A family that looks words up in the vectors its option names."""
+
+    libraries: ClassVar[tuple[str, ...]] = ("pyarrow",)
 
     def requires(self) -> Sequence[Requirement]:
         return (requirement(self.options["vectors"]),)

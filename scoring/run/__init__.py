@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from scoring.errors import EmptyTextWarning, LongTextWarning, UndefinedWarning
+from scoring.errors import EmptyTextWarning, LongTextWarning, OwnReferenceWarning, ScoringError, UndefinedWarning
 from scoring.run.engines import open_engine
+from scoring.run.own_references import REFERENCE_SETS, LeaveOneOut, own_references
 from scoring.run.plan import MissingScores, Piece, Step, Task, check_document, needed_inputs
 from scoring.run.score_cache import Cache, Keys, SignatureCache
 from scoring.texts import is_empty
@@ -32,6 +33,8 @@ class DocumentScores:
     systems: tuple[str, ...]
     groups: tuple[str, ...]
     values: npt.NDArray[np.float64]
+    is_reference: tuple[bool, ...] = ()
+    """Which summaries are one of their document's references, and so are scored against themselves; empty: none."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,11 @@ class Run:
         engine: str = "local",
         progress: Progress | None = None,
         total: int = 0,
+        references: str = "all",
     ) -> None:
+        if references not in REFERENCE_SETS:
+            raise ScoringError(f"There is no set of references {references!r}; use one of {', '.join(REFERENCE_SETS)}.")
+        self.references = references
         folder = None if cache is None else Path(cache).resolve()  # nodes of a cluster stand in other folders
         self.plan = tuple(plan if folder is None else (replace(s, family=s.family.with_cache(folder)) for s in plan))
         self.names = sorted(name for step in plan for _, name in step.per_summary)
@@ -102,6 +109,21 @@ class Run:
 
     def scores(self, tasks: Iterable[Task]) -> Iterator[DocumentScores]:
         """Scores of each document, in the order in which the documents come."""
+        if self.references == "all":
+            yield from self._scores(tasks)
+            return
+        jackknife, documents = LeaveOneOut(), deque[DocumentScores]()
+
+        def blocks() -> Iterator[npt.NDArray[np.float64]]:
+            for document in self._scores(jackknife.tasks(tasks)):
+                documents.append(document)
+                yield document.values
+
+        for values in jackknife.average(blocks()):
+            yield replace(documents[0], values=values, is_reference=())
+            documents.clear()
+
+    def _scores(self, tasks: Iterable[Task]) -> Iterator[DocumentScores]:
         pending_batches: deque[list[_OpenTask]] = deque()
         with ExitStack() as stack:
             cache = stack.enter_context(Cache(self._folder)) if self._folder is not None else None
@@ -127,8 +149,10 @@ class Run:
                     self._progress(self._scored_count, self._total or self._scored_count)
 
     def warn(self) -> None:
-        """Say which texts were empty or too long, and which scores don't exist."""
+        """Say which texts were empty or too long, which are references themselves, and which scores don't exist."""
         self.tally.warn()
+        if self.tally.own_references:
+            warnings.warn(self._own_references(), OwnReferenceWarning, stacklevel=3)
         for name, (first, count) in sorted(self.tally.undefined.items()):
             suffix = f" and {count - 1} more" if count > 1 else ""
             warnings.warn(f"{name} is undefined for {first}{suffix}.", UndefinedWarning, stacklevel=3)
@@ -138,8 +162,20 @@ class Run:
             for remark in family.warnings(by_name, self._scored_count):
                 warnings.warn(remark, LongTextWarning, stacklevel=3)
 
+    def _own_references(self) -> str:
+        counts = sorted(self.tally.own_references.items(), key=lambda item: (-item[1], item[0]))
+        systems = ", ".join(system for system, _ in counts[:5]) + (", …" if len(counts) > 5 else "")
+        summaries = sum(self.tally.own_references.values())
+        return (
+            f"{summaries} summaries are a reference of their own document ({systems}) and are scored against "
+            "themselves; they are marked is_reference, correlations leave them out, and --references leave-one-out "
+            "scores them against the other references."
+        )
+
     def system_scores(self) -> list[tuple[str, str, str, float]]:
-        """System-level scores: system, group, metric, value, in order."""
+        """System-level scores: system, group, metric, value, in order; none where references are left out in turn."""
+        if self.references != "all":
+            return []
         rows = []
         for system, sums in self.tally.sums.items():
             for step, columns, values in zip(self.plan, self._columns, sums, strict=True):
@@ -211,7 +247,17 @@ class Run:
             self._add_up(pending)
         self._note_undefined(pending)
         values = np.concatenate(pending.blocks, axis=1)[:, self._places]
-        return DocumentScores(task.document.doc_id, task.systems, task.groups, values)
+        return DocumentScores(task.document.doc_id, task.systems, task.groups, values, self._note_references(task))
+
+    def _note_references(self, task: Task) -> tuple[bool, ...]:
+        """Which summaries are compared with themselves; only metrics that read references can do so."""
+        if "references" not in self._needs or self.references != "all":
+            return ()
+        is_reference = tuple(map(bool, own_references(task.document, task.summaries)))
+        for system, is_own in zip(task.systems, is_reference, strict=True):
+            if is_own:
+                self.tally.own_references[system] = self.tally.own_references.get(system, 0) + 1
+        return is_reference if any(is_reference) else ()
 
     def _note_undefined(self, pending: _OpenTask) -> None:
         """Undefined scores, and the sums of the families that tell of them."""
@@ -300,6 +346,8 @@ class Tally:
     """Sums of all columns of the steps that tell something about a run."""
     undefined: dict[str, tuple[str, int]] = field(default_factory=dict)
     """By metric: the first summary without a score, and how many there are."""
+    own_references: dict[str, int] = field(default_factory=dict)
+    """By system: its summaries that are a reference of their document."""
 
     def note_empty(self, text_kind: str, location: str) -> None:
         first, count = self.empty.get(text_kind, (location, 0))

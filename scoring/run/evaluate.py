@@ -13,6 +13,7 @@ from scoring import registry
 from scoring.errors import MissingInput
 from scoring.run import DocumentScores, Progress, Run
 from scoring.run.engines import check_engine
+from scoring.run.own_references import mark_signature
 from scoring.run.plan import Task, fit, make_plan
 from scoring.texts import Document, as_references, as_text
 
@@ -29,14 +30,19 @@ def evaluate(
     cache: Path | None = None,
     engine: str = "local",
     progress: Progress | None = None,
+    references: str = "all",
+    skip_missing: bool = False,
 ) -> pd.DataFrame:
     """Score all summaries with all metrics: a scores table sorted by doc_id, system and metric.
 
     Pairing is by `doc_id`. The result doesn't depend on `jobs`, `cache` or `engine`; its `attrs["signatures"]` says
-    how each metric's scores were made. `progress` is called with the summaries done and their total.
+    how each metric's scores were made. `progress` is called with the summaries done and their total. A summary that is
+    one of its document's references is told of and marked in a column `is_reference`; `references="leave-one-out"`
+    leaves each reference out in turn and averages, so that such a summary is scored against the others. With
+    `skip_missing` a metric that can't run here is left out with a warning instead of refusing them all.
     """
     check_engine(engine, jobs)
-    plan = make_plan(registry.parse(metrics))
+    plan = make_plan(registry.parse(metrics), skip_missing)
     by_id = check_documents(documents)
     checked = check_table(summaries, "summaries")
     check_pairing(checked["doc_id"].tolist(), by_id)
@@ -48,6 +54,7 @@ def evaluate(
         engine=engine,
         progress=progress,
         total=len(checked),
+        references=references,
     )
     scored = list(run.scores(_tasks(checked, by_id)))
     run.warn()
@@ -82,7 +89,11 @@ def missing_documents(missing: Sequence[str]) -> str:
 
 def signatures(run: Run) -> dict[str, str]:
     """How each metric of a run was computed, by its name."""
-    by_metric = {metric.name: step.family.signature(metric.base) for step in run.plan for metric in step.metrics}
+    by_metric = {
+        metric.name: mark_signature(step.family.signature(metric.base), run.references)
+        for step in run.plan
+        for metric in step.metrics
+    }
     return dict(sorted(by_metric.items()))
 
 
@@ -112,7 +123,12 @@ def assemble(run: Run, scored: Sequence[DocumentScores], with_group: bool, with_
         frames.append(pooled_frame(run, with_group))
     frames.append(_frame(run.names, following, with_group))
     full = [frame for frame in frames if len(frame)]
-    return pd.concat(full, ignore_index=True) if full else frames[0]
+    if not full:
+        return frames[0]
+    table = pd.concat(full, ignore_index=True)
+    if "is_reference" in table:
+        table["is_reference"] = table["is_reference"].eq(True)
+    return table
 
 
 def pooled_frame(run: Run, with_group: bool) -> pd.DataFrame:
@@ -141,6 +157,9 @@ def _frame(names: Sequence[str], scored: Sequence[DocumentScores], with_group: b
     }
     if with_group:
         columns["group"] = _repeat([group for document in scored for group in document.groups], width)
+    if any(document.is_reference for document in scored):
+        flags = [flag for document in scored for flag in document.is_reference or (False,) * len(document.systems)]
+        columns["is_reference"] = pd.Series(np.repeat(flags, width))
     return pd.DataFrame(columns)
 
 

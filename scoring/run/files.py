@@ -42,14 +42,24 @@ def score_files(
     cache: Path | None = None,
     engine: str = "local",
     progress: Callable[[int, int], None] | None = None,
+    references: str = "all",
+    skip_missing: bool = False,
 ) -> list[MetricTotals]:
     """Score a file of summaries and write the scores table; one line per metric says what came of it."""
     check_engine(engine, jobs)
-    plan = make_plan(registry.parse(metrics))
+    plan = make_plan(registry.parse(metrics), skip_missing)
     with ScoresWriter(out) as writer, CorpusOnDisk() as corpus:
         corpus.load(summaries, documents)
         fitted = fit(plan, corpus.documents, corpus.summaries, cache)
-        run = Run(fitted, jobs=jobs, cache=cache, engine=engine, progress=progress, total=corpus.size)
+        run = Run(
+            fitted,
+            jobs=jobs,
+            cache=cache,
+            engine=engine,
+            progress=progress,
+            total=corpus.size,
+            references=references,
+        )
         totals = np.zeros((2, len(run.names)))
         buffer: list[DocumentScores] = []
         size = 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from scoring.base import INPUTS, Family, Metric
-from scoring.errors import MissingInput, NotReady, ScoringError
+from scoring.errors import MissingInput, NotReady, ScoringError, SkippedMetricWarning
 from scoring.models.threads import single_blas
 from scoring.texts import Document, Text
 
@@ -85,15 +86,23 @@ class Piece:
     missing: tuple[MissingScores, ...]
 
 
-def make_plan(metrics: Sequence[Metric]) -> tuple[Step, ...]:
-    """Bring the scores of one family and one set of options together; refuse all that can't run, at once."""
+def make_plan(metrics: Sequence[Metric], skip_missing: bool = False) -> tuple[Step, ...]:
+    """Bring the scores of one family and one set of options together.
+
+    Refuse all that can't run, at once; with `skip_missing` leave them out with a warning, unless nothing would be left.
+    """
     missing: dict[str, list[str]] = {}
     for metric in metrics:
         state = metric.ready()
         if not state.ok:
             missing.setdefault(state.missing, []).append(metric.name)
     if missing:
-        raise NotReady(" ".join(f"{', '.join(names)} cannot run here: {why}" for why, names in missing.items()))
+        sentence = " ".join(f"{', '.join(names)} cannot run here: {why}" for why, names in missing.items())
+        skipped = {name for names in missing.values() for name in names}
+        metrics = [metric for metric in metrics if metric.name not in skipped]
+        if not skip_missing or not metrics:
+            raise NotReady(sentence)
+        warnings.warn(f"Left out: {sentence}", SkippedMetricWarning, stacklevel=3)
     requested: dict[int, list[Metric]] = {}
     for_others: dict[int, list[Metric]] = {}
     families: dict[int, Family] = {}

@@ -24,7 +24,7 @@ from scoring.run.plan import Results, Step
 
 RETRIES = 10
 """How often a shard runs again when the node under it is lost."""
-SETTINGS = ("HF_HOME", "SCORING_MODELS", "WORDNET_DIR", "WORD_VECTORS")
+SETTINGS = ("HF_HOME", "METEOR_DIR", "SCORING_MODELS", "WORDNET_DIR", "WORD_VECTORS")
 """Settings that go with the work to other nodes."""
 LOOPBACK = "127.0.0.1"
 _ROOT = str(Path(__file__).resolve().parents[2])

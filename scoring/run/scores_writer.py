@@ -11,7 +11,7 @@ from typing import IO, cast
 
 import pandas as pd
 
-from analysis.tables import SUFFIXES, write_table
+from analysis.tables import SUFFIXES, read_table, write_table
 from scoring.errors import ScoringError
 
 
@@ -29,6 +29,7 @@ class ScoresWriter:
         self._form = self._suffix.removesuffix(".gz")
         self._folder = tempfile.TemporaryDirectory(prefix="scoring-out-")
         self._pieces: list[tuple[int, int, Path]] = []
+        self._columns: dict[Path, list[str]] = {}
 
     def __enter__(self) -> ScoresWriter:
         return self
@@ -42,10 +43,12 @@ class ScoresWriter:
         piece = Path(self._folder.name) / f"{number}{self._form}"
         write_table(frame, piece, "scores")
         self._pieces.append((place, number, piece))
+        self._columns[piece] = list(frame.columns)
 
     def finish(self) -> None:
         """Put the pieces together and the file in its place."""
         pieces = [piece for _, _, piece in sorted(self._pieces)]
+        self._even_columns(pieces)
         draft = self._path.with_name(f".{self._path.name}.part")
         try:
             if self._form == ".parquet":
@@ -57,6 +60,13 @@ class ScoresWriter:
             raise ScoringError(f"{self._path} cannot be written ({error.strerror}).") from error
         finally:
             draft.unlink(missing_ok=True)
+
+    def _even_columns(self, pieces: list[Path]) -> None:
+        """Give every piece the columns that only some of them have (`is_reference`), with nothing in them."""
+        widest = max(self._columns.values(), key=len, default=[])
+        for piece in pieces:
+            if len(self._columns[piece]) < len(widest):
+                write_table(read_table(piece, "scores").reindex(columns=widest, fill_value=False), piece, "scores")
 
 
 def _join_text(pieces: list[Path], draft: Path, is_gzipped: bool, has_header: bool) -> None:

@@ -7,8 +7,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotation.common import libraries
 from annotation.models import Role, Study, Summary
-from tests.audit import tell
+from tests.architecture.audit import tell
 from tests.factories import make_batch, make_member, make_study
 
 pytestmark = pytest.mark.django_db
@@ -169,7 +170,8 @@ def test_a_huge_or_deep_body_is_refused_with_a_sentence(body, study):
 
 
 def test_every_dependency_is_pinned():
-    for name in ("requirements.txt", "requirements-dev.txt", "requirements-cluster.txt"):
+    files = [f"requirements-{part}.txt" for part in libraries.PARTS]
+    for name in ("requirements.txt", *files):
         for line in (ROOT / name).read_text().splitlines():
             if line and not line.startswith(("#", "-r")):
                 assert re.fullmatch(r"[A-Za-z0-9_.\[\]-]+==[^=\s]+", line), f"{name}: {line}"

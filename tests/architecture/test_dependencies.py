@@ -9,7 +9,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-HEAVY = ("torch", "transformers", "ray", "altair")
+HEAVY = ("torch", "transformers", "ray", "altair", "numpy", "pandas", "scipy", "pyarrow", "botocore", "nltk")
 
 
 def test_the_import_rules_of_the_design_hold():
@@ -39,8 +39,9 @@ def test_what_the_rooms_import_is_chosen_and_pinned():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         for name in _imports(node)
     }
-    our_choices = (ROOT / "requirements.txt").read_text(encoding="utf-8").partition("# What those need")[0]
-    pinned = {_plain(line) for line in our_choices.splitlines() if "==" in line}
+    files = [ROOT / f"requirements-{part}.txt" for part in ("start", "site", "models")]
+    our_choices = [file.read_text(encoding="utf-8").partition("# What those need")[0] for file in files]
+    pinned = {_plain(line) for text in our_choices for line in text.splitlines() if "==" in line}
     owners = packages_distributions()
     assert {
         name for name in imported - {"ray", "spacy"} if name in owners and pinned.isdisjoint(map(_plain, owners[name]))
@@ -88,5 +89,6 @@ def test_nothing_but_the_design_stands_at_the_top():
     assert tops <= {
         *("annotation", "analysis", "scoring", "fixtures", "tests", "deploy", "benchmarks", "docs", ".ci"),
         *("manage.py", "requirements.txt", "requirements-dev.txt", "requirements-cluster.txt", "Makefile"),
+        *("requirements-start.txt", "requirements-site.txt", "requirements-models.txt"),
         *("pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", ".gitignore"),
     }

@@ -101,8 +101,8 @@ def visitor(request, strict, market, wanda, live_server):
     assert visitor.faults == []
 
 
-def published(protocol: str) -> Batch:
-    study = make_study(systems=4 if protocol == "likert" else 1, units=2)
+def published(protocol: str, systems: int = 1, units: int = 2) -> Batch:
+    study = make_study(systems=4 if protocol == "likert" else systems, units=units)
     batch = create_batch(study, "Work", protocol, 1, {}, state=Batch.State.DRAFT)
     set_terms(batch, Terms.parse(TERMS), crowd="mturk")
     publish(batch)
@@ -249,3 +249,56 @@ def test_a_site_that_is_no_market_can_not_frame_the_pages(visitor, settings):
     with visitor.page.expect_console_message(lambda message: "frame-ancestors" in message.text):
         visitor.preview(batch)
     expect(visitor.frame.get_by_text("This is a preview")).to_have_count(0)
+
+
+def test_in_the_frame_keys_work_at_once_and_the_market_keeps_out_of_the_way(visitor):
+    batch = published("litepyramid", units=12)
+    page, frame = visitor.page, visitor.frame
+    visitor.preview(batch)
+    visitor.accept()
+    ready(frame)
+    bar = page.locator("header.top").bounding_box()
+    assert bar["height"] <= 60  # one line, and nothing below the frame
+    assert page.locator("iframe").bounding_box()["height"] >= WIDE["height"] - 100
+    expect(page.get_by_role("timer")).to_be_visible()
+    expect(frame.locator("#lease-time, #active-time")).to_have_count(0)  # the market's clock counts, and no other
+    first = frame.locator("fieldset").first
+    expect(first).to_be_in_viewport(ratio=1)
+    page.keyboard.press("p")  # nobody has clicked into the frame
+    expect(first.locator("input:checked")).to_have_count(1)
+    page.get_by_text("Menu").click()
+    expect(page.get_by_role("link", name="Find HITs")).to_be_visible()
+
+
+def test_the_next_one_comes_without_a_click_where_the_worker_wants_it(visitor):
+    batch = published("litepyramid", systems=3)
+    page, frame = visitor.page, visitor.frame
+    page.goto(f"{visitor.market.url}/hits/{batch.postings.order_by('pk').first().market_id}/")
+    visitor.accept()
+    page.get_by_label("Then accept the next one").check()
+    for n in range(3):
+        ready(frame)
+        address = page.url
+        if n == 0:
+            frame.locator("fieldset input").first.focus()  # away from the tick
+        page.wait_for_function("document.activeElement.tagName === 'IFRAME'")
+        press(page, "pp")
+        expect(frame.locator("fieldset input:checked")).to_have_count(2)
+        page.keyboard.press("Enter")
+        gone_on = "was => location.href !== was || document.querySelector('h1').innerText === 'Submitted'"
+        page.wait_for_function(gone_on, arg=address)
+    expect(page.get_by_role("heading", name="Submitted")).to_be_visible()  # none is left: what became of the last one
+    assert Judgment.objects.count() == 6
+    assert page.evaluate("document.activeElement.tagName") == "BODY"  # Enter pressed once more accepts nothing
+
+
+def test_what_one_agrees_to_and_whom_to_ask_is_in_the_preview(visitor, settings):
+    settings.WORKER_CONTACT = "Jo Doe, jo@example.org"
+    batch = published("litepyramid")
+    write_text(batch.study, "consent", "We keep **answers** only.", None)
+    visitor.preview(batch)
+    visitor.frame.get_by_text("What you will be asked to agree to").click()
+    expect(visitor.frame.get_by_text("We keep answers only.")).to_be_visible()
+    expect(visitor.frame.get_by_text("Ask Jo Doe, jo@example.org")).to_be_visible()
+    visitor.accept()
+    expect(visitor.frame.get_by_text("Ask Jo Doe, jo@example.org")).to_be_visible()

@@ -16,6 +16,7 @@ from annotation.tables.frames import judgments_frame
 from tests.annotation.crowds.conftest import TERMS
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.helpers import ready
+from tests.browser.looking import wait_for_page
 from tests.browser.test_axe import AXE, AxeCheck
 from tests.contract.prolific_server import PROJECT, TOKEN, WORKSPACE, ProlificServer
 from tests.factories import make_study
@@ -55,8 +56,9 @@ def make_work(crowd: str, documents: int, **terms) -> Batch:
 
 
 def judge(page: Page) -> None:
-    """One LitePyramid task by keyboard."""
+    """One LitePyramid task by keyboard, with the next one at hand where there is one."""
     ready(page)
+    expect(page.locator("#task")).to_have_attribute("data-next", re.compile("ready|none"))
     for key in "jpn":
         page.keyboard.press(key)
     expect(page.locator("#submit")).to_be_focused()
@@ -85,8 +87,11 @@ def test_a_participant_comes_from_prolific_does_two_tasks_and_goes_back_with_the
 
     page.goto(address)
     expect(page.locator("#sitting")).to_have_text("Task 1 of 2")
+    page.evaluate("window.samePage = true")
     judge(page)
     expect(page.locator("#sitting")).to_have_text("Task 2 of 2")
+    expect(page.locator("#receipt-line")).to_contain_text("Received, thank you: 2 answers are stored.")
+    assert page.evaluate("window.samePage")
     # Leaving early keeps what was done and what was begun.
     ready(page)
     page.keyboard.press("j")
@@ -123,7 +128,10 @@ def test_axe_finds_no_fault_on_the_pages_of_a_worker_without_account(browser, li
     axe_check.check("link")
     enter(axe_check.page, "Start")
     judge(axe_check.page)
-    expect(axe_check.page.get_by_text("You have done 1 task.")).to_be_visible()
+    expect(axe_check.page.locator("#receipt-line")).to_be_visible()
+    axe_check.check("next task")
+    judge(axe_check.page)
+    expect(axe_check.page.get_by_text("You have done 2 tasks.")).to_be_visible()
     axe_check.check("received")
     token = link.url.split("/")[-2]
     axe_check.visit("crowd-leave", token)
@@ -148,9 +156,16 @@ def test_a_personal_link_opens_works_goes_on_and_ends(page):
     page.goto(link.url)
     expect(page.get_by_role("heading", name=batch.study.name)).to_be_visible()
     enter(page, "Start")
+    wait_for_page(page, page.locator("#sitting"))
+    page.evaluate("window.samePage = true")
     judge(page)
-    expect(page.get_by_text("You have done 1 task.")).to_be_visible()
-    enter(page, "Next task")
+    expect(page.locator("#sitting")).to_have_text("Task 2 of 2")
+    assert page.evaluate("window.samePage")  # the next task stands in its place, no page was loaded
+    expect(page.locator("#receipt-line")).to_contain_text("Received, thank you: 2 answers are stored.")
+    page.get_by_role("button", name="Take it back").click()
+    expect(page.locator("#progress")).to_have_text("2 of 2")
+    page.locator("#submit").click()
+    expect(page.locator("#progress")).to_have_text("0 of 2")
     judge(page)
     expect(page.get_by_text("You have done 2 tasks.")).to_be_visible()
     enter(page, "Next task")

@@ -33,7 +33,7 @@ def make_guided_study(**rules):
 def test_from_consent_through_tutorial_and_test_to_the_first_task_by_keyboard(page: Page, live_server):
     study, _ = make_guided_study(tutorial="required", test_required=True)
     sign_in(page, live_server.url, make_member(study).username)
-    page.get_by_role("button", name="Take a task").focus()
+    page.get_by_role("button", name="Start").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Before you start")).to_be_visible()
     fits(page)
@@ -80,13 +80,36 @@ def test_a_failed_test_leads_to_a_second_try(page: Page, live_server):
     expect(page.get_by_role("button", name="Hand in the test")).to_be_visible()
 
 
+def test_what_is_ticked_in_a_test_is_there_after_a_reload_and_gone_after_handing_in(page: Page, live_server):
+    study, batch = make_guided_study(test_required=True)
+    study.guidance.all().delete()
+    sign_in(page, live_server.url, make_member(study).username)
+    page.goto(f"{live_server.url}/work/batch/{batch.pk}/test/")
+    expect(page.locator("#save-state")).to_have_text("Saved")
+    page.keyboard.type("pn")
+    page.reload()  # at once, before anything was sent
+    expect(page.locator("#save-state")).to_have_text("Saved")
+    ticked = page.locator("input:checked")
+    assert [box.get_attribute("value") for box in ticked.all()] == ["1", "0"]
+    page.evaluate("localStorage.clear()")  # as on another device
+    page.reload()
+    expect(ticked).to_have_count(2)
+    page.keyboard.type("p")
+    page.get_by_role("button", name="Hand in the test").click()
+    expect(page.get_by_role("heading", name="Not passed")).to_be_visible()
+    assert [answer["value"] for answer in PracticeRun.objects.get().answers] == [1, 0, 1]
+    page.get_by_role("link", name="Try again").click()
+    expect(page.locator("#save-state")).to_have_text("Saved")
+    expect(ticked).to_have_count(0)
+
+
 def test_an_admin_sees_the_text_as_workers_will_while_writing(page: Page, live_server):
     study, _ = make_guided_study()
     sign_in(page, live_server.url, make_member(study, Role.ADMIN).username)
     page.goto(f"{live_server.url}/studies/{study.slug}/guidance/")
     fits(page)
     page.get_by_label("Text").first.fill("# Hello\n\n<script>alert(1)</script> **you**")
-    preview = page.get_by_role("region", name="As workers see it").first
+    preview = page.get_by_role("group", name="As workers see it").first
     expect(preview.get_by_role("heading", name="Hello")).to_be_visible()
     expect(preview).to_contain_text("<script>alert(1)</script> you")
     page.get_by_role("button", name="Keep instructions").click()

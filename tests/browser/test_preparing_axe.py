@@ -31,6 +31,16 @@ def test_guidance_and_the_test(axe_check, page):  # noqa: F811
     assert axe_check.faults == []
 
 
+def test_making_a_batch(axe_check, page):  # noqa: F811
+    study = make_study(documents=2, systems=2)
+    let_in(page.context, axe_check.server, make_member(study, Role.ADMIN))
+    for protocol in ("litepyramid", "likert", "scu"):
+        axe_check.visit("new-batch", study.slug, query=f"?protocol={protocol}")
+    create_batch(study, "Draft", "litepyramid", 2)
+    axe_check.visit("collect", study.slug)
+    assert axe_check.faults == []
+
+
 def test_scu_lists(axe_check, page):  # noqa: F811
     study = make_study(units=0)
     batch = create_batch(study, "Extract", "scu", 2, state="open")

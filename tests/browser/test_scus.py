@@ -1,7 +1,5 @@
 """SCU extraction in a real browser: by keyboard, by mouse, offline; and the admin's page that freezes the list."""
 
-import json
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -23,7 +21,7 @@ def open_task(page: Page, live_server, **options) -> None:
     create_batch(study, "Extract", "scu", 2, options, state="open")
     sign_in(page, live_server.url, make_member(study).username)
     page.keyboard.press("Tab")
-    page.get_by_role("button", name="Take a task").focus()
+    page.get_by_role("button", name="Start").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("listbox", name="Reference")).to_be_visible()
 
@@ -136,8 +134,10 @@ def test_a_reload_brings_the_list_back_and_offline_work_is_kept(browser, live_se
     expect(page.locator("#save-state")).to_have_attribute("data-kind", "offline")
     page.context.set_offline(False)
     saved(page)
-    draft = Assignment.objects.get().draft["items"]["units"]["value"]
-    assert json.loads(draft)[0]["text"].endswith("Indeed.")
+    items = Assignment.objects.get().draft["items"]
+    assert [item["value"] for name, item in items.items() if name.startswith("unit:")] == [
+        "The mayor opened the bridge on Tuesday. Indeed."
+    ]
     page.context.close()
 
 
@@ -199,7 +199,7 @@ def test_arabic_is_selected_from_right_to_left(page: Page, live_server):
     Reference.objects.update(text=["افتتح العمدة الجسر يوم الثلاثاء."])
     create_batch(study, "Extract", "scu", 1, state="open")
     sign_in(page, live_server.url, make_member(study).username)
-    page.get_by_role("button", name="Take a task").click()
+    page.get_by_role("button", name="Start").click()
     saved(page)
     expect(page.get_by_role("option").first).to_be_focused()
     press(page, "Shift+ArrowLeft", "Shift+ArrowLeft", "Enter")

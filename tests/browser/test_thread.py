@@ -16,9 +16,10 @@ def test_an_annotator_judges_a_summary_and_gets_a_receipt(page: Page, live_serve
     study = make_study(units=3)
     make_batch(study)
     sign_in(page, live_server.url, make_member(study).username)
-    page.get_by_role("button", name="Take a task").click()
-    expect(page.get_by_role("group")).to_have_count(3)
-    for group in page.get_by_role("group").all():
+    page.get_by_role("button", name="Start").click()
+    questions = page.locator(".items").get_by_role("group")  # the summary beside them is a group too
+    expect(questions).to_have_count(3)
+    for group in questions.all():
         group.get_by_role("radio", name="Not present").check()
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("heading", name="Received")).to_be_visible()
@@ -32,8 +33,8 @@ def test_an_answer_given_before_the_script_has_loaded_counts(page: Page, live_se
     routes = []
     page.route("**/judging/litepyramid.js", lambda route: routes.append(route))  # a slow network
     with page.expect_request("**/judging/litepyramid.js"):
-        page.get_by_role("button", name="Take a task").click(no_wait_after=True)
-    questions = page.get_by_role("group")
+        page.get_by_role("button", name="Start").click(no_wait_after=True)
+    questions = page.locator(".items").get_by_role("group")
     questions.nth(0).get_by_role("radio", name="Not present").check()
     routes[0].continue_()
     expect(page.get_by_text("1 of 2")).to_be_visible()

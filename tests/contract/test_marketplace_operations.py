@@ -111,7 +111,7 @@ REQUIREMENT = {"QualificationTypeId": "00000000000000000040", "Comparator": "Gre
         ({"Question": EXTERNAL.replace("?n=1", "?n=" + "1" * (65_536 - len(EXTERNAL) + 1))}, "XMLParseError"),
         ({"Question": '<!DOCTYPE q [<!ENTITY a "b">]>' + EXTERNAL}, "XMLParseError"),
         ({"MaxAssignments": 10**7, "Reward": "1"}, "InsufficientFunds"),
-        ({"HITLayoutId": "3LAYOUT"}, "OperationNotSupported"),
+        ({"HITLayoutId": "3LAYOUT"}, "ParameterValidationError"),
     ],
 )
 def test_hits_that_are_refused_leave_nothing(call, error_of, invalid, code):
@@ -167,10 +167,11 @@ def test_assignments_are_listed_approved_rejected_and_paid(call, error_of, hit_i
     assert assignments[0]["Answer"] == ANSWER
     assert assignments[0]["AutoApprovalTime"] - assignments[0]["SubmitTime"] == timedelta(days=1)
     call("ApproveAssignment", AssignmentId=first, RequesterFeedback="Thank you")
-    call("ApproveAssignment", AssignmentId=first)  # a retry changes nothing
+    assert error_of("ApproveAssignment", AssignmentId=first) == "InvalidAssignmentState"  # as at Amazon's
     assert error_of("RejectAssignment", AssignmentId=first, RequesterFeedback="no") == "InvalidAssignmentState"
-    assert error_of("RejectAssignment", AssignmentId=second, RequesterFeedback="") == "ParameterValidationError"
+    assert error_of("RejectAssignment", AssignmentId=second, RequesterFeedback="x" * 1025) == "ParameterValidationError"
     call("RejectAssignment", AssignmentId=second, RequesterFeedback="Not read")
+    assert error_of("RejectAssignment", AssignmentId=second, RequesterFeedback="no") == "InvalidAssignmentState"
     assert error_of("ApproveAssignment", AssignmentId=second) == "InvalidAssignmentState"
     rejected = call("GetAssignment", AssignmentId=second)
     assert (rejected["Assignment"]["AssignmentStatus"], rejected["HIT"]["HITId"]) == ("Rejected", hit_id)

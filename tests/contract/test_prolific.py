@@ -93,7 +93,7 @@ def test_a_study_is_drafted_with_codes_and_address_and_then_published(server, li
     )
     kinds = {code["code"]: code["code_type"] for code in study["completion_codes"]}
     codes = codes_of(live_posting)
-    assert len(set(codes.values())) == 3
+    assert len(set(codes.values())) == len(codes) == 4
     assert [kinds[codes[name]] for name in ("done", "screened_out", "failed_checks")] == [
         "COMPLETED",
         "OTHER",

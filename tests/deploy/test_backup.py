@@ -1,5 +1,7 @@
 """A backup taken while people work is one moment of the database, and comes back as it was, table by table."""
 
+import gzip
+import hashlib
 import io
 import json
 import os
@@ -9,16 +11,18 @@ import sys
 import tarfile
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
+from django.utils.crypto import salted_hmac
 
 from deploy.backup import BackupError, make_backup, restore_backup
 from tests import postgres
 
 ROOT = Path(__file__).resolve().parents[2]
+KEY = os.environ["SECRET_KEY"]  # tests/settings.py sets it, for the processes that run below too
 # Each part runs in a process of its own, on a database of its own.
 BUSY = """
 import itertools, sys, threading, time, django; django.setup()
@@ -157,7 +161,11 @@ def test_a_backup_with_extensions_and_other_schemas_comes_back(server, tmp_path)
     file = str(tmp_path / "rich.tar")
     run(server, SMALL, str(tmp_path / "first.tar"))
     ask(server, f"{NEWER}; INSERT INTO beside.kept VALUES (7) RETURNING 1")
-    run(server, "import sys, django; django.setup()\nfrom deploy.backup import *\nmake_backup(Path(sys.argv[1]))", file)
+    run(
+        server,
+        "import sys, django; django.setup()\nfrom django.core.management import *\ncall_command('backup', sys.argv[1])",
+        file,
+    )
     ask(server, "UPDATE beside.kept SET id = 8 RETURNING 1")
     assert run(server, REPLACED, file).splitlines()[-1] == "Old"
     assert ask(server, "SELECT id, similarity('one', 'one') FROM beside.kept") == [(7, 1)]
@@ -194,6 +202,80 @@ def test_a_dump_that_breaks_off_is_not_committed(server, tmp_path):
     assert names == "New"
 
 
+def rewritten(file: Path, change: Callable[[dict, bytes], bytes], key: str = KEY) -> str:
+    """The archive with what `change` makes of its manifest and database, signed like a real one."""
+    target = file.with_name("rewritten.tar")
+    with tarfile.open(file) as old, tarfile.open(target, "w") as tar:
+        manifest = json.loads(old.extractfile("manifest.json").read())
+        database = change(manifest, old.extractfile("database").read())
+        manifest["sha256"] = hashlib.sha256(database).hexdigest()
+        head = json.dumps(manifest).encode()
+        signature = salted_hmac("deploy.backup", head, secret=key, algorithm="sha256").hexdigest().encode()
+        for name, content in (("manifest.json", head), ("signature", signature), ("database", database)):
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, io.BytesIO(content))
+    return str(target)
+
+
+def half_of_it(manifest: dict, database: bytes) -> bytes:
+    """As if the disk had been full when it was made: a whole gzip file, half a database."""
+    plain = gzip.decompress(database)
+    return gzip.compress(plain[: len(plain) // 2])
+
+
+def cut_gzip(manifest: dict, database: bytes) -> bytes:
+    return database[: len(database) // 2]
+
+
+def another_table(manifest: dict, database: bytes) -> bytes:
+    manifest["tables"]["annotation_study"] = ["2", "0" * 24]
+    return database
+
+
+SENTENCES = {half_of_it: "is damaged", cut_gzip: "is not whole", another_table: "differs from what was backed up"}
+
+
+@pytest.mark.parametrize("change", SENTENCES)
+def test_a_backup_that_holds_no_whole_database_leaves_the_live_one_as_it_is(change, tmp_path):
+    live, file = f"sqlite:///{tmp_path}/live.sqlite3", tmp_path / "old.tar"
+    run(live, SMALL, str(file))
+    run(live, "import django; django.setup()\nfrom annotation.models import Study\nStudy.objects.update(name='New')")
+    before = facts(live)
+    *_, sentence, names = run(live, REPLACED, rewritten(file, change)).splitlines()
+    assert SENTENCES[change] in sentence
+    assert "Nothing was changed" in sentence
+    assert names == "New"
+    assert facts(live) == before
+    assert sorted(entry.name for entry in tmp_path.iterdir() if entry.suffix == "" or "restoring" in entry.name) == []
+
+
+def test_what_differs_from_the_manifest_is_not_committed_on_a_server(server, tmp_path):
+    file = tmp_path / "old.tar"
+    run(server, SMALL, str(file))
+    ask(server, "UPDATE annotation_study SET name = 'New' RETURNING 1")
+    before = facts(server)
+    *_, sentence, names = run(server, REPLACED, rewritten(file, another_table)).splitlines()
+    assert "differs from what was backed up, in annotation_study. Nothing was changed" in sentence
+    assert names == "New"
+    assert facts(server) == before
+
+
+def facts(url: str) -> str:
+    return run(url, "import django; django.setup()\nfrom deploy.backup import table_facts\nprint(table_facts())")
+
+
+def test_a_dump_is_never_given_to_psql(server, tmp_path):
+    file, programs, marker = str(tmp_path / "old.tar"), tmp_path / "bin", tmp_path / "psql-ran"
+    run(server, SMALL, file)
+    programs.mkdir()
+    (programs / "psql").write_text(f"#!/bin/sh\ntouch {marker}\nexit 1\n")
+    (programs / "psql").chmod(0o755)
+    script = f"import os; os.environ['PATH'] = '{programs}:' + os.environ['PATH']\n{REPLACED}"
+    assert run(server, script, file).splitlines()[-1] == "Old"
+    assert not marker.exists()
+
+
 @pytest.fixture
 def backup(tmp_path, db) -> Path:
     file = tmp_path / "good.tar"
@@ -207,6 +289,34 @@ def test_it_is_private_and_never_written_over_another(backup):
         make_backup(backup)
     assert backup.read_bytes() == before
     assert backup.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("keys", "is_ours"),
+    [
+        ({}, True),
+        ({"SECRET_KEY": "another"}, False),
+        ({"SECRET_KEY": "another", "SECRET_KEY_FALLBACKS": ["older", KEY]}, True),
+        ({"BACKUP_KEY": "kept apart"}, True),  # made before there was one
+        ({"BACKUP_KEY": KEY, "SECRET_KEY": "another"}, True),
+    ],
+)
+def test_only_a_backup_signed_with_a_key_of_ours_is_taken_unasked(keys, is_ours, backup, settings):
+    for name, value in keys.items():
+        setattr(settings, name, value)
+    # Whatever is taken stops at the next refusal: this database is not empty.
+    with pytest.raises(BackupError, match="not empty" if is_ours else "not signed with a key of this deployment"):
+        restore_backup(backup)
+    with pytest.raises(BackupError, match="not empty"):
+        restore_backup(backup, unverified=True)
+
+
+def test_a_key_for_backups_alone_signs_them(tmp_path, db, settings):
+    settings.BACKUP_KEY = "kept apart"
+    make_backup(tmp_path / "a.tar")
+    settings.BACKUP_KEY = ""
+    with pytest.raises(BackupError, match="not signed with a key of this deployment"):
+        restore_backup(tmp_path / "a.tar")
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "text", "absent"])
@@ -272,7 +382,8 @@ def test_a_backup_of_the_marketplace_is_not_put_into_the_site(tmp_path):
     settings = "deploy.marketplace_settings"
     assert manage("migrate", settings=settings, **market).returncode == 0
     assert manage("backup", file, settings=settings, **market).returncode == 0
-    process = manage("restore", file, DATABASE_URL=f"sqlite:///{tmp_path}/site.sqlite3")
+    url = f"sqlite:///{tmp_path}/site.sqlite3"
+    process = manage("restore", file, "--unverified", DATABASE_URL=url)  # it is signed with the marketplace's own key
     assert process.returncode == 2
     assert "is a backup of the marketplace" in process.stderr
     restored = manage("restore", file, settings=settings, MARKETPLACE_DATABASE_URL=f"sqlite:///{tmp_path}/m2.sqlite3")
@@ -290,4 +401,9 @@ def test_a_backup_from_before_products_were_named_is_taken(tmp_path):
         info.size = len(text)
         tar.addfile(info, io.BytesIO(text))
         tar.addfile(new.getmember("database"), new.extractfile("database"))
-    assert manage("restore", str(old), DATABASE_URL=f"sqlite:///{tmp_path}/two.sqlite3").returncode == 0
+    url = f"sqlite:///{tmp_path}/two.sqlite3"
+    process = manage("restore", str(old), DATABASE_URL=url)  # backups were not signed then either
+    assert process.returncode == 2
+    assert "is not signed" in process.stderr
+    assert "--unverified" in process.stderr
+    assert manage("restore", str(old), "--unverified", DATABASE_URL=url).returncode == 0

@@ -1,6 +1,7 @@
 """Docs are under test: a command, setting or metric that they don't name fails the suite, and so does a dead link."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -66,8 +67,14 @@ def test_no_link_is_dead(page):
     assert dead == []
 
 
+def test_every_picture_is_made_by_one_command():
+    names = runpy.run_path(str(ROOT / "docs" / "screens" / "make.py"))["PAGES"]
+    files = {path.name for path in (ROOT / "docs" / "screens").iterdir() if path.suffix in {".png", ".gif"}}
+    assert files == {f"{name}-1280-light.png" for name in names} | {"judging.gif"}
+
+
 def test_every_picture_is_shown():
     pictures = {
         (page.parent / link).resolve() for page in DOCS for link in re.findall(r"!\[.*?\]\((\S+)\)", page.read_text())
     }
-    assert set(ROOT.glob("docs/screens/*.png")) <= pictures
+    assert {*ROOT.glob("docs/screens/*.png"), *ROOT.glob("docs/screens/*.gif")} <= pictures

@@ -10,6 +10,7 @@ import pytest
 
 from analysis.experiments.curves import consistency, disagreement
 from analysis.experiments.ranges import range_correlations
+from analysis.plot.ranges import disagreement_title
 from analysis.tables import read_table
 
 pytestmark = pytest.mark.paper
@@ -54,6 +55,13 @@ def test_improvements_that_all_metrics_share_vanish_towards_the_top():
     high = [p.ratio for p in points if p.score > 0.8]
     assert sum(low) / len(low) > 0.4
     assert sum(high) / len(high) < 0.1
+
+
+def test_among_summaries_that_both_reach_a_score_disagreement_rises_with_it():
+    points = disagreement(scores(), metrics=METRICS, pairs_per_topic=1000, seed=1, rule="threshold")
+    assert disagreement_title(points) == "Metrics disagree more among better summaries"
+    by_mean = disagreement(scores(), metrics=METRICS, pairs_per_topic=1000, seed=1)
+    assert disagreement_title(by_mean) == "Metrics disagree least in the middle"
 
 
 def test_disagreement_is_higher_at_the_top_than_in_the_middle():

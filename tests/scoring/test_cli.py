@@ -56,13 +56,15 @@ def test_list_shows_every_metric(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_list_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("WORDNET_DIR", "/nowhere")
+    monkeypatch.setenv("METEOR_DIR", "/nowhere")
     assert main(["list", "--json", "meteor"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["ready"] is False
     assert "wordnet-base" in row["missing"]
-    (requirement,) = row["machine"]
-    assert requirement["here"] is False
-    assert "WORDNET_DIR" in requirement["brings"]
+    release, wordnet = row["machine"]
+    assert release["here"] is wordnet["here"] is False
+    assert "pycocoevalcap" in release["brings"]
+    assert "WORDNET_DIR" in wordnet["brings"]
 
 
 def test_list_says_what_is_here_and_how_large_it_is(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,8 @@ finish is said in its sentence, and nothing is done twice by asking again.
 """
 
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from django.utils.translation import gettext as _
@@ -16,17 +17,20 @@ from annotation.common.errors import Refused
 from annotation.common.money import money
 from annotation.crowds.base import MarketUnreachable
 from annotation.crowds.collect import collect
-from annotation.crowds.launch.close import close, expire, pause, resume
+from annotation.crowds.launch.close import ClosesLater, close, expire, pause, resume
 from annotation.crowds.launch.publish import publish
 from annotation.crowds.launch.top_up import ask_for_more
 from annotation.crowds.lookup import market_for
-from annotation.crowds.pay.approve import approve, bonus, reject, undo_rejection
+from annotation.crowds.pay.approve import approve, reject, undo_rejections
+from annotation.crowds.pay.bonus import Bonus, pay_bonuses
 from annotation.crowds.pay.outcome import Outcome
+from annotation.crowds.pay.shares import REASON, as_bonuses, unpaid_shares
 from annotation.crowds.settle import settle
 from annotation.jobs import Progress, kind
 from annotation.models import Batch, Job, Submission, Worker
 
 T = TypeVar("T")
+NAMES_AT_MOST = 20
 PAUSES = (2.0, 8.0)
 """Seconds before the second and the third try; the calls themselves have been retried before."""
 
@@ -66,19 +70,20 @@ def _result_sentence(succeeded: int, failed: int, reasons: list[str], action: st
 
 def _outcome(outcome: Outcome, action: str) -> str:
     reasons = [reason for _submission, reason in outcome.refused]
-    return _result_sentence(outcome.done, len(reasons), reasons, action)
+    sentence = _result_sentence(outcome.done, len(reasons), reasons, action)
+    return f"{sentence} {_named(outcome.paid)}".strip()
 
 
-def _one_by_one(job: Job, call: Callable[[Submission], Outcome], progress: Progress, action: str) -> str:
-    """Call for each submission; a refusal stops that one only."""
-    submissions, succeeded, reasons = _submissions(job), 0, list[str]()
-    for number, submission in enumerate(submissions, start=1):
-        try:
-            succeeded += call(submission).done
-        except Refused as refusal:
-            reasons.append(str(refusal))
-        progress(number, len(submissions))
-    return _result_sentence(succeeded, len(submissions) - succeeded, reasons, action)
+def _named(submissions: Sequence[Submission]) -> str:
+    """Whom it was done for: the first of them by name, with how often."""
+    counts = Counter(submission.worker.known_as for submission in submissions)
+    names = [f"{name} ({n})" if n > 1 else name for name, n in counts.items()]
+    if not names:
+        return ""
+    if len(names) > NAMES_AT_MOST:
+        more = _("and %(n)d more") % {"n": len(names) - NAMES_AT_MOST}
+        names = [*names[:NAMES_AT_MOST], more]
+    return f"{', '.join(names)}."
 
 
 @kind("publish", money=True)
@@ -103,19 +108,24 @@ def collect_job(job: Job, progress: Progress) -> str:
 
 @kind("settle", money=True)
 def settle_job(job: Job, progress: Progress) -> str:
-    report = patiently(lambda: settle(job.study, progress))
+    report = settle(job.study, progress)
     counts = _("%(checked)d open lines: %(finished)d settled, %(failed)d refused, %(doubtful)d wait for a person.") % {
         "checked": report.checked,
         "finished": report.finished,
         "failed": report.failed,
         "doubtful": len(report.doubtful),
     }
-    return " ".join([counts, *report.differences[:5]])
+    sentence = " ".join([counts, *report.unreachable, *report.differences[:5]])
+    if report.unreachable:
+        raise Refused(sentence)
+    return sentence
 
 
 @kind("approve", money=True)
 def approve_job(job: Job, progress: Progress) -> str:
-    return _outcome(approve(_submissions(job), job.asked_by, progress), _("approved"))
+    without_answers = bool(job.options.get("without_answers"))
+    outcome = approve(_submissions(job), job.asked_by, progress, without_answers=without_answers)
+    return _outcome(outcome, _("approved"))
 
 
 @kind("reject", money=True)
@@ -125,19 +135,30 @@ def reject_job(job: Job, progress: Progress) -> str:
 
 @kind("close", money=True)
 def close_job(job: Job, progress: Progress) -> str:
-    closed = patiently(lambda: close(_batch(job)))
+    try:
+        closed = patiently(lambda: close(_batch(job)))
+    except ClosesLater as later:  # the background tries again
+        return str(later)
     return ngettext("%(n)d posting was taken down.", "%(n)d postings were taken down.", closed) % {"n": closed}
 
 
 @kind("bonus", money=True)
 def bonus_job(job: Job, progress: Progress) -> str:
     cents, reason = int(job.options["cents"]), str(job.options["reason"])
-    return _one_by_one(job, lambda submission: bonus(submission, cents, reason, job.asked_by), progress, _("paid"))
+    amounts = [Bonus(submission, cents) for submission in _submissions(job)]
+    return _outcome(pay_bonuses(amounts, reason, job.asked_by, progress), _("paid"))
+
+
+@kind("shares", money=True)
+def shares_job(job: Job, progress: Progress) -> str:
+    named = {submission.pk for submission in _submissions(job)}
+    shares = [share for share in unpaid_shares(_batch(job)) if share.submission.pk in named]
+    return _outcome(pay_bonuses(as_bonuses(shares), REASON, job.asked_by, progress), _("paid"))
 
 
 @kind("undo", money=True)
 def undo_job(job: Job, progress: Progress) -> str:
-    return _one_by_one(job, lambda submission: undo_rejection(submission, job.asked_by), progress, _("approved"))
+    return _outcome(undo_rejections(_submissions(job), job.asked_by), _("approved"))
 
 
 @kind("block", money=True)

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from math import ceil
+from statistics import median
 
 from django.db.models import Count, Min, Q, QuerySet, Sum
 
@@ -96,7 +97,7 @@ def monitor(batch: Batch) -> Monitor:
     places, n_answers = sum(quota for quota, _n in tasks), sum(n for _quota, n in tasks)
     work = Assignment.objects.filter(task__batch=batch).aggregate(
         saved=Count("pk", filter=Q(state=State.SUBMITTED) & ~counted()),
-        working=Count("pk", filter=Q(state=State.LEASED)),
+        working=Count("pk", filter=Q(state=State.LEASED, is_ahead=False)),
     )
     times = _times(batch)
     per_hour = pace(times)
@@ -182,9 +183,9 @@ def money_of(entries: QuerySet[Entry]) -> Money:
 
 def _active_seconds(batch: Batch) -> float | None:
     newest = Assignment.objects.filter(counted(), task__batch=batch).order_by("-pk")
-    times = sorted(totals(signals).active_seconds for signals in newest.values_list("signals", flat=True)[:500])
-    times = [time for time in times if time > 0]
-    return times[len(times) // 2] if times else None
+    times = [totals(signals).active_seconds for signals in newest.values_list("signals", flat=True)[:500]]
+    measured = [time for time in times if time > 0]
+    return median(measured) if measured else None
 
 
 # The chart of answers per hour: its geometry; the template draws it.

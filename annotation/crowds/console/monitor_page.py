@@ -12,9 +12,13 @@ from annotation.common.parsing import parse_int
 from annotation.crowds.base import Market
 from annotation.crowds.launch.top_up import TopUp, top_up_of
 from annotation.crowds.lookup import MARKETS, market_for
+from annotation.crowds.pay.shares import unpaid_shares
+from annotation.crowds.pay.work_done import whole_and_other
 from annotation.jobs import MONEY_KINDS
 from annotation.models import Batch, Job, Submission
 
+from .ending import can_close, can_expire
+from .flags import flags_of
 from .monitor import Monitor, bars, monitor
 from .workers import WorkerRow, price_of_approval, worker_table
 
@@ -70,29 +74,58 @@ def live_part(batch: Batch, *, people: bool) -> dict[str, Any]:
 def admin_part(batch: Batch, state: Monitor) -> dict[str, Any]:
     """What only admins see: prices, what can be asked for again, files."""
     market = market_of(batch)
-    unjudged = _unjudged(batch)
+    whole, other = whole_and_other(_unjudged(batch))
     is_posted = bool(state.postings) and market is not None and market.pays
     return {
-        "approval": price_of_approval(unjudged),
-        "upto": max((submission.pk for submission in unjudged), default=0),
+        "approval": price_of_approval(whole),
+        "upto": max((submission.pk for submission in [*whole, *other]), default=0),
+        "without_answers": other,
+        "price_without_answers": price_of_approval(other),
+        "shares": (shares := unpaid_shares(batch) if is_posted else []),
+        "price_of_shares": sum(share.cents + _bonus_fee(market, share.cents) for share in shares),
+        "can_expire": can_expire(state),
+        "can_close": can_close(state),
+        "closes_later": batch.close_asked_at and batch.state != Batch.State.CLOSED,
         "top_up": top_up_of(batch) if is_posted else TopUp([], None),
         "posted": is_posted,
-        "csv_form": any(protocol.csv_form for protocol in protocols.among([batch.protocol])),
+        "flags": flags_of(batch),
+        "csv_form": batch.round == 1 and any(protocol.csv_form for protocol in protocols.among([batch.protocol])),
     }
 
 
 def _unjudged(batch: Batch, upto: int | None = None) -> list[Submission]:
     submissions = Submission.objects.filter(posting__batch=batch, state=Submission.State.SUBMITTED)
     submissions = submissions if upto is None else submissions.filter(pk__lte=upto)
-    return list(submissions.select_related("posting").order_by("pk"))
+    return list(submissions.select_related("posting__batch", "worker__user").order_by("pk"))
 
 
-def approval_seen(batch: Batch, upto: str, total: str) -> list[int]:
-    """What "Approve all" on the page meant: work that came since is not in it. Refused when the sum is another one."""
-    submissions = _unjudged(batch, parse_int(upto))
+def approval_seen(batch: Batch, upto: str, total: str, *, without_answers: bool = False) -> list[int]:
+    """What "Approve all" on the page meant: work that came since is not in it. Refused when the sum is another one.
+
+    Hand-ins that have not all promised answers with us are left out; `without_answers` means just these.
+    """
+    submissions = whole_and_other(_unjudged(batch, parse_int(upto)))[without_answers]
     if not submissions or str(price_of_approval(submissions).total_cents) != total:
         raise Refused(_("Meanwhile other answers wait for a verdict. Nothing was paid: look at the sum again."))
     return [submission.pk for submission in submissions]
+
+
+def handed_in_without_answers(batch: Batch, upto: str) -> list[int]:
+    """What "Reject" under that heading meant."""
+    submissions = whole_and_other(_unjudged(batch, parse_int(upto)))[1]
+    return [submission.pk for submission in submissions]
+
+
+def shares_seen(batch: Batch, total: str) -> list[int]:
+    """Whose share "Pay" meant. Refused when the sum is another one."""
+    shares, market = unpaid_shares(batch), market_for(batch.crowd)
+    if not shares or str(sum(share.cents + _bonus_fee(market, share.cents) for share in shares)) != total:
+        raise Refused(_("Meanwhile other shares are due. Nothing was paid: look at the sum again."))
+    return [share.submission.pk for share in shares]
+
+
+def _bonus_fee(market: Market | None, cents: int) -> int:
+    return market.bonus_fee_cents(cents) if market else 0
 
 
 def levels(state: Monitor) -> list[Level]:

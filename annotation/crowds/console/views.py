@@ -1,9 +1,10 @@
 """A batch on a crowd: launch and monitor. Admins act, analysts look."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -13,8 +14,21 @@ from annotation.accounts.access import READERS, study_for, user_of
 from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import Refused
 from annotation.common.parsing import parse_int
-from annotation.crowds.console.monitor_page import admin_part, approval_seen, last_job, live_part, market_of
+from annotation.crowds.console.ending import ending_of
+from annotation.crowds.console.monitor import monitor as monitor_state
+from annotation.crowds.console.monitor_page import (
+    admin_part,
+    approval_seen,
+    handed_in_without_answers,
+    last_job,
+    live_part,
+    market_of,
+    shares_seen,
+)
+from annotation.crowds.console.worker_actions import reason_given
+from annotation.crowds.launch.extend import refuse_closed
 from annotation.crowds.launch.form import crowd_chosen, form_as_typed, form_of, launch_choices, read_terms
+from annotation.crowds.launch.publish import count_postings
 from annotation.crowds.launch.quote import quote
 from annotation.crowds.lookup import MARKETS, market_for
 from annotation.crowds.terms import set_terms
@@ -22,7 +36,8 @@ from annotation.crowds.terms.presets import PRESETS
 from annotation.jobs import job_for, start_job
 from annotation.models import Batch, Role, Study
 
-ACTS = ("collect", "settle", "pause", "resume", "expire", "close")
+ENDINGS = ("expire", "close")
+ACTS = ("collect", "settle", "pause", "resume", *ENDINGS)
 
 
 def batch_of(study: Study, batch_id: int) -> Batch:
@@ -91,11 +106,13 @@ def _publish(request: HttpRequest, batch: Batch, terms: Any, crowd: str, price: 
 
 
 def _launch_page(request: HttpRequest, batch: Batch, context: dict[str, Any]) -> HttpResponse:
+    n_planned, n_standing = count_postings(batch)
     context = {
         **page_context(request, batch, "launch"),
         **launch_choices(batch),
-        "standing": (n_postings := batch.postings.count()),
-        "by_links": n_postings and not batch.terms and batch.is_direct,
+        "standing": n_standing,
+        "planned": n_planned,
+        "by_links": n_standing and not batch.terms and batch.is_direct,
         "preview_url": reverse("crowd-preview", args=[batch.pk]) if batch.tasks.exists() else "",
         **context,
     }
@@ -122,18 +139,60 @@ def monitor(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
 @require_POST
 @answers_refusals
 def act(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
-    """Admins: collect, settle, approve all, pause, go on, expire, close or top up, as background work."""
+    """Admins: collect, settle, approve all, pause, go on, expire, close or top up, as background work.
+
+    Expire and Close are shown with their consequences first; `sure` does them.
+    """
     study = study_for(request, slug, Role.ADMIN)
     batch = batch_of(study, batch_id)
     action = request.POST.get("action", "")
     options: dict[str, Any] = {"batch": batch.pk}
     market_for(batch.crowd)
-    if action == "approve-all":
-        action = "approve"
-        options["submissions"] = approval_seen(batch, request.POST.get("upto", ""), request.POST.get("total", ""))
-    elif action == "top-up":
-        options["cents"] = parse_int(request.POST.get("total", ""), -1)
+    if action in ENDINGS and not request.POST.get("sure"):
+        return _ask_to_end(request, batch, action)
+    if action in CHOICES:
+        action, more_options = CHOICES[action](batch, request.POST)
+        options |= more_options
     elif action not in ACTS:
         raise Refused(_("There is no action “%(name)s” here. Nothing was done.") % {"name": action[:30]})
     start_job(study, action, options, user_of(request))
     return redirect("monitor", slug=slug, batch_id=batch.pk)
+
+
+def _ask_to_end(request: HttpRequest, batch: Batch, action: str) -> HttpResponse:
+    context = page_context(request, batch, "monitor")
+    context["ending"] = ending_of(batch, action, monitor_state(batch))
+    return render(request, "annotation/crowds/console/ending.html", context)
+
+
+def _approve_all(batch: Batch, form: QueryDict) -> tuple[str, dict[str, Any]]:
+    return "approve", {"submissions": approval_seen(batch, form.get("upto", ""), form.get("total", ""))}
+
+
+def _approve_without_answers(batch: Batch, form: QueryDict) -> tuple[str, dict[str, Any]]:
+    submissions = approval_seen(batch, form.get("upto", ""), form.get("total", ""), without_answers=True)
+    return "approve", {"submissions": submissions, "without_answers": True}
+
+
+def _reject_without_answers(batch: Batch, form: QueryDict) -> tuple[str, dict[str, Any]]:
+    reason = reason_given(form.get("reason", ""), market_for(batch.crowd).least_reason)
+    return "reject", {"submissions": handed_in_without_answers(batch, form.get("upto", "")), "reason": reason}
+
+
+def _pay_shares(batch: Batch, form: QueryDict) -> tuple[str, dict[str, Any]]:
+    return "shares", {"submissions": shares_seen(batch, form.get("total", ""))}
+
+
+def _top_up(batch: Batch, form: QueryDict) -> tuple[str, dict[str, Any]]:
+    refuse_closed(batch)
+    return "top-up", {"cents": parse_int(form.get("total", ""), -1)}
+
+
+CHOICES: dict[str, Callable[[Batch, QueryDict], tuple[str, dict[str, Any]]]] = {
+    "approve-all": _approve_all,
+    "approve-without-answers": _approve_without_answers,
+    "reject-without-answers": _reject_without_answers,
+    "pay-shares": _pay_shares,
+    "top-up": _top_up,
+}
+"""Actions that say what they mean by what the page showed: the kind of job, and its options."""

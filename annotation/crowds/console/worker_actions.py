@@ -9,7 +9,9 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.common.errors import Refused
 from annotation.common.money import amount, to_cents
+from annotation.crowds.ledger import check_affordable
 from annotation.crowds.lookup import MARKETS, market_for
+from annotation.crowds.pay.work_done import whole_and_other
 from annotation.jobs import start_job
 from annotation.models import Batch, Job, Submission, User, Worker
 
@@ -62,11 +64,18 @@ def plan_action(batch: Batch, action: str, workers: Sequence[Worker]) -> ActionP
 
 
 def _approve(batch: Batch, workers: list[Worker]) -> ActionPlan:
-    submissions = _unjudged(batch, workers)
+    submissions, other = whole_and_other(_unjudged(batch, workers))
+    _refuse_empty(submissions, _("What they handed in has no answers with us: the Monitor page tells more."))
     price = price_of_approval(submissions)
     total = amount(price.total_cents, batch.study.currency)
+    left_out = ngettext(
+        "%(n)d hand-in without its answers is left out.",
+        "%(n)d hand-ins without their answers are left out.",
+        len(other),
+    ) % {"n": len(other)}
+    sentences = [_answers(submissions), _("Approving pays the reward; it can't be taken back.")]
     return ActionPlan(
-        _answers(submissions) + " " + _("Approving pays the reward; it can't be taken back."),
+        " ".join([*sentences, left_out] if other else sentences),
         _("Pay %(sum)s") % {"sum": total},
         workers,
         submissions,
@@ -94,6 +103,7 @@ def _undo(batch: Batch, workers: list[Worker]) -> ActionPlan:
     submissions = submissions_of(batch, workers, State.REJECTED)
     _refuse_empty(submissions, _("None of them has rejected work."))
     price = price_of_approval(submissions)
+    check_affordable(batch.study, market_for(batch.crowd), price.total_cents)
     total = amount(price.total_cents, batch.study.currency)
     return ActionPlan(
         _answers(submissions) + " " + _("Undoing a rejection approves the work, so it is paid and counts."),
@@ -192,17 +202,24 @@ def bonus_price(batch: Batch, plan: ActionPlan, text: str) -> Price:
         raise Refused(_("A bonus is at least 0.01. Nothing was spent."))
     fee = market_for(batch.crowd).bonus_fee_cents(cents)
     n = len(plan.submissions)
+    check_affordable(batch.study, market_for(batch.crowd), n * (cents + fee))
     return Price(n, n, cents * n, fee * n)
+
+
+def reason_given(text: str, least: int) -> str:
+    """The reason as typed; Refused where it is too short for the market."""
+    reason = text.strip()[:4000]
+    if len(reason) < max(1, least):
+        raise Refused(_("A reason of at least %(n)d characters is needed. Nothing was done.") % {"n": max(1, least)})
+    return reason
 
 
 def start_action(batch: Batch, action: str, workers: Sequence[Worker], form: Mapping[str, str], user: User) -> Job:
     """Write the job down. Who is concerned is fixed here, so that nobody is judged unseen."""
     plan = plan_action(batch, action, workers)
     reason = form.get("reason", "").strip()[:4000]
-    if "reason" in plan.fields and len(reason) < max(1, plan.least_reason):
-        raise Refused(
-            _("A reason of at least %(n)d characters is needed. Nothing was done.") % {"n": max(1, plan.least_reason)}
-        )
+    if "reason" in plan.fields:
+        reason_given(reason, plan.least_reason)
     options = {
         "batch": batch.pk,
         "submissions": [submission.pk for submission in plan.submissions],

@@ -13,7 +13,7 @@ from annotation.common.parsing import parse_int
 from annotation.models import Assignment, Batch, Entry, Submission, Worker
 from annotation.models.attention import totals
 from annotation.tables.records import records
-from annotation.tables.trusted import apply_filter, batch_judgments, systems_judgments
+from annotation.tables.trusted import batch_judgments, trusted_judgments
 
 FOCUS = 5
 """Leaving the page so often per task is worth a look."""
@@ -147,9 +147,11 @@ def dropped_workers(batch: Batch) -> dict[str, list[str]]:
     decision = batch.study.filter_in_force()
     if decision is None:
         return {}
-    judgments = systems_judgments(batch.study)
     try:
-        return caught_by(apply_filter(decision, judgments).drops, judgments)
+        trusted = trusted_judgments(batch.study)
+        caught = caught_by(trusted.drops, trusted.choice.judgments)
+        workers = trusted.choice.workers
+        return {workers.get(name, name): rules for name, rules in caught.items()}
     except AnalysisError:  # a rule that doesn't apply (yet): the Quality page says why
         return {}
 

@@ -1,20 +1,25 @@
 """Pausing, going on and ending what stands on a market; promises that nobody can claim any more are taken back."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotation.common import clock
 from annotation.common.errors import Refused
 from annotation.crowds.base import Market, Posted
-from annotation.crowds.collect import collect
+from annotation.crowds.collect import STANDING, collect
 from annotation.crowds.ledger import State, release_unfilled, released_places, write_once
 from annotation.crowds.ledger.calls import ask
 from annotation.crowds.ledger.crash_points import point
 from annotation.crowds.lookup import market_for
-from annotation.models import Batch, Posting, Submission
+from annotation.models import Batch, Posting, Submission, Worker
 
 from .extend import ToppedUp, top_up
 
@@ -35,37 +40,108 @@ def resume(batch: Batch) -> int:
 
 def expire(batch: Batch) -> int:
     """Nobody new can take a task; who holds one may finish it. Money of places that stay empty is taken back."""
-    market = market_for(batch.crowd)
+    ended, _market_postings = _end(batch, market_for(batch.crowd))
+    return ended
+
+
+def _end(batch: Batch, market: Market) -> tuple[int, dict[str, Posted]]:
     ended = _move(batch, market, market.expire, [Open.OPEN, Open.PAUSED], Open.EXPIRED, Batch.State(batch.state))
     market_postings = dict(market.find(batch))  # before the submissions: so nobody's work falls between the two looks
     collect(batch)
     release_places(batch, market_postings)
-    return ended
+    return ended, market_postings
+
+
+class ClosesLater(Refused):
+    """Nobody new comes; what keeps the batch from being closed ends by itself, or by a verdict."""
 
 
 def close(batch: Batch) -> int:
-    """Take everything down, once all work is judged and nothing is open in the ledger."""
+    """Take everything down, once nobody works on it, all work is judged and nothing is open in the ledger.
+
+    Until then ClosesLater says what it waits for. The wish is kept: `waiting_closes` finds it.
+    """
+    _note_wish(batch)
     market = market_for(batch.crowd)
-    expire(batch)
-    _check_closable(batch)
+    _ended, market_postings = _end(batch, market)
+    if reason := why_not_yet(batch, people_at_work(batch, market_postings)):
+        raise ClosesLater(reason)
+    if batch.postings.filter(state__in=[Open.OPEN, Open.PAUSED]).exclude(market_id="").exists():
+        raise ClosesLater(_("A top-up was put up meanwhile: it is ended first, and the batch closes by itself then."))
     closed = _move(batch, market, market.close, [Open.EXPIRED], Open.CLOSED, Batch.State.CLOSED)
     release_places(batch, {})
     return closed
 
 
-def _check_closable(batch: Batch) -> None:
+def _note_wish(batch: Batch) -> None:
+    """From here on nothing more is asked for. A top-up that is being written down is waited for."""
+    with transaction.atomic():
+        row = Batch.objects.select_for_update().get(pk=batch.pk)
+        if row.close_asked_at is None and row.state != Batch.State.CLOSED:
+            row.close_asked_at = clock.now()
+            row.save(update_fields=["close_asked_at"])
+    batch.close_asked_at, batch.state = row.close_asked_at, row.state
+
+
+@dataclass(frozen=True)
+class AtWork:
+    """People who hold a place that they may still hand in."""
+
+    people: int
+    until: datetime | None
+    """At the latest; None when there is nobody."""
+
+
+def people_at_work(batch: Batch, market_postings: dict[str, Posted] | None = None) -> AtWork:
+    """By the market's word, or by our own where it doesn't tell or isn't asked."""
+    started = Submission.objects.filter(posting__batch=batch, state=Submission.State.STARTED)
+    started = started.exclude(posting__state=Open.CLOSED)
+    limit = timedelta(seconds=int(batch.terms.get("duration_seconds") or 0))
+    recent = started.filter(started_at__gt=clock.now() - limit)
+    begun = [moment for moment in recent.values_list("started_at", flat=True) if moment]
+    pending = [posting.claimable for posting in (market_postings or {}).values() if posting.state == Open.EXPIRED]
+    counts = [n for n in pending if n is not None]
+    people = sum(counts) if counts else len(begun)
+    if not people:
+        return AtWork(0, None)
+    is_known = begun and people <= len(begun)
+    return AtWork(people, max(begun) + limit if is_known else clock.now() + limit)
+
+
+def why_not_yet(batch: Batch, at_work: AtWork) -> str:
+    """What keeps the batch from being closed; empty when nothing does."""
+    if at_work.people:
+        return ngettext(
+            "%(n)d person works on it until %(time)s at the latest; it closes by itself then.",
+            "%(n)d people work on it until %(time)s at the latest; it closes by itself then.",
+            at_work.people,
+        ) % {"n": at_work.people, "time": clock_time(at_work.until)}
     n_unjudged = Submission.objects.filter(posting__batch=batch, state=Submission.State.SUBMITTED).count()
     if n_unjudged:
-        raise Refused(
-            ngettext(
-                "%(n)d submission waits for your verdict: approve or reject it first. The batch stays open to that.",
-                "%(n)d submissions wait for your verdict: approve or reject them first. The batch stays open to that.",
-                n_unjudged,
-            )
-            % {"n": n_unjudged}
-        )
+        return ngettext(
+            "%(n)d submission waits for your verdict: approve or reject it, and the batch closes by itself.",
+            "%(n)d submissions wait for your verdict: approve or reject them, and the batch closes by itself.",
+            n_unjudged,
+        ) % {"n": n_unjudged}
     if batch.entries.filter(state__in=[State.PLANNED, State.DOUBTFUL]).exists():
-        raise Refused(_("The ledger of this batch has open lines: settle them first. The batch stays as it is."))
+        return _("The ledger of this batch has open lines: settle them, and it closes by itself.")
+    return ""
+
+
+def clock_time(moment: datetime | None) -> str:
+    """A moment as sentences say it, in the site's time zone."""
+    return date_format(timezone.localtime(moment), "Y-m-d H:i") if moment else ""
+
+
+def waiting_closes() -> QuerySet[Batch]:
+    """Batches that somebody asked to close and that could not be closed then."""
+    return Batch.objects.filter(close_asked_at__isnull=False).exclude(state=Batch.State.CLOSED).order_by("pk")
+
+
+def standing_after_close(batches: QuerySet[Batch]) -> QuerySet[Posting]:
+    """Postings that stand on a market for a closed batch, where nobody can do them: their money is promised in vain."""
+    closed = batches.filter(state=Batch.State.CLOSED).exclude(crowd=Worker.DIRECT)
+    return Posting.objects.filter(batch__in=closed, state__in=STANDING).exclude(market_id="")
 
 
 def _move(
@@ -126,4 +202,17 @@ def _claimable(posting: Posting, market_posting: Posted | None) -> int | None:
     return posting.started if posting.state == Open.EXPIRED else None  # type: ignore[attr-defined]
 
 
-__all__ = ["ToppedUp", "close", "expire", "pause", "release_places", "resume", "top_up"]
+__all__ = [
+    "ClosesLater",
+    "ToppedUp",
+    "close",
+    "expire",
+    "pause",
+    "people_at_work",
+    "release_places",
+    "resume",
+    "standing_after_close",
+    "top_up",
+    "waiting_closes",
+    "why_not_yet",
+]

@@ -12,6 +12,7 @@ from annotation.crowds.base import Market, MarketRefused, Posted
 from annotation.crowds.ledger import (
     Kind,
     State,
+    check_balance,
     extension,
     fail_entry,
     mark_called,
@@ -31,6 +32,7 @@ from .plan import SMALL
 from .publish import put_up
 
 Open = Posting.State
+CLOSED = "The batch was closed before it was asked for."
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,9 @@ def top_up(batch: Batch, task_ids: Sequence[int] | None, places: int, asked_by: 
         raise Refused(_("A top-up is at least one place. Nothing was changed."))
     market.check()
     with within_budget(batch.study):
-        Batch.objects.select_for_update().get(pk=batch.pk)
+        refuse_closed(Batch.objects.select_for_update().get(pk=batch.pk))
         entries = _write_top_up(batch, market, terms, task_ids, places, asked_by)
-        _check_balance(market, entries)
+        check_balance(market, entries)
     point("extend:written")
     carry_out_extensions(batch, market, {})
     _done, _cents, problem = put_up(batch, market)
@@ -60,16 +62,19 @@ def top_up(batch: Batch, task_ids: Sequence[int] | None, places: int, asked_by: 
     return _topped_up(entries, places)
 
 
+def refuse_closed(batch: Batch) -> None:
+    """Nobody can do a task of a batch that is closed, or about to be: nothing more is asked for."""
+    if batch.state == Batch.State.CLOSED or batch.close_asked_at is not None:
+        raise Refused(
+            _("“%(batch)s” is closed or about to be, so nobody could give more answers. Nothing was spent.")
+            % {"batch": batch}
+        )
+
+
 def _topped_up(entries: list[Entry], places: int) -> ToppedUp:
     settled = Entry.objects.filter(pk__in=[entry.pk for entry in entries], state=State.SETTLED)
     tasks = settled.count()
     return ToppedUp(tasks, tasks * places, sum(settled.values_list("promised_cents", flat=True)))
-
-
-def _check_balance(market: Market, entries: list[Entry]) -> None:
-    balance, price = market.balance_cents(), sum(entry.promised_cents for entry in entries)
-    if balance is not None and balance < price:
-        raise Refused(_("The account on the market holds too little for this top-up. Nothing was spent."))
 
 
 def _write_top_up(
@@ -154,6 +159,9 @@ def carry_out_extensions(batch: Batch, market: Market, market_postings: dict[str
         if market_posting is None and entry.called_at is not None:
             market_posting = dict(market.find(batch)).get(posting.token)
         if market_posting is None or market_posting.places < posting.places + new_places:
+            if batch.state == Batch.State.CLOSED:
+                fail_entry(entry, CLOSED)
+                continue
             mark_called([entry])
             try:
                 market.extend(posting, new_places, entry.token)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from django.db import transaction
+from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from annotation.common.errors import Refused
@@ -19,6 +20,7 @@ from annotation.crowds.ledger.calls import Reply, ask
 from annotation.crowds.ledger.crash_points import point
 from annotation.crowds.lookup import market_for
 from annotation.crowds.terms import Terms, set_terms, terms_of
+from annotation.guidance.pinning import pin
 from annotation.models import Batch, Entry, Posting, Submission, User, Worker
 
 from .plan import Planned, plan
@@ -50,12 +52,13 @@ def publish(batch: Batch, progress: Progress | None = None, asked_by: User | Non
     _write_plan(batch, terms, market, asked_by)
     point("publish:planned")
     before = batch.state
+    pin(batch)
     _set_state(batch, Batch.State.OPEN)
     n_posted, cents, problem = put_up(batch, market, progress)
     if problem is not None:
         if not n_posted and not already:
             _set_state(batch, before)
-        raise _stopped(problem, n_posted + already, batch)
+        raise _stopped(problem, batch)
     point("publish:end")
     return Published(n_posted, already, cents)
 
@@ -183,14 +186,22 @@ def _set_state(batch: Batch, state: str) -> None:
     batch.save(update_fields=["state"])
 
 
-def _stopped(problem: Refused, n_standing: int, batch: Batch) -> Refused:
-    n_planned = batch.postings.filter(state=Posting.State.PLANNED).count()
-    sentence = _("%(problem)s %(n)d postings stand, %(rest)d are not up; publish again to go on.") % {
+def _stopped(problem: Refused, batch: Batch) -> Refused:
+    """What stands by the ledger, whichever try of this publish put it up; and what does not, to be told apart."""
+    planned, standing = count_postings(batch)
+    sentence = _("%(problem)s %(n)d postings stand, %(rest)d are planned; publish again to go on.") % {
         "problem": problem,
-        "n": n_standing,
-        "rest": n_planned,
+        "n": standing,
+        "rest": planned,
     }
-    return type(problem)(sentence if n_standing else str(problem))
+    return type(problem)(sentence if standing else str(problem))
+
+
+def count_postings(batch: Batch) -> tuple[int, int]:
+    """How many are only planned, and how many stand on the market or stood there."""
+    is_planned = Q(state=Posting.State.PLANNED)
+    counts = batch.postings.aggregate(planned=Count("pk", filter=is_planned), standing=Count("pk", filter=~is_planned))
+    return counts["planned"], counts["standing"]
 
 
 __all__ = ["Published", "publish", "set_terms"]

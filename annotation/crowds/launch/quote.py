@@ -119,7 +119,7 @@ def _problems(batch: Batch, terms: Terms, market: Market, places: int) -> list[s
     problems = []
     if not places:
         problems.append(_("“%(batch)s” has no tasks.") % {"batch": batch})
-    if batch.state == Batch.State.CLOSED:
+    if batch.state == Batch.State.CLOSED or batch.close_asked_at is not None:
         problems.append(_("“%(batch)s” is closed.") % {"batch": batch})
     if market.pays and batch.tasks.exclude(reserved_for=None).exists():
         problems.append(_("A second look belongs to the people who gave the first answers; a crowd can't do it."))

@@ -13,9 +13,9 @@ from annotation.common.money import money
 from annotation.crowds.lookup import market_for
 from annotation.crowds.terms import Terms, terms_of
 from annotation.models import Assignment, Batch, FilterDecision, Posting, Submission, Task, User
-from annotation.tables.trusted import apply_filter, systems_judgments
+from annotation.tables.trusted import trusted_judgments
 
-from .close import ToppedUp, top_up
+from .extend import ToppedUp, refuse_closed, top_up
 
 ASKED = "asked"
 """In a batch's options: how many answers a task was to have before it was topped up."""
@@ -53,7 +53,7 @@ class TopUp:
 def top_up_of(batch: Batch) -> TopUp:
     """What is missing under the filter in force. Nothing before anything was published."""
     decision = batch.study.filter_in_force()
-    if not batch.postings.exists():
+    if not batch.postings.exists() or batch.state == Batch.State.CLOSED or batch.close_asked_at is not None:
         return TopUp([], decision)
     answers = Counter(_kept(batch, decision))
     free = open_places(batch)
@@ -78,8 +78,10 @@ def _kept(batch: Batch, decision: FilterDecision | None) -> list[int]:
     assignments = list(Assignment.objects.counted().filter(task__batch=batch).values_list("task", "key"))
     if decision is None or not assignments:
         return [task for task, _key in assignments]
-    judgments = apply_filter(decision, systems_judgments(batch.study)).judgments
-    trusted = set(judgments["assignment_id"]) if len(judgments) else set()
+    # An answer that the batch rule sets aside was given and paid for: it is not missing in this batch.
+    result = trusted_judgments(batch.study)
+    frames = [frame for frame in (result.judgments, result.choice.set_aside) if len(frame)]
+    trusted = {key for frame in frames for key in frame["assignment_id"]}
     return [task for task, key in assignments if key in trusted]
 
 
@@ -107,6 +109,7 @@ def _price(batch: Batch) -> Callable[[Terms, Task], int]:
 
 def ask_for_more(batch: Batch, asked_by: User | None, expected_cents: int | None = None) -> ToppedUp:
     """Ask the market for what is missing. Refused, with nothing spent, when it isn't what the asker was shown."""
+    refuse_closed(batch)
     missing = top_up_of(batch)
     if not missing.tasks:
         raise Refused(_("No answer is missing. Nothing was spent."))

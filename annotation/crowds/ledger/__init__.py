@@ -5,7 +5,7 @@ the second. Amounts never change; an entry that the market refused can be planne
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from django.db import IntegrityError, transaction
@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from annotation.common import clock
 from annotation.common.errors import Refused
 from annotation.common.money import money
+from annotation.crowds.base import Market
 from annotation.models import Batch, Entry, Posting, Study, Submission, User
 
 Kind, State = Entry.Kind, Entry.State
@@ -60,6 +61,28 @@ def _over_budget(study: Study) -> str:
         "This would go over the study's budget: %(left)s of %(budget)s %(currency)s are left. Nothing was spent; raise "
         "the budget, or ask for less."
     ) % {"left": money(left_cents), "budget": money(study.budget_cents or 0), "currency": study.currency}
+
+
+def check_affordable(study: Study, market: Market, cents: int) -> None:
+    """Refused, before anything is written, where the budget or the account on the market don't reach."""
+    study.refresh_from_db(fields=["budget_cents", "committed_cents"])
+    if study.budget_cents is not None and study.committed_cents + cents > study.budget_cents:
+        raise OverBudget(_over_budget(study))
+    _check_cents(market, cents)
+
+
+def check_balance(market: Market, entries: Sequence[Entry]) -> None:
+    """Refused, before anything is called, where the account on the market holds less than these cost."""
+    _check_cents(market, sum(entry.promised_cents + entry.paid_cents for entry in entries))
+
+
+def _check_cents(market: Market, cents: int) -> None:
+    balance = market.balance_cents()
+    if balance is not None and balance < cents:
+        raise OverBudget(
+            _("This costs %(sum)s, but the account on the market holds %(balance)s. Nothing was spent: put money in.")
+            % {"sum": money(cents), "balance": money(balance)}
+        )
 
 
 def set_budget(study: Study, budget_cents: int | None) -> None:

@@ -17,6 +17,7 @@ from annotation.crowds.ledger import (
     Kind,
     State,
     approval,
+    check_balance,
     extension,
     fail_entry,
     mark_called,
@@ -32,16 +33,28 @@ from annotation.models import Entry, Submission, User
 from .bonus import bonus
 from .market_verdicts import book_verdicts, undo_token
 from .outcome import Outcome, checked_reason, planned_line, waits, with_rows
+from .work_done import work_done
 
 Progress = Callable[[int, int], None]
 Verdict = Submission.State
 
 
-def approve(submissions: Sequence[Submission], asked_by: User | None, progress: Progress | None = None) -> Outcome:
-    """Pay the reward of submitted work. What is not submitted, or judged already, is refused and costs nothing."""
+def approve(
+    submissions: Sequence[Submission],
+    asked_by: User | None,
+    progress: Progress | None = None,
+    *,
+    without_answers: bool = False,
+) -> Outcome:
+    """Pay the reward of submitted work. What is not submitted, or judged already, is refused and costs nothing.
+
+    So is what was handed in on the market without the answers that were promised, unless somebody asks for just that.
+    """
     outcome = Outcome()
     for market, market_submissions in _by_market(submissions):
         ready = [submission for submission in market_submissions if _approvable(submission, outcome)]
+        if not without_answers:
+            ready = _with_answers(ready, outcome)
         with transaction.atomic():
             entries = [planned_line(approval(submission, asked_by)) for submission in ready]
         point("approve:written")
@@ -62,6 +75,14 @@ def _approvable(submission: Submission, outcome: Outcome) -> bool:
     return False
 
 
+def _with_answers(submissions: list[Submission], outcome: Outcome) -> list[Submission]:
+    work = work_done(submissions)
+    for submission in submissions:
+        if not work[submission.pk].is_whole:
+            outcome.refuse(submission, work[submission.pk].sentence)
+    return [submission for submission in submissions if work[submission.pk].is_whole]
+
+
 def carry_out_approvals(
     market: Market, entries: list[Entry], outcome: Outcome, progress: Progress | None = None, undo: bool = False
 ) -> None:
@@ -74,7 +95,7 @@ def carry_out_approvals(
         return True
 
     todo = [entry for entry in entries if entry.state == State.PLANNED]
-    outcome.done += len(entries) - len(todo)
+    outcome.paid += [entry.submission for entry in entries if entry.state != State.PLANNED and entry.submission]
     silent = ""
     waiting_entries = list(todo)
     for replies in ask(market, todo, call, _about_to("approve")):
@@ -111,7 +132,7 @@ def _keep_approval(reply: "Reply[Entry, bool]", outcome: Outcome) -> None:
         if undone:
             book_verdicts([submission])
             confirm(submission)
-        outcome.done += 1
+        outcome.paid.append(submission)
     elif reply.unknown:
         outcome.refuse(submission, f"{reply.problem} {waits()}")
     else:
@@ -165,28 +186,35 @@ def _keep_rejection(reply: "Reply[Submission, bool]", reason: str, outcome: Outc
         set_verdict(submission, Verdict.REJECTED, reason)
         book_verdicts([submission])
         drop(submission)
-        outcome.done += 1
+        outcome.paid.append(submission)
     else:
         outcome.refuse(submission, reply.problem)
 
 
 def undo_rejection(submission: Submission, asked_by: User | None) -> Outcome:
     """Approve after all, where the market allows it. The place costs its promise again, within the budget."""
-    [submission] = with_rows([submission])
-    market, outcome = market_for(submission.posting.batch.crowd), Outcome()
-    if submission.state != Verdict.REJECTED:
-        raise Refused(_("Only a rejected submission can be approved after all. Nothing was spent."))
-    if not market.undoes_rejection:
-        raise MarketRefused(_("This market can't take a rejection back. Nothing was spent."))
-    with within_budget(submission.posting.batch.study):
-        extension_entry = planned_line(extension(submission.posting, 1, undo_token(submission), asked_by, submission))
-        entry = planned_line(approval(submission, asked_by))
-    point("undo:written")
-    mark_called([extension_entry])
-    carry_out_approvals(market, [entry], outcome, undo=True)
-    entry.refresh_from_db(fields=["state"])
-    if entry.state == State.FAILED:
-        fail_entry(extension_entry, entry.note)
+    return undo_rejections([submission], asked_by)
+
+
+def undo_rejections(submissions: Sequence[Submission], asked_by: User | None) -> Outcome:
+    """The same for several: all of them, or none where budget or balance don't reach."""
+    outcome = Outcome()
+    for market, rejected in _by_market(submissions):
+        if any(submission.state != Verdict.REJECTED for submission in rejected):
+            raise Refused(_("Only a rejected submission can be approved after all. Nothing was spent."))
+        if not market.undoes_rejection:
+            raise MarketRefused(_("This market can't take a rejection back. Nothing was spent."))
+        with within_budget(rejected[0].posting.batch.study):
+            places = [planned_line(extension(row.posting, 1, undo_token(row), asked_by, row)) for row in rejected]
+            entries = [planned_line(approval(submission, asked_by)) for submission in rejected]
+            check_balance(market, places)
+        point("undo:written")
+        mark_called(places)
+        carry_out_approvals(market, entries, outcome, undo=True)
+        for place, entry in zip(places, entries, strict=True):
+            entry.refresh_from_db(fields=["state"])
+            if entry.state == State.FAILED:
+                fail_entry(place, entry.note)
     return outcome
 
 
@@ -197,4 +225,4 @@ def _by_market(submissions: Sequence[Submission]) -> list[tuple[Market, list[Sub
     return [(market_for(crowd), crowd_submissions) for crowd, crowd_submissions in by_crowd.items()]
 
 
-__all__ = ["Outcome", "approve", "bonus", "reject", "undo_rejection"]
+__all__ = ["Outcome", "approve", "bonus", "reject", "undo_rejection", "undo_rejections"]

@@ -1,12 +1,17 @@
 """Bonuses: paid beside the reward, once for the same sum and reason; in doubt a person decides, not a second call."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotation.common.errors import Refused
 from annotation.crowds.base import Market
 from annotation.crowds.ledger import (
     State,
     bonus_line,
+    check_balance,
     doubt_entry,
     fail_entry,
     mark_called,
@@ -19,31 +24,89 @@ from annotation.crowds.lookup import market_for
 from annotation.models import Entry, Submission, User
 
 from .outcome import Outcome, checked_reason, planned_line, waits, with_rows
+from .work_done import work_done
 
+Progress = Callable[[int, int], None]
 FOUND = "An earlier call had paid it: the market lists it."
+PAID_BEFORE = gettext_lazy("This bonus was paid before, for the same reason. Nothing was spent again.")
+IN_DOUBT = gettext_lazy("Nobody knows whether this bonus was paid: settle that first. Nothing was spent again.")
 UNCERTAIN = "The market did not answer, and asking again could pay twice. Look there whether it was paid."
+
+
+@dataclass(frozen=True)
+class Bonus:
+    """A sum for one submission."""
+
+    submission: Submission
+    cents: int
 
 
 def bonus(submission: Submission, cents: int, reason: str, asked_by: User | None) -> Outcome:
     """Pay beside the reward, once work is submitted. The same sum for the same reason is paid once."""
-    reason = checked_reason(reason)
-    [submission] = with_rows([submission])
-    if cents < 1:
-        raise Refused(_("A bonus is at least 0.01. Nothing was spent."))
-    if submission.state not in Submission.CONFIRMED:
-        raise Refused(_("A bonus can be paid once the work is submitted; it is not yet. Nothing was spent."))
-    market = market_for(submission.posting.batch.crowd)
-    line = bonus_line(submission, cents, market.bonus_fee_cents(cents), reason, asked_by)
-    with within_budget(submission.posting.batch.study):
-        entry = planned_line(line)
-    if entry.state == State.SETTLED:
-        raise Refused(_("This bonus was paid before, for the same reason. Nothing was spent again."))
-    if entry.state == State.DOUBTFUL:
-        raise Refused(_("Nobody knows whether this bonus was paid: settle that first. Nothing was spent again."))
-    point("bonus:written")
-    outcome = Outcome()
-    carry_out_bonus(market, entry, outcome)
+    outcome = pay_bonuses([Bonus(submission, cents)], reason, asked_by)
+    for _submission, sentence in outcome.refused:
+        if sentence in (str(PAID_BEFORE), str(IN_DOUBT)):
+            raise Refused(sentence)
     return outcome
+
+
+def pay_bonuses(
+    amounts: Sequence[Bonus], reason: str, asked_by: User | None, progress: Progress | None = None
+) -> Outcome:
+    """Several bonuses of one market for one reason: all of them, or none where budget or balance don't reach.
+
+    One that was paid before is not paid again, and the others are; its sentence says so.
+    """
+    reason, outcome = checked_reason(reason), Outcome()
+    lines = _lines(amounts, reason, asked_by)
+    if not lines:
+        return outcome
+    market = market_for(lines[0].batch.crowd)
+    with within_budget(lines[0].study):
+        entries = [planned_line(line) for line in lines]
+        check_balance(market, [entry for entry in entries if entry.state == State.PLANNED])
+    point("bonus:written")
+    for number, entry in enumerate(entries, start=1):
+        _pay(market, entry, outcome)
+        if progress:
+            progress(number, len(entries))
+    return outcome
+
+
+def _lines(amounts: Sequence[Bonus], reason: str, asked_by: User | None) -> list[Entry]:
+    submissions = {row.pk: row for row in with_rows([amount.submission for amount in amounts])}
+    if any(amount.cents < 1 for amount in amounts):
+        raise Refused(_("A bonus is at least 0.01. Nothing was spent."))
+    for submission in submissions.values():
+        if not is_payable(submission):
+            raise Refused(_("A bonus can be paid once the work is submitted; it is not yet. Nothing was spent."))
+    return [
+        bonus_line(
+            submission := submissions[amount.submission.pk],
+            amount.cents,
+            market_for(submission.posting.batch.crowd).bonus_fee_cents(amount.cents),
+            reason,
+            asked_by,
+        )
+        for amount in amounts
+    ]
+
+
+def is_payable(submission: Submission) -> bool:
+    """Whether there is work that a bonus can belong to: also of who left early, and gave the rest back."""
+    if submission.state == Submission.State.RETURNED:
+        return work_done([submission])[submission.pk].tasks > 0
+    return submission.state in Submission.CONFIRMED
+
+
+def _pay(market: Market, entry: Entry, outcome: Outcome) -> None:
+    assert entry.submission is not None
+    if entry.state == State.SETTLED:
+        outcome.refuse(entry.submission, PAID_BEFORE)
+    elif entry.state == State.DOUBTFUL:
+        outcome.refuse(entry.submission, IN_DOUBT)
+    else:
+        carry_out_bonus(market, entry, outcome)
 
 
 def carry_out_bonus(market: Market, entry: Entry, outcome: Outcome) -> None:
@@ -53,7 +116,7 @@ def carry_out_bonus(market: Market, entry: Entry, outcome: Outcome) -> None:
     if entry.called_at is not None:
         if is_paid(market, entry):
             settle_entry(entry, note=FOUND)
-            outcome.done += 1
+            outcome.paid.append(submission)
             return
         if not market.repeats_bonus_safely:
             doubt_entry(entry, UNCERTAIN)
@@ -80,7 +143,7 @@ def _keep_bonus(reply: "Reply[Entry, str]", market: Market, outcome: Outcome) ->
     assert entry.submission is not None
     if reply.problem is None:
         settle_entry(entry, market_id=reply.value or "")
-        outcome.done += 1
+        outcome.paid.append(entry.submission)
         return
     if reply.unknown and not market.repeats_bonus_safely:
         doubt_entry(entry, UNCERTAIN)

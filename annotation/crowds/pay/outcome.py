@@ -16,8 +16,13 @@ LONGEST_REASON = 1000
 class Outcome:
     """How many were done, and for the others why not."""
 
-    done: int = 0
+    paid: list[Submission] = field(default_factory=list)
+    """Or rejected, where that was asked for."""
     refused: list[tuple[Submission, str]] = field(default_factory=list)
+
+    @property
+    def done(self) -> int:
+        return len(self.paid)
 
     def refuse(self, submission: Submission, sentence: object) -> None:
         self.refused.append((submission, str(sentence)))

@@ -11,9 +11,10 @@ from django.utils.translation import gettext_lazy
 
 from annotation.common import clock
 from annotation.common.errors import NoTaskLeft, Refused
+from annotation.judging.ahead import lease_ahead
 from annotation.judging.leases import DONE, check_open, draw_seed, lease_task, lease_time
 from annotation.models import Assignment, Batch, Posting, Submission, Task, Worker
-from annotation.models.work import counted
+from annotation.models.work import AssignmentQuerySet, counted
 
 State = Assignment.State
 
@@ -98,8 +99,8 @@ def hold_place(submission: Submission, task: Task) -> Assignment:
             _make_room(task, assignment)
             assignment.state = State.LEASED
         if assignment.state == State.LEASED:
-            assignment.lease_until = clock.now() + lease_time()
-        assignment.save(update_fields=["submission", "state", "lease_until"])
+            assignment.lease_until, assignment.is_ahead = clock.now() + lease_time(), False
+        assignment.save(update_fields=["submission", "state", "is_ahead", "lease_until"])
         return assignment
 
 
@@ -163,7 +164,27 @@ def next_place(submission: Submission, limit: int) -> Assignment | None:
         if not assignments.filter(state__in=DONE).exists():
             raise
         return None
-    if assignment.submission_id != submission.pk:
+    return _put_under(assignment, submission)
+
+
+def place_ahead(submission: Submission, limit: int, current: str) -> Assignment | None:
+    """The task after the one with the key `current`, held for a short time; None without one, or at the end of a
+    sitting of `limit` (0: no end is set)."""
+    batch = submission.posting.batch
+    if limit and _done(submission).count() + 2 > limit:  # with the one in hand, all are there
+        return None
+    assignment = lease_ahead(batch, submission.worker, current, while_paused=bool(limit))
+    return None if assignment is None else _put_under(assignment, submission if limit else None)
+
+
+def _done(submission: Submission) -> AssignmentQuerySet:
+    batch = submission.posting.batch
+    done = Assignment.objects.filter(worker_id=submission.worker_id, task__batch=batch, state__in=DONE)
+    return done.filter(submission=submission)
+
+
+def _put_under(assignment: Assignment, submission: Submission | None) -> Assignment:
+    if submission is not None and assignment.submission_id != submission.pk:
         assignment.submission = submission
         assignment.save(update_fields=["submission"])
     return assignment

@@ -5,18 +5,20 @@ waits for a person. Tokens protect a repeated call for 24 hours; so everything i
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 
 from django.db import IntegrityError
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.common import clock
 from annotation.common.errors import Refused
 from annotation.crowds.base import Market, MarketRefused, Posted
 from annotation.crowds.collect import collect
-from annotation.crowds.launch.close import release_places
-from annotation.crowds.launch.extend import carry_out_extensions
+from annotation.crowds.launch.close import ClosesLater, close, release_places, standing_after_close, waiting_closes
+from annotation.crowds.launch.extend import CLOSED, carry_out_extensions
 from annotation.crowds.launch.publish import earlier_workers, keep_posted, put_up
 from annotation.crowds.ledger import Kind, State, fail_entry
 from annotation.crowds.lookup import market_for
@@ -24,7 +26,7 @@ from annotation.crowds.pay.approve import carry_out_approvals
 from annotation.crowds.pay.bonus import carry_out_bonus
 from annotation.crowds.pay.outcome import Outcome
 from annotation.crowds.terms import terms_of
-from annotation.models import Batch, Entry, Study, Submission
+from annotation.models import Batch, Entry, Posting, Study, Submission
 
 from .doubtful import decide
 from .reconcile import check_bonuses, check_postings
@@ -44,6 +46,8 @@ class Settled:
     failed: int = 0
     doubtful: list[Entry] = field(default_factory=list)
     """Which wait for a person (`decide`)."""
+    unreachable: list[str] = field(default_factory=list)
+    """Batches that could not be settled, because their market does not answer, say; a sentence each."""
     differences: list[str] = field(default_factory=list)
     """What the market lists otherwise than the ledger, a sentence each."""
 
@@ -54,7 +58,11 @@ def settle(study: Study, progress: Progress | None = None) -> Settled:
     candidates = (batch for batch in study.batches.order_by("pk") if batch.postings.exists())
     batches = [batch for batch in candidates if market_for(batch.crowd).pays]
     for number, batch in enumerate(batches, start=1):
-        settle_batch(batch, report)
+        try:
+            settle_batch(batch, report)
+            _finish_close(batch)
+        except Refused as problem:  # the other batches are settled all the same
+            report.unreachable.append(_("“%(batch)s” was left out: %(problem)s") % {"batch": batch, "problem": problem})
         if progress:
             progress(number, len(batches))
     report.doubtful = list(Entry.objects.filter(study=study, state=State.DOUBTFUL).order_by("pk"))
@@ -77,9 +85,34 @@ def settle_batch(batch: Batch, report: Settled) -> None:
     _finish_bonuses(batch, market)
     check_bonuses(batch, market, report.differences)
     release_places(batch, market_postings)
+    report.differences += _left_standing(batch, market_postings)
     states = list(Entry.objects.filter(pk__in=open_before).values_list("state", flat=True))
     report.finished += states.count(State.SETTLED)
     report.failed += states.count(State.FAILED)
+
+
+def _left_standing(batch: Batch, market_postings: dict[str, Posted]) -> list[str]:
+    """A sentence where postings stand for a batch that is closed."""
+    ours = set(standing_after_close(Batch.objects.filter(pk=batch.pk)).values_list("market_id", flat=True))
+    theirs = {posting.market_id for posting in market_postings.values() if posting.state == Posting.State.OPEN}
+    n = len(ours | theirs) if batch.state == Batch.State.CLOSED else 0
+    if not n:
+        return []
+    return [
+        ngettext(
+            "%(n)d posting stands on the market for “%(batch)s”, which is closed: close it again on its Monitor page.",
+            "%(n)d postings stand on the market for “%(batch)s”, which is closed: close it again on its Monitor page.",
+            n,
+        )
+        % {"n": n, "batch": batch}
+    ]
+
+
+def _finish_close(batch: Batch) -> None:
+    """Close what somebody asked to close, if nothing keeps it open any more."""
+    if waiting_closes().filter(pk=batch.pk).exists():
+        with suppress(ClosesLater):
+            close(batch)
 
 
 def _unsettled(batch: Batch):  # type: ignore[no-untyped-def]
@@ -101,6 +134,10 @@ def _finish_posts(batch: Batch, market: Market, market_postings: dict[str, Poste
             except IntegrityError as error:  # refused before, yet it stands, and the budget has gone elsewhere
                 raise Refused(_("A posting stands on the market beyond the budget: raise it, and settle.")) from error
     planned = posts.filter(state=State.PLANNED)
+    if batch.state == Batch.State.CLOSED:  # nobody could do it
+        for entry in planned:
+            fail_entry(entry, CLOSED)
+        return
     if any(under_way(market, entry) for entry in planned):
         return
     if planned.exists():

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
@@ -89,7 +90,9 @@ def framed_by(response: HttpResponse, origins: list[str], submit_to: str = "") -
 
 def task_urls(visit: Visit, assignment: Assignment) -> dict[str, str]:
     """Where the page of a worker with a token sends and links."""
-    names = {"draft": "draft", "submit": "submit", "receipt": "done", "advice": "advice"}
+    names = {"task": "task", "draft": "draft", "submit": "submit", "receipt": "done", "advice": "advice"}
+    if visit.posting.task_id is None:  # more than this one task may follow
+        names |= {"ahead": "ahead", "undo": "undo"}
     urls = {name: reverse(f"crowd-{view}", args=[visit.token, assignment.key]) for name, view in names.items()}
     urls["instructions"] = reverse("crowd-instructions", args=[visit.token])
     if not visit.origin:  # inside a market's frame, the market's own button gives a task back
@@ -110,7 +113,7 @@ def steps_of(visit: Visit) -> Steps:
         tutorial=url("tutorial"),
         test=url("test"),
         home="" if visit.origin else url("leave"),
-        extra=BARE,
+        extra={**BARE, "contact": settings.WORKER_CONTACT},
     )
 
 

@@ -25,6 +25,7 @@ from annotation.crowds.seats.tokens import (
 )
 from annotation.guidance import first_gate
 from annotation.judging.leases import DONE, check_open, lease_task
+from annotation.judging.pace import Place, median_seconds, place_of
 from annotation.models import Assignment, Batch, ContentUnit, Judgment, Posting, Submission
 
 LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"  # of a receipt code: none that look alike
@@ -170,6 +171,15 @@ def sitting(visit: Visit) -> Sitting:
     return Sitting(assignments.filter(submission=visit.submission).count(), n_tasks)
 
 
+def place_in_sitting(visit: Visit, assignment: Assignment) -> Place:
+    """Which task this is, of how many: in the sitting, or for a personal link in the whole batch."""
+    seat = sitting(visit)
+    if not seat.of:
+        return place_of(assignment, paced=not assignment.is_ahead)
+    seconds = None if assignment.is_ahead or not seat.done else median_seconds(visit.batch, visit.worker)
+    return Place(min(seat.number + assignment.is_ahead, seat.of), seat.of, seconds)
+
+
 def is_finished(visit: Visit) -> bool:
     """All answers of this submission are with us."""
     return visit.submission.saved_at is not None
@@ -178,7 +188,8 @@ def is_finished(visit: Visit) -> bool:
 def finish(visit: Visit, *, early: bool = False) -> Submission:
     """Close the submission on our side once everything asked for is saved, with a receipt code. Safe to repeat.
 
-    `early`: there is no other task for this worker, so what is done is all. Raises Refused when answers are missing.
+    `early`: there is no other task for this worker, so what is done is all; `outcome` says so to the market. Raises
+    Refused when answers are missing.
     """
     submission, seat = visit.submission, sitting(visit)
     if not seat.of:
@@ -198,7 +209,11 @@ def new_receipt() -> str:
 
 
 def outcome(visit: Visit) -> str:
-    """How a sitting ended: done, or failed_checks when half or more of at least two checks were answered wrong."""
+    """How a sitting ended: done; left_early with fewer tasks than promised; or failed_checks when half or more of at
+    least two checks were answered wrong."""
+    seat = sitting(visit)
+    if seat.done < seat.of:
+        return "left_early"
     units = ContentUnit.objects.filter(
         document=OuterRef("summary__document"), scu_id=OuterRef("unit"), expected__isnull=False
     )

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -10,21 +11,34 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import protocols
 from annotation.accounts.access import study_for
+from annotation.common.drafts import read_body
 from annotation.common.errors import BadAnswers, NoTaskLeft, Refused
 from annotation.common.parsing import parse_int
 from annotation.crowds.base import NoSuchPosting
 from annotation.crowds.lookup import market_for
-from annotation.crowds.seats.places import leave
+from annotation.crowds.seats.places import leave, place_ahead
 from annotation.crowds.seats.tokens import Visit
-from annotation.crowds.worker.entry import enter, finish, go_on, outcome, own_assignment, posting_at, sitting
-from annotation.guidance import NoTriesLeft
+from annotation.crowds.worker.entry import (
+    enter,
+    finish,
+    go_on,
+    outcome,
+    own_assignment,
+    place_in_sitting,
+    posting_at,
+    sitting,
+)
+from annotation.guidance import Kind, NoTriesLeft, may_work, newest_text
 from annotation.guidance.pages import Steps, consent_page, instructions_page, test_page, tutorial_page
 from annotation.judging.drafts import drafted_answers
-from annotation.judging.leases import DONE, check_open, draw_seed
-from annotation.judging.script_views import keep_draft, read_body, receipt_answer, take_answers
-from annotation.judging.submit import submit_judgments
-from annotation.judging.views import form_answers, task_page
-from annotation.models import Assignment, Batch, Posting, Role, Submission, Task, Worker
+from annotation.judging.leases import DONE, check_open
+from annotation.judging.next_task import NAME as STRAIGHT_ON
+from annotation.judging.next_task import NextTask, reply_of
+from annotation.judging.preview import preview_page
+from annotation.judging.script_views import keep_draft, take_answers
+from annotation.judging.submit import submit_judgments, undo_submit
+from annotation.judging.views import LOOSE, form_answers, task_page
+from annotation.models import Assignment, Batch, Posting, Role, Submission
 from annotation.protocols.scu import reference_of
 from annotation.scus.views import advice_response
 
@@ -43,7 +57,9 @@ def come_in(request: HttpRequest, crowd: str, token: str) -> HttpResponse:
     posting = posting_at(token, crowd)
     comer = market_for(crowd).entry(posting, request.GET)
     if comer is None:
-        return preview_page(request, posting.batch, posting.task, reverse("crowd-about", args=[token]))
+        return preview_page(
+            request, posting.batch, posting.task, reverse("crowd-about", args=[token]), _preview_context(posting.batch)
+        )
     return redirect("crowd-start", enter(posting, comer))
 
 
@@ -64,18 +80,12 @@ def preview(request: HttpRequest, batch_id: int) -> HttpResponse:
     batch = get_object_or_404(Batch.objects.select_related("study"), pk=batch_id)
     study_for(request, batch.study.slug, Role.ADMIN)
     task = batch.tasks.filter(pk=parse_int(request.GET.get("task", ""))).first()
-    return framed_by(preview_page(request, batch, task, reverse("instructions", args=[batch.pk])), ["'self'"])
+    address = reverse("instructions", args=[batch.pk])
+    return framed_by(preview_page(request, batch, task, address, _preview_context(batch)), ["'self'"])
 
 
-def preview_page(request: HttpRequest, batch: Batch, task: Task | None, instructions: str) -> HttpResponse:
-    """A task to look at: nothing is held, every input is off."""
-    task = task or batch.tasks.select_related("document", "summary").order_by("pk").first()
-    if task is None:
-        raise NoTaskLeft
-    task.batch = batch
-    nobody = Worker(study=batch.study, crowd=batch.crowd, pseudonym="preview")
-    assignment = Assignment(task=task, worker=nobody, key="preview", seed=draw_seed(task, batch, nobody))
-    return task_page(request, assignment, {}, mode="preview", urls={"instructions": instructions}, extra=BARE)
+def _preview_context(batch: Batch) -> dict[str, Any]:
+    return {**BARE, "consent_text": newest_text(batch.study, Kind.CONSENT), "contact": settings.WORKER_CONTACT}
 
 
 @by_token
@@ -131,9 +141,15 @@ def task(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
         return redirect("crowd-done", visit.token, key)
     if visit.batch.state == Batch.State.CLOSED:
         check_open(visit.batch)
-    extra: dict[str, Any] = {**BARE, "sitting": sitting(visit)}
-    urls = task_urls(visit, assignment)
-    return task_page(request, assignment, answers, submit_key=submit_key, refusal=refusal, urls=urls, extra=extra)
+    return _task_page(request, visit, assignment, answers, submit_key=submit_key, refusal=refusal)
+
+
+def _task_page(
+    request: HttpRequest, visit: Visit, assignment: Assignment, answers: dict[str, Any], **options: Any
+) -> HttpResponse:
+    urls, place = task_urls(visit, assignment), place_in_sitting(visit, assignment)
+    extra = {**BARE, "market_clock": bool(visit.origin)}
+    return task_page(request, assignment, answers, urls=urls, place=place, extra=extra, **options)
 
 
 @by_token_api
@@ -149,8 +165,46 @@ def draft(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
 def submit(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
     """The worker who holds the assignment: submit, once per submit key."""
     own_assignment(visit, key)
-    receipt = take_answers(submit_judgments, visit.worker, key, read_body(request))
-    return receipt_answer(receipt, reverse("crowd-done", args=[visit.token, key]))
+    body = read_body(request)
+    receipt = take_answers(submit_judgments, visit.worker, key, body)
+    following = _task_after(visit) if body.get(STRAIGHT_ON) is True else None
+    return JsonResponse(reply_of(receipt, reverse("crowd-done", args=[visit.token, key]), following))
+
+
+def _task_after(visit: Visit) -> NextTask:
+    """Where the worker goes straight on; the answers are stored, so that nothing is refused here."""
+    seat = sitting(visit)
+    if seat.of and seat.done >= seat.of:
+        return NextTask(reverse("crowd-finish", args=[visit.token]))
+    try:
+        step = go_on(visit)
+    except Refused as refusal:
+        return NextTask(sentence=str(refusal))
+    if step.assignment is None:
+        return NextTask(reverse(f"crowd-{step.gate or 'finish'}", args=[visit.token]))
+    return NextTask(reverse("crowd-task", args=[visit.token, step.assignment.key]), step.assignment.key)
+
+
+@by_token_api
+@require_POST
+def ahead(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
+    """The worker who holds the assignment: the page of the task after it, held for a short time; 204 without one."""
+    own_assignment(visit, key)
+    may_work(visit.batch, visit.worker)
+    limit = sitting(visit).of
+    following = None if visit.posting.task_id else place_ahead(visit.submission, limit, key)
+    if following is None:
+        return HttpResponse(status=204)
+    assignment = own_assignment(visit, following.key)
+    return _task_page(request, visit, assignment, drafted_answers(assignment), layout=LOOSE)
+
+
+@by_token
+@require_POST
+def undo(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
+    """The worker who submitted, while the batch is open: take it back, and go on with the task."""
+    own_assignment(visit, key)
+    return redirect("crowd-task", visit.token, undo_submit(visit.worker, key).key)
 
 
 @by_token_api
@@ -177,9 +231,16 @@ def done(request: HttpRequest, visit: Visit, key: str) -> HttpResponse:
 @by_token
 @require_GET
 def end(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """The worker whose answers are all saved: hand in to the market, with a receipt code for the case it is silent."""
-    submission, market = finish(visit, early=True), market_for(visit.batch.crowd)
+    """The worker whose answers are all saved: hand in to the market, with a receipt code for the case it is silent.
+
+    Who is not through goes on with the next task; where there is none, the sitting ends early.
+    """
+    seat, market = sitting(visit), market_for(visit.batch.crowd)
+    if 0 < seat.done < seat.of and _has_more(visit):
+        return redirect("crowd-start", visit.token)
+    submission = finish(visit, early=True)
     context = {
+        "sitting": seat,
         "visit": visit,
         "submission": submission,
         "confirmed": submission.state in Submission.CONFIRMED,
@@ -192,6 +253,15 @@ def end(request: HttpRequest, visit: Visit) -> HttpResponse:
     return render(request, "annotation/crowds/worker/finish.html", context)
 
 
+def _has_more(visit: Visit) -> bool:
+    """Whether there is something left to do here."""
+    try:
+        step = go_on(visit)
+    except Refused:  # no task, or a batch that is closed
+        return False
+    return bool(step.gate or step.assignment)
+
+
 @by_token
 @require_http_methods(["GET", "POST"])
 def stop(request: HttpRequest, visit: Visit) -> HttpResponse:
@@ -199,7 +269,10 @@ def stop(request: HttpRequest, visit: Visit) -> HttpResponse:
     if request.method == "POST":
         leave(visit.submission)
         return redirect("crowd-leave", visit.token)
-    return render(request, "annotation/crowds/worker/left.html", {"visit": visit, "sitting": sitting(visit), **BARE})
+    market, seat = market_for(visit.batch.crowd), sitting(visit)
+    way_out = market.way_out(visit.submission, outcome(visit)) if seat.of else None
+    context = {"visit": visit, "sitting": seat, "market": market, "way_out": way_out, **BARE}
+    return render(request, "annotation/crowds/worker/left.html", context)
 
 
 @by_token
@@ -224,7 +297,7 @@ def tutorial(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 
 @by_token
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "POST", "PUT"])
 def test(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """The worker: take the qualification test."""
+    """The worker: take the qualification test. PUT keeps a draft."""
     return test_page(request, visit.batch, visit.worker, steps_of(visit))

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.common.errors import Refused
 from annotation.crowds.lookup import study_named
+from annotation.jobs import no_room
 from annotation.models import Study
 from annotation.transfer.exporting.options import TABLES, USUAL, ExportOptions
 from annotation.transfer.exporting.study import export_folder
@@ -59,7 +60,13 @@ class Command(BaseCommand):
         except (Refused, ValueError) as error:
             raise CommandError(str(error), returncode=2) from None
         except OSError as error:
-            raise CommandError(f"The folder can't be written: {error}. The study is unchanged.", returncode=2) from None
+            sentence = f"The folder can't be written: {error}. The study is unchanged."
+            if no_room(error):
+                sentence = (
+                    "There is no room left on the disk. The study is unchanged, and what lies in the folder is not "
+                    "whole: make room, then export again."
+                )
+            raise CommandError(sentence, returncode=2) from None
         for file in files:
             count = "" if file.rows is None else f"{file.rows:,}"
             self.stdout.write(f"{count:>10} {file.table if count else file.path.name}")

@@ -6,7 +6,9 @@ from django.core.management.base import BaseCommand, CommandError
 
 from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
 from annotation.common.errors import Refused
-from annotation.demo import load_demo
+from annotation.demo import STUDY, load_demo
+from annotation.jobs.page_cache import make_pages
+from annotation.models import Study
 
 
 class Command(BaseCommand):
@@ -17,5 +19,7 @@ class Command(BaseCommand):
             is_new = load_demo()
         except Refused as refusal:
             raise CommandError(str(refusal), returncode=2) from None
+        if is_new:
+            make_pages(Study.objects.get(name=STUDY))
         self.stdout.write("Demo study loaded." if is_new else "The demo study is here already.")
         self.stdout.write(f"Accounts (password {PASSWORD}): {', '.join(DEMO_ACCOUNTS)}")

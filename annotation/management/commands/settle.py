@@ -34,3 +34,5 @@ class Command(BaseCommand):
             self.stdout.write(f"In doubt: line {entry.pk}, {money(entry.paid_cents)} {study.currency}. {entry.note}")
         for difference in result.differences:
             self.stdout.write(f"Look at this: {difference}")
+        if result.unreachable:
+            raise CommandError(" ".join(result.unreachable), returncode=1)

@@ -15,6 +15,7 @@ from annotation.crowds.terms import terms_of
 from annotation.models import Batch, Study
 from annotation.rehearsal.characters import USUAL, parse_crowd, people_of
 from annotation.rehearsal.crowd import Crowd
+from annotation.rehearsal.marks import marker_for
 from annotation.rehearsal.rehearsal import rehearse
 from annotation.rehearsal.report import as_json, terminal, write_report
 from annotation.rehearsal.stage import RULES, Plan
@@ -45,10 +46,16 @@ class Command(BaseCommand):
         parser.add_argument("--duration", type=int, default=60, help="seconds for a task on the market, from 30 up")
         parser.add_argument("--out", type=Path, default=None, help="folder for report.md, report.html, report.json")
         parser.add_argument("--json", action="store_true", help="print the report as JSON")
+        parser.add_argument("--yes", action="store_true", help="outside the demo: spend the money of this market")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             study = _study(options["study"])
+            if not settings.DEMO and not options["yes"]:
+                raise Refused(
+                    f"This is no demo: simulated people would take tasks at {settings.MTURK_ENDPOINT_URL} "
+                    "and be paid with the money there. Nothing was begun: if that is meant, add --yes."
+                )
             if options["batch"]:
                 self._work(study, options)
             else:
@@ -58,7 +65,7 @@ class Command(BaseCommand):
 
     def _rehearse(self, study: Study, options: dict[str, Any]) -> None:
         run = rehearse(_plan(study, options), tell=lambda line: self.stderr.write(line))
-        folder = options["out"] or settings.BASE_DIR / "var" / "rehearsals" / run.batch.study.slug
+        folder = options["out"] or settings.HOME / "rehearsals" / run.batch.study.slug
         files = write_report(run, folder)
         if options["json"]:
             self.stdout.write(json.dumps(as_json(run), ensure_ascii=False, default=str))
@@ -76,7 +83,7 @@ class Command(BaseCommand):
             raise Refused(f"There is no published batch {options['batch']!r}. Published: {names or 'none yet'}.")
         people = people_of(parse_crowd(options["crowd"]), options["seed"])
         truth = truth_of(batch, options["seed"])
-        crowd = Crowd(people, settings.MTURK_ENDPOINT_URL, truth, at_once=options["at_once"])
+        crowd = Crowd(people, settings.MTURK_ENDPOINT_URL, truth, at_once=options["at_once"], mark=marker_for(batch))
         crowd.work(people, terms_of(batch).title, tell=lambda line: self.stderr.write(line))
         rows: list[dict[str, Any]] = [
             {

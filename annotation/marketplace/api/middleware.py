@@ -7,12 +7,13 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import DisallowedHost, RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.http.request import UnreadablePostError
 
+from annotation.common.errors import DATABASE_IS_GONE, RETRY_SECONDS
 from annotation.marketplace.errors import Refused
-from annotation.marketplace.hits import lifecycle
+from annotation.marketplace.hits import lifecycle, reviews
 
 from . import contract, failures
 from .failures import CallFailed
@@ -43,6 +44,14 @@ def answer_call(request: HttpRequest) -> HttpResponse:
     except Refused as refusal:
         body = {"__type": "RequestError", "Message": str(refusal), "TurkErrorCode": refusal.turk_error_code}
         return _respond(400, body)
+    except DisallowedHost:
+        return _respond(400, {"__type": "InvalidHostException", "Message": "This server has no such name."})
+    except DATABASE_IS_GONE:
+        log.exception("A call found no database")
+        message = "The database doesn't answer now. Nothing was changed; try again in some seconds."
+        response = _respond(503, {"__type": "ServiceUnavailable", "Message": message})
+        response["Retry-After"] = str(RETRY_SECONDS)
+        return response
     except Exception:
         # The caller must get a parseable answer whatever broke; the traceback goes to the log.
         log.exception("A call failed")
@@ -53,6 +62,7 @@ def answer_call(request: HttpRequest) -> HttpResponse:
 
 def perform(request: HttpRequest) -> dict[str, Any]:
     """Check who calls and what, do it, and give its document."""
+    request.get_host()  # raises DisallowedHost: what was signed for another name is not for us
     name = _operation_name(request)
     try:
         body = request.body
@@ -61,6 +71,7 @@ def perform(request: HttpRequest) -> dict[str, Any]:
     requester = authenticate(request, body).requester
     params = contract.check_parameters(name, _parse(body))
     lifecycle.catch_up(requester)
+    reviews.review_waiting(requester)
     return HANDLERS[name](requester, params) or {}
 
 

@@ -41,10 +41,9 @@ def page(
     salt = _salt(requester, operation, params)
     if "NextToken" in params:
         rows = rows.filter(_beyond(order_by, _read(params["NextToken"], salt), newest_first))
-    page_rows = list(rows.order_by(*(f"-{name}" if newest_first else name for name in order_by))[: size + 1])
-    has_more = len(page_rows) > size
-    page_rows = page_rows[:size]
-    return Page(page_rows, _write([getattr(page_rows[-1], name) for name in order_by], salt) if has_more else None)
+    page_rows = list(rows.order_by(*(f"-{name}" if newest_first else name for name in order_by))[:size])
+    # Amazon's gives a token with every page that isn't empty, and clients ask until one is.
+    return Page(page_rows, _write([getattr(page_rows[-1], name) for name in order_by], salt) if page_rows else None)
 
 
 def _beyond(order_by: tuple[str, ...], last: list[Any], newest_first: bool) -> Q:

@@ -1,5 +1,6 @@
 """Rows as the documents of the service model. What is None is left out."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from annotation.marketplace.books.money import dollars
@@ -11,6 +12,7 @@ from annotation.marketplace.models import (
     QualificationRequest,
     QualificationType,
     Requester,
+    ReviewRecord,
 )
 
 Document = dict[str, Any]
@@ -26,6 +28,7 @@ def hit_document(hit: HIT) -> Document:
         "Title": hit_type.title,
         "Description": hit_type.description,
         "Question": hit.question,
+        "HITLayoutId": hit.layout_id or None,
         "Keywords": hit_type.keywords or None,
         "HITStatus": hit.status,
         "MaxAssignments": hit.max_assignments,
@@ -40,6 +43,17 @@ def hit_document(hit: HIT) -> Document:
         "NumberOfAssignmentsAvailable": hit.available,
         "NumberOfAssignmentsCompleted": hit.completed,
     }
+
+
+def review_report(records: Iterable[ReviewRecord], level: str) -> Document:
+    """The findings and the actions of one level."""
+    report: Document = {"ReviewResults": [], "ReviewActions": []}
+    for record in records:
+        if record.level == level and record.is_action:
+            report["ReviewActions"].append({"ActionId": record.record_id, **record.document, "CompleteTime": record.at})
+        elif record.level == level:
+            report["ReviewResults"].append({"ActionId": record.record_id, **record.document})
+    return report
 
 
 def requirement_document(requirement: Document) -> Document:

@@ -52,11 +52,13 @@ def authenticate(request: HttpRequest, body: bytes) -> AccessKey:
     missing = [name for name in MUST_BE_SIGNED if name not in claimed.signed_headers]
     if missing:
         raise failures.bad_signature(f"These headers must be signed: {', '.join(missing)}.")
+    if not (claimed.key_id.isascii() and claimed.key_id.isalnum()):
+        raise failures.unknown_key()
     key = AccessKey.objects.select_related("requester").filter(key_id=claimed.key_id).first()
     if key is None or key.revoked_at is not None:
         raise failures.unknown_key()
     expected = sign(secret_of(key), claimed, moment, canonical_request(request, claimed, _body_hash(request, body)))
-    if not hmac.compare_digest(expected, claimed.signature):
+    if not hmac.compare_digest(expected.encode(), claimed.signature.encode()):
         raise failures.bad_signature(
             "The request signature we calculated does not match the signature you provided. Check your secret key, "
             "and that nothing between you and this server changes the request."

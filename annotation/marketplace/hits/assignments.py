@@ -50,12 +50,10 @@ def _locked(requester: Requester, assignment_id: str) -> tuple[HIT, Assignment]:
 def approve_assignment(
     requester: Requester, assignment_id: str, feedback: str = "", override_rejection: bool = False
 ) -> Assignment:
-    """Approve and pay. Approving what is approved changes nothing, so that a retry is safe."""
+    """Approve and pay. What is approved is refused, as at Amazon's: whoever retries learns that it is done."""
     check_length("RequesterFeedback", feedback, LONGEST_FEEDBACK, minimum=0)
     with transaction.atomic():
         hit, assignment = _locked(requester, assignment_id)
-        if assignment.state == State.APPROVED:
-            return assignment
         if assignment.state == State.REJECTED and override_rejection:
             _override(hit, assignment, feedback)
         elif assignment.state == State.SUBMITTED:
@@ -89,21 +87,13 @@ def _override(hit: HIT, assignment: Assignment, feedback: str) -> None:
 
 
 def reject_assignment(requester: Requester, assignment_id: str, feedback: str) -> Assignment:
-    """Reject, with a reason for the worker. Rejecting what is rejected changes nothing."""
-    check_length("RequesterFeedback", feedback, LONGEST_FEEDBACK)
+    """Reject, with a reason for the worker, which clients may leave empty. What is judged already is refused."""
+    check_length("RequesterFeedback", feedback, LONGEST_FEEDBACK, minimum=0)
     with transaction.atomic():
         hit, assignment = _locked(requester, assignment_id)
-        if assignment.state == State.REJECTED:
-            return assignment
         if assignment.state != State.SUBMITTED:
             raise _wrong_state(assignment, "rejected")
-        assignment.state, assignment.rejected_at, assignment.feedback = State.REJECTED, clock.now(), feedback
-        assignment.save(update_fields=["state", "rejected_at", "feedback"])
-        hit.submitted -= 1
-        hit.rejected += 1
-        hit.taken_cents -= assignment.price_cents
-        Worker.objects.filter(pk=assignment.worker_id).update(rejected_count=F("rejected_count") + 1)
-        notices.announce(hit, "AssignmentRejected", assignment)
+        lifecycle.reject_place(hit, assignment, clock.now(), feedback)
         lifecycle.settle(hit)
     return assignment
 

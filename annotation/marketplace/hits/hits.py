@@ -22,10 +22,11 @@ from annotation.marketplace.models import HIT, HITType, MarketSettings, Requeste
 from annotation.marketplace.people import notices
 from annotation.marketplace.qualifications.eligibility import asks_for_masters
 from annotation.marketplace.qualifications.requirements import check_types_exist, normalize_requirements
-from annotation.marketplace.questions.questions import parse_question
+from annotation.marketplace.questions.questions import check_question
 
 from . import lifecycle
 from .request_tokens import check_token, use_token
+from .reviews import check_policies
 
 Status = HIT.Status
 MOST_ASSIGNMENTS = 10**9
@@ -91,12 +92,15 @@ def create_hit(
     max_assignments: int = 1,
     annotation: str = "",
     token: str | None = None,
+    layout_id: str = "",
+    review_policies: dict[str, Any] | None = None,
 ) -> HIT:
     """Publish a HIT and hold its money. Raises AlreadyDone, BadXML, BadParameter or InsufficientFunds."""
     check_range("LifetimeInSeconds", lifetime_seconds, *LIFETIMES)
     check_range("MaxAssignments", max_assignments, 1, MOST_ASSIGNMENTS)
     check_length("RequesterAnnotation", annotation, 255, minimum=0)
-    parse_question(question)
+    check_question(question)
+    check_policies(review_policies or {})
     check_types_exist(hit_type.requirements)
     now = clock.now()
     with transaction.atomic():
@@ -107,6 +111,8 @@ def create_hit(
             hit_type=hit_type,
             question=question,
             annotation=annotation,
+            layout_id=layout_id,
+            review_policies=review_policies or {},
             max_assignments=max_assignments,
             reward_cents=cost.reward_cents,
             fee_cents=cost.fee_cents,
@@ -218,7 +224,7 @@ def set_notification(
         raise BadParameter("Either Notification or Active is required.")
     hit_type = own_hit_type(requester, hit_type_id)
     if spec is not None:
-        notices.check_destination(spec)
+        notices.check_destination(requester, spec)
         if "Ping" in spec["EventTypes"]:
             raise BadParameter("Ping is an event of SendTestEventNotification only.")
         hit_type.notification = spec

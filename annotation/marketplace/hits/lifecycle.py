@@ -36,6 +36,7 @@ TOKEN_LIFE = timedelta(hours=24)
 MUTABLE = [
     *("hit_type", "status", "max_assignments", "reward_cents", "fee_cents", "expires_at", "is_expired"),
     *("reviewable_at", "due_at", "pending", "submitted", "approved", "rejected", "taken_cents", "held_cents"),
+    "review_waits",
 ]
 
 
@@ -118,6 +119,7 @@ def _set_status(hit: HIT, now: datetime) -> None:
         hit.status = Status.UNASSIGNABLE
     elif hit.status not in (Status.REVIEWABLE, Status.REVIEWING):
         hit.status, hit.reviewable_at = Status.REVIEWABLE, now
+        hit.review_waits = "HIT" in hit.review_policies
         notices.announce(hit, "HITReviewable")
 
 
@@ -163,6 +165,17 @@ def approve_place(hit: HIT, assignment: Assignment, at: datetime, feedback: str 
     pay(hit, assignment)
     Worker.objects.filter(pk=assignment.worker_id).update(approved_count=F("approved_count") + 1)
     notices.announce(hit, "AssignmentApproved", assignment)
+
+
+def reject_place(hit: HIT, assignment: Assignment, at: datetime, feedback: str) -> None:
+    """A submitted assignment is rejected. The caller settles, which releases its money."""
+    assignment.state, assignment.rejected_at, assignment.feedback = State.REJECTED, at, feedback
+    assignment.save(update_fields=["state", "rejected_at", "feedback"])
+    hit.submitted -= 1
+    hit.rejected += 1
+    hit.taken_cents -= assignment.price_cents
+    Worker.objects.filter(pk=assignment.worker_id).update(rejected_count=F("rejected_count") + 1)
+    notices.announce(hit, "AssignmentRejected", assignment)
 
 
 def pay(hit: HIT, assignment: Assignment) -> None:

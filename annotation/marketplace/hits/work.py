@@ -30,7 +30,7 @@ from annotation.marketplace.qualifications.eligibility import Action, Requiremen
 from annotation.marketplace.questions.answers import parse_answers
 from annotation.marketplace.questions.questions import Question, parse_question
 
-from . import lifecycle
+from . import lifecycle, reviews
 
 State = Assignment.State
 SORTS = {
@@ -233,7 +233,9 @@ def submit_assignment(assignment_id: str, answer_xml: str, worker: Worker | None
         lifecycle.settle(hit)
         if hit.hit_type.auto_approve_seconds == 0:
             lifecycle.bring_up_to_date(hit)
-            assignment.refresh_from_db()
+        reviews.review_assignment(hit, assignment)
+        reviews.review_hit(hit)
+        assignment.refresh_from_db()
     return assignment
 
 

@@ -1,9 +1,19 @@
 """The market's data. The rules live in the database: see each model's constraints."""
 
 from .books import BonusPayment, Payout, Pot, Transfer
-from .hits import HIT, Assignment, HITType, RequestToken
+from .hits import HIT, Assignment, HITLayout, HITType, RequestToken, ReviewRecord
 from .messages import Message, Notice
-from .people import AccessKey, Account, AuditEntry, FeeRates, Invitation, MarketSettings, Requester, Worker
+from .people import (
+    AccessKey,
+    Account,
+    AuditEntry,
+    FeeRates,
+    Invitation,
+    MarketSettings,
+    Requester,
+    SignInFailures,
+    Worker,
+)
 from .qualifications import Qualification, QualificationRequest, QualificationType, WorkerBlock
 
 __all__ = [
@@ -14,6 +24,7 @@ __all__ = [
     "AuditEntry",
     "BonusPayment",
     "FeeRates",
+    "HITLayout",
     "HITType",
     "Invitation",
     "MarketSettings",
@@ -26,6 +37,8 @@ __all__ = [
     "QualificationType",
     "RequestToken",
     "Requester",
+    "ReviewRecord",
+    "SignInFailures",
     "Transfer",
     "Worker",
     "WorkerBlock",

@@ -61,6 +61,9 @@ class HIT(models.Model):
     expires_at = models.DateTimeField()
     is_expired = models.BooleanField(default=False)  # the clock has passed expires_at, and this was acted upon
     reviewable_at = models.DateTimeField(null=True, blank=True)
+    layout_id = models.CharField(max_length=64, blank=True)  # of the HITLayout that its question was made from
+    review_policies = models.JSONField(default=dict, blank=True)  # by level, as clients sent them
+    review_waits = models.BooleanField(default=False)  # it became Reviewable, and its HIT-level policy is not done yet
     # Something is to be done about this HIT at this time or later (lifecycle.py); never later than the first event.
     due_at = models.DateTimeField(null=True, blank=True)
 
@@ -87,6 +90,7 @@ class HIT(models.Model):
         indexes = [
             models.Index(fields=["requester", "status", "id"], name="hit_by_requester"),
             models.Index(fields=["hit_type", "id"], condition=Q(status="Assignable"), name="hit_open"),
+            models.Index(fields=["id"], condition=Q(review_waits=True), name="hit_review_waits"),
             models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="hit_due"),
         ]
 
@@ -192,3 +196,38 @@ class RequestToken(models.Model):
 
     def __str__(self) -> str:
         return self.token
+
+
+class HITLayout(models.Model):
+    """A page with placeholders `${name}`, from which a requester makes HITs (HITLayoutId)."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="layouts")
+    layout_id = models.CharField(max_length=64, unique=True, default=ids.entity_id)
+    name = models.CharField(max_length=200)
+    html = models.TextField()
+    frame_height = models.PositiveIntegerField(default=0)  # 0: as high as the window allows
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ReviewRecord(models.Model):
+    """What a review policy found or did: a ReviewResult or ReviewAction of ListReviewPolicyResultsForHIT."""
+
+    class Level(models.TextChoices):
+        ASSIGNMENT = "Assignment", "assignment"
+        HIT = "HIT", "HIT"
+
+    hit = models.ForeignKey(HIT, on_delete=models.CASCADE, related_name="review_records")
+    level = models.CharField(max_length=10, choices=Level)
+    is_action = models.BooleanField()
+    record_id = models.CharField(max_length=64, unique=True, default=ids.entity_id)
+    document = models.JSONField()
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.record_id

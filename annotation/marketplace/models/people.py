@@ -1,5 +1,6 @@
 """Who signs in: accounts, and what they are on the market: requesters, workers, operators."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -7,7 +8,11 @@ from django.contrib.auth.models import AbstractUser
 from django.db import models
 from django.db.models import F, Q
 
+from annotation.common.throttle import FailureCount
 from annotation.marketplace import ids
+
+SIMULATED = re.compile(r"sim\d+-[a-z-]+-\d+")
+"""How the site's `simulate` names its people."""
 
 
 class Account(AbstractUser):
@@ -74,6 +79,11 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.worker_id
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the account is one of those that the site's `simulate` signs up: nobody is to be paid for it."""
+        return self.account is not None and SIMULATED.fullmatch(self.account.username) is not None
 
     @property
     def owed_cents(self) -> int:
@@ -170,6 +180,11 @@ class MarketSettings(models.Model):
     @property
     def rates(self) -> FeeRates:
         return FeeRates(self.fee_percent, self.large_fee_percent, self.masters_fee_percent, self.least_fee_cents)
+
+
+class SignInFailures(FailureCount):
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["key"], name="market_failures_once_per_key")]
 
 
 class AuditEntry(models.Model):

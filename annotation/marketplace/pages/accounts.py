@@ -16,13 +16,14 @@ from django.views.decorators.http import require_POST
 
 from annotation.common import clock
 from annotation.common.demo_accounts import PASSWORD
+from annotation.common.throttle import minutes
 from annotation.marketplace.errors import Refused
 from annotation.marketplace.models import Account, Invitation, MarketSettings, Requester, Worker
 from annotation.marketplace.people import sign_up_requester, sign_up_worker
 
 from .errors import error_page
 from .render import account_of, safe_next, show
-from .throttle import GUESSED, is_throttled, note_failure
+from .throttle import GUESSED, note_failure, password_keys, sign_in_keys, throttle
 
 BACKEND = "annotation.marketplace.people.AccountBackend"
 
@@ -30,20 +31,33 @@ BACKEND = "annotation.marketplace.people.AccountBackend"
 @login_not_required
 @sensitive_post_parameters("password")
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """Anybody. Ten wrong passwords for one name within ten minutes, and the name rests for that long."""
+    """Anybody. After five wrong passwords for one name, it has to wait, twice as long each time."""
     name, context = request.POST.get("username", ""), {"next": safe_next(request)}
     if request.method != "POST":
         return show(request, "sign_in.html", {**context, "accounts": _demo_accounts(), "password": PASSWORD})
-    if is_throttled(request, name):
-        sentence = "Too many wrong passwords. Wait ten minutes, then try again; nothing is lost."
-        return show(request, "sign_in.html", {**context, "problem": sentence, "name": name}, status=429)
+    keys = sign_in_keys(request, name)
+    if seconds := throttle.begin(keys):
+        problem = f"{_wait(seconds)}; nothing is lost."
+        return _too_soon(show(request, "sign_in.html", {**context, "problem": problem, "name": name}), seconds)
     account = authenticate(request, username=name, password=request.POST.get("password", ""))
     if account is None:
         note_failure(request, name)
         sentence = "This name and password don't fit together. Passwords tell upper and lower case apart."
         return show(request, "sign_in.html", {**context, "problem": sentence, "name": name}, status=403)
+    throttle.succeeded(keys)
     login(request, account)
     return HttpResponseRedirect(context["next"] or reverse("home"))
+
+
+def _wait(seconds: int) -> str:
+    many = minutes(seconds)
+    return f"Too many wrong passwords. Wait {many} minute{'' if many == 1 else 's'}, then try again"
+
+
+def _too_soon(response: HttpResponse, seconds: int) -> HttpResponse:
+    response.status_code = 429
+    response["Retry-After"] = str(seconds)
+    return response
 
 
 def _demo_accounts() -> list[str]:
@@ -128,18 +142,21 @@ def _sign_up(role: str, code: str, facts: dict[str, Any]) -> Account:
 def change_password(request: HttpRequest) -> HttpResponse:
     """Anybody signed in, for themselves. Other browsers are signed out by it.
 
-    Ten wrong old passwords within ten minutes, and it rests for that long.
+    After five wrong old ones it has to wait, twice as long each time.
     """
     person = account_of(request)
-    if request.method == "POST" and is_throttled(request, person.username, GUESSED):
-        sentence = "Too many wrong passwords. Wait ten minutes, then try again; your password is as it was."
-        blank = PasswordChangeForm(cast(Any, person))
-        return show(request, "password.html", {"form": blank, "problem": sentence}, status=429)
+    keys = password_keys(person.pk)
+    if request.method == "POST" and (seconds := throttle.begin(keys)):
+        problem, blank = f"{_wait(seconds)}; your password is as it was.", PasswordChangeForm(cast(Any, person))
+        return _too_soon(show(request, "password.html", {"form": blank, "problem": problem}), seconds)
     form = PasswordChangeForm(cast(Any, person), request.POST or None)
     if request.method == "POST" and form.is_valid():
+        throttle.succeeded(keys)
         update_session_auth_hash(request, form.save())
         messages.success(request, "Your password is changed. Other browsers are signed out.")
         return redirect("home")
     if form.has_error("old_password", "password_incorrect"):
         note_failure(request, person.username, GUESSED)
+    elif request.method == "POST":
+        throttle.take_back(keys)
     return show(request, "password.html", {"form": form}, status=422 if form.errors else 200)

@@ -35,20 +35,20 @@ class Parameter:
 
 
 TOKENS = "The UniqueRequestToken lives 24 hours, as at Amazon's; each kind of call has tokens of its own."
-POLICY = "Review policies are refused with a RequestError: this market does not judge answers by itself."
+POLICY = "Review policies are the two that Amazon's documents; a HIT grows by them to at most 25 assignments."
 ALL = (
     Operation(
         "CreateHIT",
         "HITs",
         "Publishes one HIT and holds its whole price. HITs with the same properties share a HIT type.",
-        f"{TOKENS} HITLayoutId is refused: there is no layout editor. {POLICY} "
+        f"{TOKENS} A HITLayoutId is one that you keep under Layouts. {POLICY} Patterns in questions are RE2's. "
         "An ExternalURL may be http as well as https.",
     ),
     Operation(
         "CreateHITWithHITType",
         "HITs",
         "Publishes one HIT of a type that you made with CreateHITType, and holds its whole price.",
-        f"{TOKENS} HITLayoutId is refused. {POLICY}",
+        f"{TOKENS} A HITLayoutId is one that you keep under Layouts. {POLICY}",
     ),
     Operation("CreateHITType", "HITs", "Names properties that HITs share. The same values give the same HITTypeId."),
     Operation(
@@ -80,15 +80,15 @@ ALL = (
     Operation(
         "ListReviewPolicyResultsForHIT",
         "HITs",
-        "Gives the results of review policies.",
-        "There are no review policies here, so the lists are always empty.",
+        "Gives what the review policies of a HIT found and did.",
+        "Scores are rounded down; an extended HIT judges nobody before the new answers are in.",
     ),
     Operation("GetAssignment", "Assignments", "Gives one submitted assignment with its answers and its HIT."),
     Operation("ListAssignmentsForHIT", "Assignments", "Lists what was submitted for a HIT, by status, oldest first."),
     Operation(
         "ApproveAssignment",
         "Assignments",
-        "Approves and pays from what was held. Approving again changes nothing. OverrideRejection works for 30 days.",
+        "Approves and pays from what was held. Approving again is refused. OverrideRejection works for 30 days.",
     ),
     Operation(
         "RejectAssignment",
@@ -158,13 +158,13 @@ ALL = (
         "Events",
         "Says which events of a HIT type you want to hear of, and where.",
         "There are no SQS queues or SNS topics here: give an http(s) address on a host that the operator has allowed, "
-        "or Transport Email for the inbox on this site.",
+        "or Transport Email for the inbox on this site, and mail to your own address where the operator sends mail.",
     ),
     Operation(
         "SendTestEventNotification",
         "Events",
         "Sends one event now, to try out the destination.",
-        "Goes to an http(s) address or to the inbox on this site.",
+        "Goes to an http(s) address, or to the inbox on this site and your own mail.",
     ),
 )
 BY_NAME = {operation.name: operation for operation in ALL}

@@ -165,7 +165,7 @@ def payouts(request: HttpRequest) -> HttpResponse:
     operator_of(request)
     rows = Worker.objects.select_related("account").filter(earned_cents__gt=F("paid_out_cents")).order_by("worker_id")
     if request.GET.get("format") == "csv":
-        columns = ["worker_id", "name", "email", "country", "earned_usd", "paid_out_usd", "owed_usd"]
+        columns = ["worker_id", "name", "email", "country", "earned_usd", "paid_out_usd", "owed_usd", "simulated"]
         return as_csv("payouts.csv", columns, (_payout_row(worker) for worker in rows.iterator(2000)))
     owed = rows.aggregate(sum=Sum(F("earned_cents") - F("paid_out_cents"), default=0))["sum"]
     return show(request, "operator/payouts.html", {"section": "payouts", "page": paginate(request, rows), "owed": owed})
@@ -174,7 +174,7 @@ def payouts(request: HttpRequest) -> HttpResponse:
 def _payout_row(worker: Worker) -> list[str]:
     name, email = (worker.account.username, worker.account.email) if worker.account else ("", "")
     amounts = [dollars(worker.earned_cents), dollars(worker.paid_out_cents), dollars(worker.owed_cents)]
-    return [worker.worker_id, name, email, worker.country, *amounts]
+    return [worker.worker_id, name, email, worker.country, *amounts, "yes" if worker.is_simulated else "no"]
 
 
 class SettingsForm(forms.Form):

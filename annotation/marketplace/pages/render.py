@@ -29,6 +29,7 @@ AREAS = {
     "requester": [
         ("requester", "requester", "Overview"),
         ("hits", "requester-hits", "HITs"),
+        ("layouts", "layouts", "Layouts"),
         ("keys", "keys", "Keys"),
         ("statement", "statement", "Statement"),
         ("events", "events", "Events"),

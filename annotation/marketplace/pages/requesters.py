@@ -11,9 +11,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.marketplace.books.money import dollars
+from annotation.marketplace.checks import check_length
 from annotation.marketplace.errors import Refused
 from annotation.marketplace.hits import lifecycle
-from annotation.marketplace.hits.assignments import approve_assignment, reject_assignment
+from annotation.marketplace.hits.assignments import LONGEST_FEEDBACK, approve_assignment, reject_assignment
 from annotation.marketplace.models import HIT, Assignment, Notice, Transfer
 from annotation.marketplace.people.access_keys import issue_key, revoke_key
 from annotation.marketplace.questions.answers import parse_answers
@@ -180,6 +181,7 @@ def judge(request: HttpRequest, assignment_id: str) -> HttpResponse:
                 request, f"Approved; ${dollars(assignment.reward_cents)} paid, ${dollars(assignment.fee_cents)} fee."
             )
         else:
+            check_length("The reason", feedback, LONGEST_FEEDBACK)  # people are told why; programs may leave it empty
             assignment = reject_assignment(requester, assignment_id, feedback)
             messages.success(request, "Rejected. The worker sees your reason; you can still approve within 30 days.")
     except Refused as refusal:

@@ -1,30 +1,32 @@
-"""Slowing down whoever guesses passwords. Failures are counted in the audit log, so all processes see them."""
-
-from datetime import timedelta
+"""Slowing down whoever guesses passwords, by the rule of annotation/common/throttle.py."""
 
 from django.http import HttpRequest
+from django.utils.crypto import salted_hmac
 
-from annotation.common import clock
 from annotation.common.client_address import address_of
-from annotation.marketplace.models import AuditEntry
+from annotation.common.throttle import Throttle, name_as_read
+from annotation.marketplace.models import SignInFailures
 from annotation.marketplace.people import record
 
 FAILED = "sign-in refused"
 GUESSED = "old password refused"
-"""Counted apart: a stranger at the sign-in keeps nobody from changing their password."""
-WINDOW = timedelta(minutes=10)
-MOST_PER_NAME = 10
-MOST_PER_ADDRESS = 50
+
+throttle = Throttle(SignInFailures)
 
 
-def is_throttled(request: HttpRequest, name: str, action: str = FAILED) -> bool:
-    """Too many failures lately, for this name or from this address."""
-    recent = AuditEntry.objects.filter(action=action, at__gt=clock.now() - WINDOW)
-    return (
-        recent.filter(subject=name[:150].lower()).count() >= MOST_PER_NAME
-        or recent.filter(detail__address=address_of(request)).count() >= MOST_PER_ADDRESS
-    )
+def sign_in_keys(request: HttpRequest, name: str) -> dict[str, str]:
+    return {_key("name", name_as_read(name)): "name", _key("address", address_of(request)): "address"}
+
+
+def password_keys(account_id: int) -> dict[str, str]:
+    """Counted apart: a stranger at the sign-in keeps nobody from changing their password."""
+    return {_key("password", str(account_id)): "password"}
 
 
 def note_failure(request: HttpRequest, name: str, action: str = FAILED) -> None:
+    """For the operator to see."""
     record(None, action, name[:150].lower(), address=address_of(request))
+
+
+def _key(kind: str, value: str) -> str:
+    return salted_hmac(f"annotation.marketplace.safety.{kind}", value, algorithm="sha256").hexdigest()

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from . import accounts, front, operator, requesters, worker_account, worker_qualifications, workers
+from . import accounts, front, layouts, operator, requesters, worker_account, worker_qualifications, workers
 from .errors import answer_wrong_methods
 from .frame import frame
 
@@ -46,6 +46,8 @@ PAGES = [
     path("requester/hits/", requesters.hits, name="requester-hits"),
     path("requester/hits/<str:hit_id>/", requesters.hit, name="requester-hit"),
     path("requester/assignments/<str:assignment_id>/judge/", requesters.judge, name="judge"),
+    path("requester/layouts/", layouts.layouts, name="layouts"),
+    path("requester/layouts/<str:layout_id>/delete/", layouts.delete_layout, name="delete-layout"),
     path("requester/events/", requesters.events, name="events"),
     # The operator
     path("operator/", operator.overview, name="operator"),

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.common import clock
@@ -170,17 +171,25 @@ def accept(request: HttpRequest, hit_id: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @answers_refusals
 def accept_next(request: HttpRequest, hit_type_id: str) -> HttpResponse:
-    """Workers who meet the requirements: any HIT of this group."""
+    """Workers who meet the requirements: any HIT of this group. The work page's script is told where it is."""
     worker, hit_type = worker_of(request), HITType.objects.filter(hit_type_id=hit_type_id).first()
     if request.method == "GET":
         return redirect("find")
     if hit_type is None:
         raise HITDoesNotExist("There are no such HITs.")
+    wants_json = "application/json" in request.headers.get("Accept", "")
     try:
-        return redirect("work", accept_from_group(worker, hit_type).assignment_id)
-    except NoneLeft:
+        assignment = accept_from_group(worker, hit_type)
+    except Refused as refusal:
+        if wants_json:
+            return JsonResponse({"message": str(refusal)}, status=refusal.status)
+        if not isinstance(refusal, NoneLeft):
+            raise
         messages.info(request, f"“{hit_type.title}” has no HIT left for you. Here is what else there is.")
         return redirect("find")
+    if wants_json:
+        return JsonResponse({"address": reverse("work", args=[assignment.assignment_id])})
+    return redirect("work", assignment.assignment_id)
 
 
 @require_safe

@@ -18,11 +18,10 @@ from annotation.marketplace.models import Qualification, QualificationRequest, Q
 from annotation.marketplace.people import notices
 from annotation.marketplace.people.workers import any_worker
 from annotation.marketplace.questions.answers import check_answer_key
-from annotation.marketplace.questions.questions import parse_test
+from annotation.marketplace.questions.questions import check_test
+from annotation.marketplace.questions.xml import INTEGERS
 
 from .requests import grant
-
-INTEGERS = (-(2**31), 2**31 - 1)
 
 
 def own_type(requester: Requester, qualification_type_id: str) -> QualificationType:
@@ -49,7 +48,8 @@ def create_type(requester: Requester, **values: Any) -> QualificationType:
             qualification_type.save()
     except IntegrityError:
         raise QualificationTypeAlreadyExists(
-            f"You have a qualification type named {qualification_type.name!r} already; names are yours to use once."
+            "You have already created a QualificationType with this name. "  # clients look for these very words
+            f"It is {qualification_type.name!r}; nothing was changed."
         ) from None
     return qualification_type
 
@@ -76,7 +76,7 @@ def _check(qualification_type: QualificationType) -> None:
     if qualification_type.test:
         if qualification_type.test_seconds is None:
             raise BadParameter("A Test needs TestDurationInSeconds.")
-        parse_test(qualification_type.test)
+        check_test(qualification_type.test)
     elif qualification_type.answer_key:
         raise BadParameter("An AnswerKey needs the Test that it scores.")
     if qualification_type.answer_key:

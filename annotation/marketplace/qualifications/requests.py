@@ -1,13 +1,22 @@
 """Workers asking for qualifications: at once, by a test, or with the requester's consent."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from django.db import transaction
 
 from annotation.common import clock
-from annotation.marketplace.errors import AlreadySubmitted, NotYours, QualificationTypeDoesNotExist, TimeIsUp, TooSoon
+from annotation.marketplace.errors import (
+    AlreadySubmitted,
+    BadXML,
+    NotYours,
+    QualificationTypeDoesNotExist,
+    TimeIsUp,
+    TooSoon,
+)
 from annotation.marketplace.models import Qualification, QualificationRequest, QualificationType, Worker
-from annotation.marketplace.questions.answers import parse_answers, score_answers
+from annotation.marketplace.questions.answers import Answer, parse_answers, score_answers
+from annotation.marketplace.questions.xml import INTEGERS
 
 State = QualificationRequest.State
 
@@ -93,8 +102,18 @@ def submit_test(worker: Worker, request_id: str, answer_xml: str) -> Qualificati
             raise TimeIsUp("The time for this test has ended, so it could not be handed in.")
         request.answer, request.submitted_at, request.state = answer_xml, now, State.PENDING
         key = request.qualification_type.answer_key
-        if key:
-            grant(request.qualification_type, worker, score_answers(key, answers))
+        value = _score(key, answers) if key else None
+        if value is not None:
+            grant(request.qualification_type, worker, value)
             request.state = State.GRANTED
         request.save(update_fields=["answer", "submitted_at", "state"])
     return request
+
+
+def _score(key: str, answers: Mapping[str, Answer]) -> int | None:
+    """None for a key of former days that gives no value to store: then the requester decides."""
+    try:
+        value = score_answers(key, answers)
+    except BadXML:
+        return None
+    return value if INTEGERS[0] <= value <= INTEGERS[1] else None

@@ -1,5 +1,6 @@
 """Answers: QuestionFormAnswers XML made from what a form sent, and read back to score a qualification test."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ from lxml import etree
 
 from annotation.marketplace.errors import BadParameter, BadXML
 
-from .xml import child, children, expect_root, integer_of, local, parse_xml, required_child, text_of
+from .xml import INTEGERS, child, children, expect_root, integer_of, local, parse_xml, required_child, text_of
 
 NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd"
 MOST_CHARACTERS = 10**6
@@ -76,61 +77,96 @@ def parse_answers(xml: str) -> dict[str, Answer]:
 
 # Answer keys
 
+LABEL = "The answer key"
+
 
 def check_answer_key(xml: str) -> None:
-    """Raises BadXML unless this is an AnswerKey that can be scored."""
-    score_answers(xml, {})
+    """Raises BadXML unless this is an AnswerKey that can be scored, and whatever is answered gives a value to store."""
+    root = _answer_key(xml)
+    scores = [_scores(question) for question in children(root, "Question")]
+    for total in (sum(map(min, scores)), sum(map(max, scores))):
+        value = _mapped(root, total)
+        if not INTEGERS[0] <= value <= INTEGERS[1]:
+            raise BadXML(f"{LABEL} can give the value {value:.0e}; it must be {INTEGERS[0]} to {INTEGERS[1]}.")
 
 
 def score_answers(key_xml: str, answers: Mapping[str, Answer]) -> int:
     """The qualification's value for these answers, by the AnswerKey."""
-    label = "The answer key"
-    root = parse_xml(key_xml, label)
-    expect_root(root, "AnswerKey", label)
-    questions = children(root, "Question")
-    if not questions:
-        raise BadXML(f"{label}: needs at least one <Question>.")
-    total = sum(_score_question(question, answers, label) for question in questions)
-    mapping = child(root, "QualificationValueMapping")
-    return total if mapping is None else _map_value(mapping, total, label)
+    root = _answer_key(key_xml)
+    return _mapped(root, sum(_score_question(question, answers) for question in children(root, "Question")))
 
 
-def _score_question(question: etree._Element, answers: Mapping[str, Answer], label: str) -> int:
-    answer = answers.get(text_of(required_child(question, "QuestionIdentifier", label)))
-    default = integer_of(child(question, "DefaultScore"), label, 0)
+def _answer_key(xml: str) -> etree._Element:
+    root = parse_xml(xml, LABEL)
+    expect_root(root, "AnswerKey", LABEL)
+    if not children(root, "Question"):
+        raise BadXML(f"{LABEL}: needs at least one <Question>.")
+    return root
+
+
+def _scores(question: etree._Element) -> list[int]:
+    """Every score this question can give; the default comes first."""
+    required_child(question, "QuestionIdentifier", LABEL)
+    options = children(question, "AnswerOption")
+    return [integer_of(child(question, "DefaultScore"), LABEL, 0), *(_option_score(option) for option in options)]
+
+
+def _option_score(option: etree._Element) -> int:
+    return integer_of(required_child(option, "AnswerScore", LABEL), LABEL)
+
+
+def _score_question(question: etree._Element, answers: Mapping[str, Answer]) -> int:
+    """The first option whose selections are exactly those picked, or the default."""
+    answer = answers.get(text_of(required_child(question, "QuestionIdentifier", LABEL)))
     picked = set(answer.selections) if answer else None
-    score = None
     for option in children(question, "AnswerOption"):
-        selections = {text_of(selection) for selection in children(option, "SelectionIdentifier")}
-        option_score = integer_of(required_child(option, "AnswerScore", label), label)
-        if score is None and picked == selections:
-            score = option_score
-    return default if score is None else score
+        if picked == {text_of(selection) for selection in children(option, "SelectionIdentifier")}:
+            return _option_score(option)
+    return _scores(question)[0]
 
 
-def _map_value(mapping: etree._Element, total: int, label: str) -> int:
+def _mapped(root: etree._Element, total: int) -> int:
+    mapping = child(root, "QualificationValueMapping")
+    if mapping is None:
+        return total
     if len(mapping) != 1:
-        raise BadXML(f"{label}: <QualificationValueMapping> needs exactly one mapping.")
+        raise BadXML(f"{LABEL}: <QualificationValueMapping> needs exactly one mapping.")
     rule = mapping[0]
     match local(rule):
         case "PercentageMapping":
-            maximum = integer_of(required_child(rule, "MaximumSummedScore", label), label)
-            if maximum <= 0:
-                raise BadXML(f"{label}: <MaximumSummedScore> must be more than zero.")
-            return round(100 * total / maximum)
+            return round(100 * total / _maximum(rule))
         case "ScaleMapping":
-            words = text_of(required_child(rule, "SummedScoreMultiplier", label))
-            try:
-                return round(total * float(words))
-            except (ValueError, OverflowError):
-                raise BadXML(f"{label}: <SummedScoreMultiplier> is {words!r}, but must be a number.") from None
+            return round(total * _multiplier(rule))
         case "RangeMapping":
-            for span in children(rule, "SummedScoreRange"):
-                low = integer_of(required_child(span, "InclusiveLowerBound", label), label)
-                high = integer_of(required_child(span, "InclusiveUpperBound", label), label)
-                value = integer_of(required_child(span, "QualificationValue", label), label)
-                if low <= total <= high:
-                    return value
-            return integer_of(required_child(rule, "OutOfRangeQualificationValue", label), label)
+            return _in_range(rule, total)
         case name:
-            raise BadXML(f"{label}: <{name}> is no mapping; known are PercentageMapping, ScaleMapping, RangeMapping.")
+            raise BadXML(f"{LABEL}: <{name}> is no mapping; known are PercentageMapping, ScaleMapping, RangeMapping.")
+
+
+def _maximum(rule: etree._Element) -> int:
+    maximum = integer_of(required_child(rule, "MaximumSummedScore", LABEL), LABEL)
+    if maximum <= 0:
+        raise BadXML(f"{LABEL}: <MaximumSummedScore> must be more than zero.")
+    return maximum
+
+
+def _multiplier(rule: etree._Element) -> float:
+    words = text_of(required_child(rule, "SummedScoreMultiplier", LABEL))
+    try:
+        multiplier = float(words)
+    except ValueError:
+        multiplier = math.nan
+    if not abs(multiplier) <= INTEGERS[1]:
+        raise BadXML(f"{LABEL}: <SummedScoreMultiplier> is {words[:80]!r}, but must be a number up to {INTEGERS[1]}.")
+    return multiplier
+
+
+def _in_range(rule: etree._Element, total: int) -> int:
+    value = integer_of(required_child(rule, "OutOfRangeQualificationValue", LABEL), LABEL)
+    for span in reversed(children(rule, "SummedScoreRange")):  # all are read, and the first that fits wins
+        low, high, inside = (
+            integer_of(required_child(span, name, LABEL), LABEL)
+            for name in ("InclusiveLowerBound", "InclusiveUpperBound", "QualificationValue")
+        )
+        value = inside if low <= total <= high else value
+    return value

@@ -11,7 +11,8 @@ from lxml import etree
 
 from annotation.marketplace.errors import BadXML, NotSupported
 
-from .xml import child, children, expect_root, integer_of, local, parse_xml, required_child, text_of
+from .patterns import check_pattern
+from .xml import child, children, expect_root, integer_of, local, parse_xml, read_integer, required_child, text_of
 
 KINDS = ("ExternalQuestion", "HTMLQuestion", "QuestionForm")
 
@@ -124,6 +125,24 @@ def parse_question(xml: str) -> Question:
     return HTMLQuestion(html, height)
 
 
+def check_question(xml: str) -> None:
+    """Of a new HIT: it can be read, and its patterns can be matched. Raises BadXML or NotSupported."""
+    question = parse_question(xml)
+    if isinstance(question, QuestionForm):
+        _check_patterns(question, "The question")
+
+
+def check_test(xml: str) -> None:
+    """Of a new qualification type: as check_question."""
+    _check_patterns(parse_test(xml), "The test")
+
+
+def _check_patterns(form: QuestionForm, label: str) -> None:
+    for question in form.questions:
+        if isinstance(question.answer, FreeText) and question.answer.pattern:
+            check_pattern(question.answer.pattern, label)
+
+
 def parse_test(xml: str) -> QuestionForm:
     """The test of a qualification type: always a QuestionForm."""
     root = parse_xml(xml, "The test")
@@ -234,10 +253,7 @@ def _attribute(element: etree._Element | None, name: str, label: str) -> int | N
     words = element.get(name) if element is not None else None
     if words is None:
         return None
-    try:
-        return int(words)
-    except ValueError:
-        raise BadXML(f"{label}: {name}={words!r} must be a whole number.") from None
+    return read_integer(words, f"{label}: {name} is")
 
 
 def _choice(element: etree._Element, label: str) -> Choice:

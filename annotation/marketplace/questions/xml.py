@@ -5,6 +5,8 @@ from lxml import etree
 from annotation.marketplace.errors import BadXML
 
 MOST_BYTES = 65_535
+INTEGERS = (-(2**31), 2**31 - 1)
+"""What a whole number may be, here and in the database."""
 
 
 def parse_xml(text: str, label: str, most_bytes: int = MOST_BYTES) -> etree._Element:
@@ -75,8 +77,16 @@ def integer_of(element: etree._Element | None, label: str, default: int | None =
     words = text_of(element)
     if not words and default is not None:
         return default
+    name = local(element) if element is not None else "a number"
+    return read_integer(words, f"{label}: <{name}> is")
+
+
+def read_integer(words: str, start: str) -> int:
+    """A whole number that a column can hold. Raises BadXML with a sentence that begins with `start`."""
     try:
-        return int(words)
+        value = int(words)
     except ValueError:
-        name = local(element) if element is not None else "a number"
-        raise BadXML(f"{label}: <{name}> is {words!r}, but must be a whole number.") from None
+        raise BadXML(f"{start} {words[:80]!r}, but must be a whole number.") from None
+    if not INTEGERS[0] <= value <= INTEGERS[1]:
+        raise BadXML(f"{start} {words[:80]!r}, but must be {INTEGERS[0]} to {INTEGERS[1]}.")
+    return value

@@ -9,11 +9,13 @@ from django.db.models import Q
 from django.http import Http404
 from django.utils.translation import gettext
 
-from analysis.correlate.disagreement import Scale
+from analysis.lazy import pandas as pd
+from analysis.tables.batches import rater_name
 from annotation import protocols
 from annotation.common.translation import from_column
 from annotation.models import REFERENCE_GROUP, Document, Dropped, HumanScore, Judgment, Score, Study, Summary, User
 from annotation.models.work import counted
+from annotation.tables.trusted import choose
 
 from .lists import ListQuery, State, beyond, state_of
 
@@ -23,6 +25,7 @@ class Answer:
     """One answer, and whether it counts."""
 
     worker: str
+    rater: str  # the worker, with the batch where they judged the document in several
     unit: str
     text: str  # of the unit
     value: float
@@ -81,6 +84,7 @@ class Judge:
     """A worker who judged the chosen summary, and whether the answers count."""
 
     worker: str
+    rater: str
     rule: str
     reason: str
 
@@ -171,6 +175,8 @@ def _columns(document: Document, query: ListQuery, state: State, texts: dict[str
 def _difference(state: State, human: float | None, metric: float | None) -> float | None:
     if state.pair is None or human is None or metric is None:
         return None
+    from analysis.correlate.disagreement import Scale
+
     scales = {name: Scale(*state.pair.facts[name]) for name in ("human", "metric")}
     return scales["metric"].standardised(metric) - scales["human"].standardised(human)
 
@@ -180,6 +186,8 @@ def _answers(document: Document, texts: dict[str, str]) -> dict[int, list[Answer
     fields = [
         *("summary_id", "unit", "value", "seconds", "is_check", "assignment__worker_id"),
         *("assignment__worker__pseudonym", "assignment__task__batch__protocol", "summary__system__name"),
+        *("assignment__task__batch_id", "assignment__task__batch__name", "assignment__task__batch__round"),
+        "summary__system__group",
     ]
     rows = list(
         Judgment.objects.filter(counted("assignment__"), summary__document=document, is_current=True)
@@ -187,20 +195,53 @@ def _answers(document: Document, texts: dict[str, str]) -> dict[int, list[Answer
         .values_list(*fields)
     )
     dropped, yes_no = _dropped(document, {row[5] for row in rows}), set(protocols.judging_scus())
+    in_batches = _in_batches(document.study, rows)
     answers: dict[int, list[Answer]] = defaultdict(list)
-    for summary, unit, value, seconds, is_check, worker, pseudonym, protocol, system in rows:
-        rule, reason = dropped.get((worker, "")) or dropped.get((worker, system)) or ("", "")
+    for place, row in enumerate(rows):
+        summary, unit, value, seconds, is_check, worker, pseudonym, protocol, system, batch, *_rest = row
+        rater, reason = in_batches.names[place], in_batches.set_aside.get(place, "")
+        keys = [(worker, some_batch, some_system) for some_batch in (None, batch) for some_system in ("", system)]
+        rule, why = ("batches", reason) if reason else next((dropped[key] for key in keys if key in dropped), ("", ""))
         answers[summary].append(
-            Answer(pseudonym, unit, texts.get(unit, unit), value, protocol in yes_no, seconds, is_check, rule, reason)
+            Answer(
+                pseudonym, rater, unit, texts.get(unit, unit), value, protocol in yes_no, seconds, is_check, rule, why
+            )
         )
     return answers
 
 
-def _dropped(document: Document, workers: Iterable[int]) -> dict[tuple[int, str], tuple[str, str]]:
+@dataclass(frozen=True)
+class _InBatches:
+    """How a document's answers stand to each other where somebody gave some in several batches."""
+
+    names: list[str]
+    """What each answer's worker is called: with the batch, where they judged this document in several."""
+    set_aside: dict[int, str]
+    """The answers that the batch rule sets aside, each with the reason."""
+
+
+def _in_batches(study: Study, rows: list[tuple[Any, ...]]) -> _InBatches:
+    columns = ["summary", "unit", "value", "worker_id", "batch", "round", "group"]
+    places = (0, 1, 2, 6, 10, 11, 12)
+    frame = pd.DataFrame([[row[place] for place in places] for row in rows], columns=columns)
+    frame = frame.assign(doc_id="", system=frame["summary"].astype(str), place=range(len(frame)))
+    several = frame.groupby("worker_id")["batch"].transform("nunique") > 1
+    names = [
+        rater_name(worker, batch) if apart else worker
+        for worker, batch, apart in zip(frame["worker_id"], frame["batch"], several, strict=True)
+    ]
+    if not several.any() and study.batch_rule != Study.BatchRule.CHOSEN:
+        return _InBatches(names, {})
+    set_aside = choose(study, frame[frame["group"] != REFERENCE_GROUP]).set_aside
+    reasons = zip(set_aside["place"], set_aside["reason"], strict=True) if "reason" in set_aside else ()
+    return _InBatches(names, {int(place): str(reason) for place, reason in reasons})
+
+
+def _dropped(document: Document, workers: Iterable[int]) -> dict[tuple[int, int | None, str], tuple[str, str]]:
     rows = Dropped.objects.filter(Q(document=None) | Q(document=document), worker__in=list(workers))
     return {
-        (worker, system): (rule, from_column(reason))
-        for worker, system, rule, reason in rows.values_list("worker", "system", "rule", "reason")
+        (worker, batch, system): (rule, from_column(reason))
+        for worker, batch, system, rule, reason in rows.values_list("worker", "batch", "system", "rule", "reason")
     }
 
 
@@ -221,9 +262,9 @@ def _units(columns: list[Column], scus: dict[str, Any], order: dict[str, int]) -
 
 
 def _panel(column: Column, units: list[Unit]) -> Panel:
-    judges = {answer.worker: Judge(answer.worker, answer.rule, answer.reason) for answer in column.answers}
-    answers = {(answer.worker, answer.unit): answer for answer in column.answers}
-    rows = [(unit.text, unit.is_check, [answers.get((worker, unit.name)) for worker in judges]) for unit in units]
+    judges = {a.rater: Judge(a.worker, a.rater, a.rule, a.reason) for a in column.answers}
+    answers = {(answer.rater, answer.unit): answer for answer in column.answers}
+    rows = [(unit.text, unit.is_check, [answers.get((rater, unit.name)) for rater in judges]) for unit in units]
     return Panel(list(judges.values()), [row for row in rows if any(row[2])])
 
 

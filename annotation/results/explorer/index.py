@@ -1,12 +1,15 @@
 """What the Explorer needs worked out beforehand: human scores, who was dropped and why, disagreements, words."""
 
+from __future__ import annotations
+
 import re
 from typing import Any
 
-import pandas as pd
 from django.db import connection, transaction
 from django.utils.translation import gettext
 
+from analysis.lazy import pandas as pd
+from analysis.tables.batches import rater_name
 from annotation.common import clock
 from annotation.common.errors import Refused
 from annotation.common.text import plain
@@ -25,7 +28,7 @@ from annotation.models import (
     Score,
     Study,
 )
-from annotation.tables.trusted import human_scores, trusted_judgments
+from annotation.tables.trusted import Trusted, chosen_batches, human_scores, trusted_judgments
 
 PORTION = 2000
 
@@ -48,11 +51,12 @@ def refresh(study: Study, progress: Progress = lambda *_: None) -> None:
     pairs = list(Exploration.objects.filter(study=study).exclude(metric="").values_list("measure", "metric"))
     with transaction.atomic():
         _store_human(study, human)
-        _store_dropped(study, trusted.drops)
+        _store_dropped(study, trusted)
         store_words(study, progress)
         facts = {
             "measures": [] if human is None else sorted(set(human["metric"])),
             "metrics": list(study.scores.values_list("metric", flat=True).distinct().order_by("metric")),
+            "batches": batch_facts(study),
         }
         _note(study, "", "", facts, trusted.decision)
     for measure, metric in pairs:
@@ -89,14 +93,24 @@ def _store_human(study: Study, human: pd.DataFrame | None) -> None:
     HumanScore.objects.bulk_create(scores, batch_size=PORTION)
 
 
-def _store_dropped(study: Study, decisions: tuple[Any, ...]) -> None:
+def batch_facts(study: Study) -> list[Any]:
+    """The batch rule and the batches that are chosen: what was worked out under others is out of date."""
+    return [study.batch_rule, chosen_batches(study)]
+
+
+def _store_dropped(study: Study, trusted: Trusted) -> None:
     Dropped.objects.filter(study=study).delete()
+    decisions = trusted.drops
     documents = dict(study.documents.values_list("doc_id", "pk")) if decisions else {}
     workers = dict(study.workers.values_list("pseudonym", "pk")) if decisions else {}
+    raters = trusted.choice.workers
+    batches = dict(study.batches.values_list("name", "pk")) if raters else {}
+    batch_of = {rater_name(worker, first): batches.get(first) for (worker, _), first in trusted.choice.raters.items()}
     rows = (
         Dropped(
             study=study,
-            worker_id=workers[decision.worker_id],
+            worker_id=workers[raters.get(decision.worker_id, decision.worker_id)],
+            batch_id=batch_of.get(decision.worker_id),
             document_id=documents[decision.item["doc_id"]] if "doc_id" in decision.item else None,
             system=decision.item.get("system", ""),
             rule=str(decision.rule)[:100],

@@ -15,9 +15,10 @@ from django.db.models.expressions import RawSQL
 from annotation.common.parsing import parse_int
 from annotation.common.text import glimpse
 from annotation.jobs import start_job
+from annotation.jobs.page_cache import study_mark
 from annotation.models import Disagreement, Document, Exploration, Job, Reference, Study, User
 
-from .index import words_of
+from .index import batch_facts, words_of
 
 PER_PAGE = 25
 GLIMPSE = 180
@@ -74,8 +75,8 @@ def state_of(study: Study, query: ListQuery, user: User) -> tuple[ListQuery, Sta
     rows = {(exploration.measure, exploration.metric): exploration for exploration in explorations}
     facts = rows.get(("", ""))
     decision = study.filter_in_force()
-    if facts is None or facts.decision != (decision.pk if decision else 0):
-        job = start_once(study, {}, user)
+    if facts is None or facts.decision != (decision.pk if decision else 0) or _other_batches(facts, study):
+        job = start_unless_failed(study, {}, user)
         facts = explorations.filter(metric="").first()
     else:
         job = None
@@ -86,7 +87,7 @@ def state_of(study: Study, query: ListQuery, user: User) -> tuple[ListQuery, Sta
         return replace(query, metric="", sort=BY_NAME), State(facts, None, measures, metrics, job)
     pair = explorations.filter(measure=query.measure, metric=query.metric).first()
     if pair is None and (job is None or job.is_over):
-        job = start_once(study, {"measure": query.measure, "metric": query.metric}, user)
+        job = start_unless_failed(study, {"measure": query.measure, "metric": query.metric}, user)
         pair = explorations.filter(measure=query.measure, metric=query.metric).first()
     if pair is None:
         query = replace(query, sort=BY_NAME)
@@ -95,6 +96,18 @@ def state_of(study: Study, query: ListQuery, user: User) -> tuple[ListQuery, Sta
 
 def _newly_scored(study: Study) -> set[str]:
     return set(study.metric_runs.values_list("metric", flat=True))
+
+
+def _other_batches(facts: Exploration, study: Study) -> bool:
+    """Whether it was worked out under another batch rule. What was made before there was one is as `latest`."""
+    return bool(facts.facts.get("batches", [Study.BatchRule.LATEST, []]) != batch_facts(study))
+
+
+def start_unless_failed(study: Study, options: dict[str, str], user: User) -> Job:
+    """A job, unless one with the same task failed on the study as it stands: that one says what to do about it."""
+    options = {**options, "mark": study_mark(study)}
+    failed_jobs = study.jobs.filter(kind="explore", options=options, state=Job.State.FAILED)
+    return failed_jobs.first() or start_once(study, options, user)
 
 
 def start_once(study: Study, options: dict[str, str], user: User) -> Job:

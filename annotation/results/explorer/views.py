@@ -5,6 +5,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.accounts.access import READERS, study_for, user_of
+from annotation.jobs.page_cache import study_mark
 from annotation.models import Study
 from annotation.results.explorer.document import DocumentPage, document_page
 from annotation.results.explorer.lists import ListPage, ListQuery, list_page, start_once
@@ -35,5 +36,5 @@ def _rendered(request: HttpRequest, study: Study, page: ListPage | DocumentPage,
 def refresh(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins and analysts: go through the study again, in the background."""
     study = study_for(request, slug, *READERS)
-    start_once(study, {}, user_of(request))
+    start_once(study, {"mark": study_mark(study)}, user_of(request))
     return redirect("explorer", slug=slug)

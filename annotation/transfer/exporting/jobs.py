@@ -74,6 +74,7 @@ def export_job(job: Job, progress: Progress) -> str:
 
 
 def _file(export: Export, file: WrittenFile) -> ExportFile:
+    file.path.chmod(0o600)
     facts = {"size": file.path.stat().st_size, "rows": file.rows, "sha256": file_hash(file.path)}
     return ExportFile(export=export, name=file.path.name, **facts)
 

@@ -12,7 +12,7 @@ from analysis.tables.provenance import file_hash, versions
 from annotation.common import clock
 from annotation.models import REFERENCE_GROUP, Study
 from annotation.tables.stream import SCHEMA, Column
-from annotation.tables.trusted import Filtered, filter_sentence, measures_of
+from annotation.tables.trusted import Filtered, chosen_batches, measures_of
 
 from .options import ExportOptions
 
@@ -50,8 +50,10 @@ def manifest(study: Study, options: ExportOptions, filtered: Filtered, files: Se
         "versions": versions(PACKAGES),
         "options": options.as_json(),
         "csv_formulas": MARK,
+        "csv_headers": MARK,
         "workers": "the crowd's own ids" if options.raw_workers else WORKERS,
         "filter": _filter(filtered),
+        "batches": _batches(study, filtered),
         "policy": POLICY,
         "report": _report(study, filtered, names),
         "files": [file.facts() for file in files],
@@ -77,6 +79,13 @@ def _filter(filtered: Filtered) -> dict[str, Any] | None:
     return {"rules": decision.rules, "seed": decision.seed, "decided_at": decision.decided_at.isoformat()}
 
 
+def _batches(study: Study, filtered: Filtered) -> dict[str, Any]:
+    """Which answers count where somebody judged the same unit in several batches."""
+    chosen = {"chosen": chosen_batches(study)} if study.batch_rule == Study.BatchRule.CHOSEN else {}
+    sentence = filtered.choice.sentence if filtered.choice else ""
+    return {"rule": study.batch_rule, **chosen, "says": sentence}
+
+
 def _report(study: Study, filtered: Filtered, files: dict[str, str]) -> dict[str, Any] | None:
     """What `python -m analysis report FOLDER` needs to give the site's own numbers."""
     if "human_scores" not in files or filtered.human_scores.empty:
@@ -90,7 +99,7 @@ def _report(study: Study, filtered: Filtered, files: dict[str, str]) -> dict[str
         "measures": measures,
         "judgments": files.get("judgments_kept", ""),
         "human_scores": files["human_scores"],
-        "filtered": filter_sentence(filtered.decision),
+        "filtered": filtered.sentence(measures[0]),
         "group_left_out": REFERENCE_GROUP,
         "resamples": RESAMPLES,
         "seed": SEED,
@@ -121,6 +130,9 @@ def _filter_command(study: Study, filtered: Filtered, files: dict[str, str]) -> 
     for rule in decision.rules if decision else ():
         words += ["--rule", rule]
     words += ["--seed", str(decision.seed if decision else 0)]
+    if study.batch_rule != Study.BatchRule.LATEST:
+        names = chosen_batches(study) if study.batch_rule == Study.BatchRule.CHOSEN else [study.batch_rule]
+        words += [word for name in names for word in ("--batches", name)]
     groups = set(study.systems.values_list("group", flat=True))
     if REFERENCE_GROUP in groups:  # references were rated as well: everything but their group
         words += [word for group in sorted(groups - {REFERENCE_GROUP}) for word in ("--where", f"group={group}")]

@@ -75,7 +75,7 @@ class _Steps:
 def _write_tables(
     study: Study, folder: Path, options: ExportOptions, filtered: Filtered, steps: _Steps
 ) -> list[WrittenFile]:
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # workers' own ids may be inside
     tables = [table for table in _tables(study, options, filtered) if table.total or table.name in NEEDED]
     steps.total = sum(table.total for table in tables) + len(options.shapes) * study.documents.count()
     files = []

@@ -38,7 +38,7 @@ def write_table(table: Table, path: Path, step: Step) -> int:
 
 def _write_csv(table: Table, path: Path, chunks: Iterator[list[Row]]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(_csv_lines([tuple(table.names)]))
+        file.write(_csv_lines([tuple(map(defuse, table.names))]))
         for rows in chunks:
             for portion in _parts(rows):
                 columns = zip(*portion, strict=True)

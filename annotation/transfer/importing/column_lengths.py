@@ -1,12 +1,14 @@
 """Whether ids and names fit their columns. PostgreSQL refuses longer ones halfway through, and SQLite keeps them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from itertools import islice
 from typing import cast
 
-import pandas as pd
 from django.db.models import CharField, Model
 
+from analysis.lazy import pandas as pd
 from analysis.tables import Problem, TableError
 from annotation.common.errors import Refused
 from annotation.models import Assignment, Batch, ContentUnit, Document, Judgment, Score, Study, System, Worker
@@ -23,6 +25,7 @@ KEPT: dict[str, dict[str, tuple[type[Model], str]]] = {
         "worker_id": (Worker, "external_id"),
         "assignment_id": (Assignment, "key"),
         "role": (Batch, "role"),
+        "batch": (Batch, "name"),
     },
     "scores": {"metric": (Score, "metric")},
 }

@@ -1,5 +1,7 @@
 """Judgments on their way in: which protocol they follow, whether they are sound, and the work they came from."""
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -7,10 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
-
+from analysis.lazy import numpy as np
+from analysis.lazy import pandas as pd
 from analysis.tables import Problem, TableError
+from analysis.tables.checks import Problems
 from annotation import protocols
 from annotation.models import Assignment, Batch, Judgment, Study, Task, Worker
 from annotation.protocols import Protocol
@@ -20,7 +22,7 @@ from annotation.tables.judgments import COLUMNS
 
 from .bulk_insert import Progress, insert_rows
 from .column_lengths import longest
-from .folder import BLANK, Folder
+from .folder import BLANK, Folder, problems_in, refuse
 
 if TYPE_CHECKING:
     from .study import Stored
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
 # What is no column of the study's own: a judgment's own cells, what check units say, and what is worked out below.
 KNOWN = [column.name for column in COLUMNS if column.in_files and not column.derived]
 KNOWN += ["expected", "scale_min", "scale_max", "assignment"]
-WORK = ["protocol", "role", "round"]  # what makes a batch
+MOST_BATCHES = 1000
+WORK = ["batch", "protocol", "role", "round"]  # what makes a batch
 
 
 def check_judgments(folder: Folder, scale: tuple[float, float]) -> pd.DataFrame | None:
@@ -39,19 +42,17 @@ def check_judgments(folder: Folder, scale: tuple[float, float]) -> pd.DataFrame 
     frame = _completed(frame, scus)
     judging = {protocol.name: protocol for protocol in protocols.among(protocols.judging())}
     scales = {key: scale if protocol.scale_varies else protocol.scale({}) for key, protocol in judging.items()}
+    if frame["batch"].nunique() > MOST_BATCHES:
+        found = f"{frame['batch'].nunique():,} different batches"
+        raise TableError([Problem(name, None, "batch", found, f"at most {MOST_BATCHES}")])
     problems = [
-        *_rows(name, frame, "protocol", ~frame["protocol"].isin(list(judging)), " or ".join(judging)),
-        *(
-            problem
-            for protocol in judging.values()
-            for problem in _values(name, frame, protocol, scales[protocol.name])
-        ),
-        *_units(name, frame, scus),
+        _rows(name, frame, "protocol", ~frame["protocol"].isin(list(judging)), " or ".join(judging)),
+        *(_values(name, frame, protocol, scales[protocol.name]) for protocol in judging.values()),
+        _units(name, frame, scus),
         *_assignments(name, frame),
         *_times(name, frame),
     ]
-    if problems:
-        raise TableError(problems)
+    refuse(problems)
     return frame.assign(
         scale_min=frame["protocol"].map({key: low for key, (low, _high) in scales.items()}),
         scale_max=frame["protocol"].map({key: high for key, (_low, high) in scales.items()}),
@@ -59,7 +60,7 @@ def check_judgments(folder: Folder, scale: tuple[float, float]) -> pd.DataFrame 
 
 
 def _completed(frame: pd.DataFrame, scus: pd.DataFrame | None) -> pd.DataFrame:
-    columns = {column: frame.get(column, "") for column in ("protocol", "role", "assignment_id")}
+    columns = {column: frame.get(column, "") for column in ("protocol", "role", "assignment_id", "batch")}
     frame = frame.assign(**columns)
     units = set() if scus is None else set(scus["scu_id"])
     binary = scus is None and bool(frame["value"].isin([0, 1]).all())
@@ -73,8 +74,9 @@ def _completed(frame: pd.DataFrame, scus: pd.DataFrame | None) -> pd.DataFrame:
         is_check |= scus["is_check"].astype(bool) if "is_check" in scus else False
         checks = pd.MultiIndex.from_frame(scus.loc[is_check, ["doc_id", "scu_id"]])
         frame["is_check"] |= pd.MultiIndex.from_frame(frame[["doc_id", "unit"]]).isin(checks)
-    # Without an id, what one worker said of one document in one round is one assignment (a second system: another).
+    # Without an id, what one worker said of one document in one round is one assignment (in other batches others).
     made_up_ids = frame["doc_id"] + "/" + frame["system"] + "/" + frame["worker_id"] + "/" + frame["round"].astype(str)
+    made_up_ids += ("/" + frame["batch"]).where(frame["batch"] != "", "")
     frame["assignment_id"] = frame["assignment_id"].where(frame["assignment_id"] != "", made_up_ids)
     return frame
 
@@ -104,14 +106,11 @@ def _hidden_keys(frame: pd.DataFrame, study: Study) -> dict[str, str]:
     }
 
 
-def _rows(name: str, frame: pd.DataFrame, column: str, is_bad: Any, expected: str) -> list[Problem]:
-    return [
-        Problem(file=name, row=int(row) + 1, column=column, found=repr(frame[column].iloc[row]), expected=expected)
-        for row in np.flatnonzero(is_bad)
-    ]
+def _rows(name: str, frame: pd.DataFrame, column: str, is_bad: Any, expected: str) -> Problems:
+    return problems_in(name, frame, [column], is_bad, expected)
 
 
-def _values(name: str, frame: pd.DataFrame, protocol: Protocol, scale: tuple[float, float]) -> list[Problem]:
+def _values(name: str, frame: pd.DataFrame, protocol: Protocol, scale: tuple[float, float]) -> Problems:
     follows, (low, high) = frame["protocol"] == protocol.name, scale
     if protocol.judges_scus:
         return _rows(name, frame, "value", follows & ~frame["value"].isin([0, 1]), f"0 or 1, {protocol.title}'s scale")
@@ -120,36 +119,37 @@ def _values(name: str, frame: pd.DataFrame, protocol: Protocol, scale: tuple[flo
     return _rows(name, frame, "value", follows & ~frame["value"].between(low, high), expected)
 
 
-def _units(name: str, frame: pd.DataFrame, scus: pd.DataFrame | None) -> list[Problem]:
+def _units(name: str, frame: pd.DataFrame, scus: pd.DataFrame | None) -> Problems:
     about_scus = frame["protocol"].isin(protocols.judging_scus())
     if scus is None:
-        return _rows(name, frame, "unit", about_scus, "scus.* in the folder, which LitePyramid judgments point to")[:1]
+        first = about_scus & ~about_scus.duplicated()
+        return _rows(name, frame, "unit", first, "scus.* in the folder, which LitePyramid judgments point to")
     scu_ids = pd.MultiIndex.from_frame(scus[["doc_id", "scu_id"]])
     strange = about_scus & ~pd.MultiIndex.from_frame(frame[["doc_id", "unit"]]).isin(scu_ids)
     return _rows(name, frame, "unit", strange, "an scu_id of this document in scus.*")
 
 
-def _assignments(name: str, frame: pd.DataFrame) -> list[Problem]:
+def _assignments(name: str, frame: pd.DataFrame) -> list[Problems]:
     """An assignment is one worker's, on one document, in one batch; a worker judges a summary once per batch."""
     first = frame.groupby("assignment_id", sort=False)[["worker_id", "doc_id", *WORK]].transform("first")
     mixed = (first != frame[first.columns]).any(axis=1)
     judged_summaries = frame.drop_duplicates(["assignment_id", "doc_id", "system", "worker_id", *WORK])
     is_repeated = judged_summaries.duplicated(["doc_id", "system", "worker_id", *WORK])
     is_repeated = is_repeated.reindex(frame.index, fill_value=False)
-    once = "a worker who judges a summary once (a second time is another round)"
+    once = "a worker who judges a summary once (a second time is another round or another batch)"
     return [
-        *_rows(name, frame, "assignment_id", mixed, "an assignment of one worker on one document in one round"),
-        *_rows(name, frame, "worker_id", is_repeated, once),
+        _rows(name, frame, "assignment_id", mixed, "an assignment of one worker on one document in one round"),
+        _rows(name, frame, "worker_id", is_repeated, once),
     ]
 
 
-def _times(name: str, frame: pd.DataFrame) -> list[Problem]:
+def _times(name: str, frame: pd.DataFrame) -> list[Problems]:
     if "submitted_at" not in frame:
         return []
-    return _rows(name, frame, "submitted_at", ~frame["submitted_at"].map(_is_time), "an ISO 8601 time")
+    return [_rows(name, frame, "submitted_at", ~frame["submitted_at"].map(_is_time), "an ISO 8601 time")]
 
 
-def store_judgments(study: Study, frame: pd.DataFrame, texts: "Stored", progress: Progress) -> None:
+def store_judgments(study: Study, frame: pd.DataFrame, texts: Stored, progress: Progress) -> None:
     """Rebuild the work that the judgments came from: batches, tasks, assignments; then the judgments themselves."""
     frame = frame.assign(assignment_id=frame["assignment_id"].map(_hidden_keys(frame, study)))
     work = _work(study, frame, texts)
@@ -157,7 +157,7 @@ def store_judgments(study: Study, frame: pd.DataFrame, texts: "Stored", progress
     insert_rows(Judgment, FIELDS, _judgments(frame, texts), len(frame), progress)
 
 
-def _work(study: Study, frame: pd.DataFrame, texts: "Stored") -> dict[str, int]:
+def _work(study: Study, frame: pd.DataFrame, texts: Stored) -> dict[str, int]:
     ids = list(frame["worker_id"].unique())
     crowd = Worker.IMPORTED
     Worker.objects.bulk_create(
@@ -166,25 +166,38 @@ def _work(study: Study, frame: pd.DataFrame, texts: "Stored") -> dict[str, int]:
     )
     workers = dict(Worker.objects.filter(study=study).values_list("external_id", "pk"))
     keys: dict[str, int] = {}
-    kinds = frame[WORK].drop_duplicates().sort_values(WORK)
-    for protocol, role, number in kinds.itertuples(index=False, name=None):
-        rows = frame[(frame["protocol"] == protocol) & (frame["role"] == role) & (frame["round"] == number)]
+    for name, rows in _batches_of(frame):
+        first = rows.iloc[0]
         batch = Batch.objects.create(
             study=study,
-            name=f"Imported {protocol} judgments, {role}, round {number}",
-            protocol=protocol,
-            role=role,
-            round=number,
+            name=name,
+            protocol=first["protocol"],
+            role=first["role"],
+            round=first["round"],
             crowd=Worker.IMPORTED,
             state=Batch.State.CLOSED,
-            scale_min=rows["scale_min"].iloc[0],
-            scale_max=rows["scale_max"].iloc[0],
+            scale_min=first["scale_min"],
+            scale_max=first["scale_max"],
         )
         keys |= _assignments_of(batch, rows, workers, texts)
     return keys
 
 
-def _assignments_of(batch: Batch, rows: pd.DataFrame, workers: dict[str, int], texts: "Stored") -> dict[str, int]:
+def _batches_of(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """The rows of every batch by its name, in the order of the file: the batch that is made later is the later one."""
+    parts: dict[Any, pd.DataFrame] = dict(list(frame.groupby(WORK, sort=False)))
+    n_kinds = Counter(name for name, *_kind in parts)
+    batches: dict[str, pd.DataFrame] = {}
+    for key in (*sorted(key for key in parts if not key[0]), *(key for key in parts if key[0])):
+        (name, protocol, role, number), rows = key, parts[key]
+        kind = f"{protocol} judgments, {role}, round {number}"
+        wanted = name if name and n_kinds[name] == 1 else f"{name[:100]} ({kind})" if name else f"Imported {kind}"
+        numbered = (f"{wanted[:190]} ({n})" for n in range(2, len(parts) + 2))
+        batches[next(free for free in (wanted, *numbered) if free not in batches)] = rows
+    return list(batches.items())
+
+
+def _assignments_of(batch: Batch, rows: pd.DataFrame, workers: dict[str, int], texts: Stored) -> dict[str, int]:
     """One task per judged set of summaries, as large as the number of workers who had it."""
     sets: dict[str, set[str]] = {}
     for key, system in rows[["assignment_id", "system"]].drop_duplicates().itertuples(index=False, name=None):
@@ -219,7 +232,7 @@ class _Work:
     submitted_at: datetime | None
 
 
-def _tasks_of(batch: Batch, assignments: Iterable[_Work], texts: "Stored") -> dict[tuple[str, tuple[str, ...]], int]:
+def _tasks_of(batch: Batch, assignments: Iterable[_Work], texts: Stored) -> dict[tuple[str, tuple[str, ...]], int]:
     quotas = Counter((assignment.doc_id, assignment.systems) for assignment in assignments)
     n_groups: Counter[str] = Counter()  # several groups of one document's summaries are numbered
     rows = []
@@ -261,7 +274,7 @@ FIELDS = (
 )
 
 
-def _judgments(frame: pd.DataFrame, texts: "Stored") -> Iterator[tuple[Any, ...]]:
+def _judgments(frame: pd.DataFrame, texts: Stored) -> Iterator[tuple[Any, ...]]:
     from .study import extras, optional
 
     keys = {pair: summary.pk for pair, summary in texts.summaries.items()}

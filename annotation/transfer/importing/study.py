@@ -1,15 +1,17 @@
 """`import_study`: a folder of tables becomes a study, whole or not at all."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from django.db import models, transaction
 from django.utils.translation import gettext_noop
 
+from analysis.lazy import pandas as pd
 from annotation.common.errors import Refused
 from annotation.models import (
     WHOLE_SYSTEM,
@@ -66,13 +68,16 @@ def import_study(
     folder = open_folder(path)
     fingerprint = folder.fingerprint(showing.name() if showing.changes else "")
     existing = Study.objects.filter(name=name).first()
+    if existing and admin is not None and existing.role_of(admin) not in (Role.ADMIN, Role.ANALYST):
+        # What such a study holds, and whether it is the same as in these files, is for its own people to know.
+        raise Refused(f"A study named {name!r} is here already. Nothing was changed: choose another name.")
     if existing and existing.fingerprint == fingerprint:
         return Imported(name, study_counts(existing), [], changed=False)
     if existing:
         raise Refused(
             f"A study named {name!r} is here already, with other content. Nothing was changed: choose another name."
         )
-    read_folder(folder)
+    read_folder(folder, progress)
     check_lengths(folder, folder.tables)
     check_references(folder)
     judgments = check_judgments(folder, scale)

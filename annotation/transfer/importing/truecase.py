@@ -4,14 +4,17 @@ Both follow REALSumm (facts in docs/protocols/litepyramid.md). True-casing uses 
 `truecase`; its own tokeniser needs data that must be fetched, so texts are cut here and every space stays in place.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import pandas as pd
-
+from analysis.lazy import how_to_bring
+from analysis.lazy import pandas as pd
+from annotation.common.errors import Refused
 from annotation.common.text import Text, split_sentences
 
 UNKNOWN_SYMBOL = "□"
@@ -30,7 +33,7 @@ class Showing:
     unknown_symbol: str = UNKNOWN_SYMBOL
 
     @classmethod
-    def from_options(cls, truecase: bool, symbol: str | None, tokens: Sequence[str] | None) -> "Showing":
+    def from_options(cls, truecase: bool, symbol: str | None, tokens: Sequence[str] | None) -> Showing:
         """From the command line: a symbol or a token alone brings the other by default."""
         unknown_tokens = tuple(tokens or (UNKNOWN_TOKENS if symbol is not None else ()))
         return cls(truecase, unknown_tokens, UNKNOWN_SYMBOL if symbol is None else symbol)
@@ -120,8 +123,11 @@ def _capital(sentence: str) -> str:
 @lru_cache(maxsize=1)
 def _model() -> Any:
     """Loaded once, from the package's own file (about 650 MB of memory while it is used)."""
-    import truecase  # type: ignore[import-untyped]
-
+    try:
+        import truecase  # type: ignore[import-untyped]
+    except ModuleNotFoundError:
+        command = how_to_bring("models")
+        raise Refused(f"Capitals need the library truecase, which {command} brings. Nothing was imported.") from None
     return truecase.get_truecaser()
 
 

@@ -3,12 +3,13 @@
 import gzip
 import tempfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db import IntegrityError
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
 from analysis.tables import TableError, find_table
@@ -21,7 +22,8 @@ from .study import Imported, import_study
 from .truecase import NO_CHANGES, Showing
 
 MOST_FILES, MOST_MB, LONGEST_NAME = 10, 90, 200  # the proxy lets 100 MB through
-MOST_UNPACKED_MB = 300  # what a web process can hold in memory
+MOST_UNPACKED_MB = 300  # what a process can hold in memory
+MOST_LINES = 2_000_000  # what is read in a minute or two
 CHUNK = 2**20
 
 
@@ -30,28 +32,39 @@ class Upload:
     """What was sent, and how it is to be read."""
 
     name: str
-    files: "Sequence[UploadedFile[bytes]]"
+    files: "Sequence[UploadedFile[bytes]]" = ()
     shape: str = ""
     """Whose shape the files have; empty: tables of our own."""
     scale: tuple[float, float] = (1, 5)
     showing: Showing = NO_CHANGES
 
 
-def import_upload(upload: Upload, admin: User, *, dry_run: bool = False) -> Imported:
-    """Import the files for their sender, the new study's admin. Raises Refused or TableError, and then made nothing."""
-    _check(upload.files)
+def import_files(
+    upload: Upload,
+    sent: Path,
+    admin: User | None,
+    *,
+    dry_run: bool = False,
+    progress: Callable[[int, int], None] = lambda *_: None,
+) -> Imported:
+    """Import the sent files for their sender, the new study's admin. After Refused or TableError nothing was made."""
+    paths = sorted(sent.iterdir())
+    steps = _Steps(progress, _check_unpacked(paths))
     with tempfile.TemporaryDirectory() as place:
-        uploaded, tables = Path(place) / "sent", Path(place) / "tables"
-        paths = [_written(file, uploaded) for file in upload.files]
-        _check_unpacked(paths)
         try:
-            folder = read_shape(upload.shape, paths, tables) if upload.shape else _with_all_needed(uploaded)
+            folder = read_shape(upload.shape, paths, Path(place) / "tables") if upload.shape else _with_all_needed(sent)
             imported = import_study(
-                folder, upload.name, dry_run=dry_run, scale=upload.scale, showing=upload.showing, admin=admin
+                folder,
+                upload.name,
+                dry_run=dry_run,
+                scale=upload.scale,
+                showing=upload.showing,
+                progress=steps,
+                admin=admin,
             )
-            unread = [] if upload.shape else sorted({path.name for path in paths} - _read(uploaded))
+            unread = [] if upload.shape else sorted({path.name for path in paths} - _read(sent))
         except TableError as error:
-            raise _without(place, error) from None
+            raise _without((str(sent), place), error) from None
         except IntegrityError:
             if not Study.objects.filter(name=upload.name).exists():
                 raise
@@ -63,7 +76,19 @@ def import_upload(upload: Upload, admin: User, *, dry_run: bool = False) -> Impo
     )
 
 
-def _check(files: "Sequence[UploadedFile[bytes]]") -> None:
+class _Steps:
+    """Rows that were read and stored so far, of about all that there are."""
+
+    def __init__(self, progress: Callable[[int, int], None], rows: int) -> None:
+        self.progress, self.total = progress, max(2 * rows, 1)
+        self.rows_of: dict[str, int] = {}
+
+    def __call__(self, label: str, n_done: int, total: int) -> None:
+        self.rows_of[label] = n_done
+        self.progress(min(sum(self.rows_of.values()), self.total - 1), self.total)
+
+
+def check_files(files: "Sequence[UploadedFile[bytes]]") -> None:
     if not files:
         raise Refused(_("Choose the files first. Nothing was made."))
     if len(files) > MOST_FILES or sum(file.size or 0 for file in files) > MOST_MB * 10**6:
@@ -82,8 +107,8 @@ def _check(files: "Sequence[UploadedFile[bytes]]") -> None:
             )
 
 
-def _written(file: "UploadedFile[bytes]", folder: Path) -> Path:
-    folder.mkdir(exist_ok=True)
+def write_file(file: "UploadedFile[bytes]", folder: Path) -> Path:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / (file.name or "file")
     with path.open("wb") as stream:
         for chunk in file.chunks():
@@ -91,12 +116,16 @@ def _written(file: "UploadedFile[bytes]", folder: Path) -> Path:
     return path
 
 
-def _check_unpacked(paths: Sequence[Path]) -> None:
-    """Refused for what is far larger inside. How large a Parquet file is shows only when it is in memory."""
+def _check_unpacked(paths: Sequence[Path]) -> int:
+    """The number of lines in the files; Refused for what is far larger inside.
+
+    How large a Parquet file is shows only when it is in memory.
+    """
     for path in paths:
         if path.suffix == ".parquet":
             raise Refused(_("%(name)s: send tables as CSV or JSON lines. Nothing was made.") % {"name": path.name})
-    if sum(_unpacked_size(path) for path in paths) > MOST_UNPACKED_MB * 10**6:
+    sizes = [_unpacked_size(path) for path in paths]
+    if sum(size for size, _lines in sizes) > MOST_UNPACKED_MB * 10**6:
         raise Refused(
             _(
                 "Unpacked, the files have more than %(mb)d MB together. Nothing was made: "
@@ -104,20 +133,29 @@ def _check_unpacked(paths: Sequence[Path]) -> None:
             )
             % {"mb": MOST_UNPACKED_MB}
         )
+    n_lines = sum(lines for _size, lines in sizes)
+    if n_lines > MOST_LINES:
+        raise Refused(
+            _(
+                "The files have %(n)s lines together, and %(most)s can be sent. Nothing was made: "
+                "import them on the server (manage.py import_study)."
+            )
+            % {"n": number_format(n_lines, force_grouping=True), "most": number_format(MOST_LINES, force_grouping=True)}
+        )
+    return n_lines
 
 
-def _unpacked_size(path: Path) -> int:
-    """Counted no further than needed; a damaged file is for its reader to tell of."""
-    if path.suffix != ".gz":
-        return path.stat().st_size
-    size = 0
+def _unpacked_size(path: Path) -> tuple[int, int]:
+    """Bytes and lines, counted no further than needed; a damaged file is for its reader to tell of."""
+    size = lines = 0
     try:
-        with gzip.open(path) as stream:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
             while size <= MOST_UNPACKED_MB * 10**6 and (chunk := stream.read(CHUNK)):
                 size += len(chunk)
+                lines += chunk.count(b"\n")
     except (OSError, EOFError, zlib.error):
         pass
-    return size
+    return size, lines
 
 
 def _read(folder: Path) -> set[str]:
@@ -134,11 +172,12 @@ def _with_all_needed(folder: Path) -> Path:
     return folder
 
 
-def _without(place: str, error: TableError) -> TableError:
+def _without(places: tuple[str, ...], error: TableError) -> TableError:
     """The same problems, without our own folders in them."""
 
     def name(file: str) -> str:
-        inside = Path(file).name if file.startswith(place) else file
-        return "the files" if inside in ("sent", "tables") else inside
+        if file in (*places, *(f"{place}/tables" for place in places)):
+            return "the files"
+        return Path(file).name if file.startswith(places) else file
 
     return TableError([replace(problem, file=name(problem.file)) for problem in error.problems], error.total)

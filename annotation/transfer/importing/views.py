@@ -3,20 +3,19 @@
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
-from django_htmx.http import HttpResponseClientRedirect
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
-from analysis.tables import TableError
 from annotation.accounts.access import may_make_studies, user_of
 from annotation.common.errors import Refused
-from annotation.models import Study
-from annotation.transfer.importing.study import Imported
+from annotation.models import Job, Study
+from annotation.transfer.importing.reading import KIND, result_of, start_reading, stop_reading
 from annotation.transfer.importing.truecase import Showing
-from annotation.transfer.importing.uploads import MOST_FILES, MOST_MB, Upload, import_upload
+from annotation.transfer.importing.uploads import MOST_FILES, MOST_LINES, MOST_MB, Upload
 from annotation.transfer.shapes import SHAPES
 
 MOST_FINDINGS = 10
@@ -26,21 +25,63 @@ MOST_FINDINGS = 10
 @require_http_methods(["GET", "POST"])
 def new_study(request: HttpRequest) -> HttpResponse:
     """Admins of any study: files become a study of theirs; a POST with `check` only says what is in them."""
-    if not may_make_studies(user_of(request)):
-        raise PermissionDenied(_("Studies are made by people who are the admin of one. Nothing was changed."))
+    _refuse_others(request)
     if request.method == "GET":
         return _page(request)
-    check = "check" in request.POST
     try:
-        imported = import_upload(_upload(request), user_of(request), dry_run=check)
+        job = start_reading(_upload(request), user_of(request), check="check" in request.POST)
     except Refused as refusal:
         return _page(request, status=refusal.status, problems=[str(refusal)])
-    except TableError as error:
-        problems = [*map(str, error.problems), _("Nothing was made.")]
-        return _page(request, status=409, problems=problems, more=error.total - len(error.problems))
-    if check or not imported.changed:
-        return _page(request, done=imported, checked=check)
-    return _redirect_to(request, imported)
+    return _answer(request, job) if job.is_over else _to(request, reverse("new-study-reading", args=[job.pk]))
+
+
+@never_cache
+@require_GET
+def reading(request: HttpRequest, job_id: int) -> HttpResponse:
+    """Whoever sent the files: how far they are read, and what came of it."""
+    job = _own_job(request, job_id)
+    if job.is_over:
+        if request.htmx:  # type: ignore[attr-defined]  # the page asks how far it is: now there is another to show
+            return HttpResponseClientRefresh()
+        return _answer(request, job)
+    return render(request, "annotation/transfer/reading.html", {"job": job})
+
+
+@require_POST
+def stop(request: HttpRequest, job_id: int) -> HttpResponse:
+    """Whoever sent the files: they are read no further, and nothing is made."""
+    job = _own_job(request, job_id)
+    if not stop_reading(job):
+        messages.warning(request, _("It was over already. Nothing was stopped."))
+    return redirect("new-study-reading", job_id=job.pk)
+
+
+def _refuse_others(request: HttpRequest) -> None:
+    if not may_make_studies(user_of(request)):
+        raise PermissionDenied(_("Studies are made by people who are the admin of one. Nothing was changed."))
+
+
+def _own_job(request: HttpRequest, job_id: int) -> Job:
+    _refuse_others(request)
+    return get_object_or_404(Job, pk=job_id, kind=KIND, asked_by=user_of(request))
+
+
+def _answer(request: HttpRequest, job: Job) -> HttpResponse:
+    """What came of the files: the study's page, or what is in them, or what is wrong with them."""
+    imported, problems, more = result_of(job)
+    if imported is None:
+        return _page(request, status=409, problems=problems, more=more, typed=job.options)
+    if job.options["check"] or not imported.changed:
+        return _page(request, done=imported, checked=job.options["check"], typed=job.options)
+    study = get_object_or_404(Study, name=imported.study)
+    messages.success(request, _("“%(study)s” is made, and you are its admin.") % {"study": study})
+    for sentence in imported.findings[:MOST_FINDINGS]:
+        messages.warning(request, sentence)
+    return _to(request, reverse("study", args=[study.slug]))
+
+
+def _to(request: HttpRequest, address: str) -> HttpResponse:
+    return HttpResponseClientRedirect(address) if request.htmx else redirect(address)  # type: ignore[attr-defined]
 
 
 def _upload(request: HttpRequest) -> Upload:
@@ -68,17 +109,7 @@ def _page(request: HttpRequest, status: int = 200, **results: object) -> HttpRes
     """The form, or for a page that is there already only what was found: so the files stay chosen."""
     shapes = [shape for shape in SHAPES.values() if shape.readable]
     context = {"typed": request.POST, "shapes": shapes, "most_files": MOST_FILES, "most_mb": MOST_MB, **results}
+    context |= {"most_lines": MOST_LINES}
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "annotation/transfer/new_study_found.html", context)
     return render(request, "annotation/transfer/new_study.html", context, status=status)
-
-
-def _redirect_to(request: HttpRequest, imported: Imported) -> HttpResponse:
-    study = Study.objects.get(name=imported.study)
-    request.made_study = study  # type: ignore[attr-defined]  # its record begins with this
-    messages.success(request, _("“%(study)s” is made, and you are its admin.") % {"study": study})
-    for sentence in imported.findings[:MOST_FINDINGS]:
-        messages.warning(request, sentence)
-    if request.htmx:  # type: ignore[attr-defined]
-        return HttpResponseClientRedirect(reverse("study", args=[study.slug]))
-    return redirect("study", slug=study.slug)

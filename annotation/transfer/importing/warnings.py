@@ -1,10 +1,11 @@
 """What looks wrong in a study's tables: not errors, but things that have spoiled published studies."""
 
+from __future__ import annotations
+
 from collections import Counter
 from itertools import combinations
 
-import pandas as pd
-
+from analysis.lazy import pandas as pd
 from annotation.common.text import plain
 
 from .folder import BLANK, Folder

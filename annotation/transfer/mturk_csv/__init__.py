@@ -43,12 +43,24 @@ def _check_form(protocol: str) -> None:
         )
 
 
+def _check_round(batch: Batch | None) -> None:
+    if batch is not None and batch.round > 1:
+        raise Refused(
+            _(
+                "“%(batch)s” is a second round: it shows everybody other answers, for which there is no CSV form. "
+                "Nothing was changed."
+            )
+            % {"batch": batch}
+        )
+
+
 # Out
 
 
 def export_batch(batch: Batch, stream: TextIO, *, prefix: str = "Input.") -> int:
     """One row per task; returns how many. The site's upload form wants the names without the prefix."""
     _check_form(batch.protocol)
+    _check_round(batch)
     tasks = batch.tasks.select_related("document", "summary__system", "batch__study").order_by("pk")
     protocol = protocols.get(batch.protocol)
     rows = list(WRITERS[protocol.csv_form](protocol, tasks))
@@ -145,6 +157,7 @@ def import_results(
     """
     protocol = batch.protocol if batch else protocol or "litepyramid"
     _check_form(protocol)
+    _check_round(batch)
     _check_batch(study, batch, new_batch)
     options = batch.options if batch else protocols.get(protocol).options({})
     try:

@@ -1,10 +1,11 @@
 """A file in somebody else's shape as a folder of tables, which `import_study` then takes like any other."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
-
+from analysis.lazy import pandas as pd
 from analysis.tables import write_table
 from annotation.common.errors import Refused
 

@@ -16,10 +16,13 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument("--replace", action="store_true", help="lose what the database holds now")
+        parser.add_argument(
+            "--unverified", action="store_true", help="take a backup that no key of this deployment has signed"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            manifest = restore_backup(options["file"], replace=options["replace"])
+            manifest = restore_backup(options["file"], replace=options["replace"], unverified=options["unverified"])
         except BackupError as error:
             raise CommandError(str(error), returncode=2) from None
         self.stdout.write(

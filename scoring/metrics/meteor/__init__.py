@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from analysis.sentence import Sentence
 from scoring.base import Family, Readiness, Requirement, library_version
 from scoring.explain.explanation import Explanation, Passage, Span, Unit
-from scoring.metrics.meteor import wordnet
+from scoring.metrics.meteor import release, wordnet
 from scoring.metrics.meteor.alignment import (
     MODULES,
     NLTK,
@@ -20,37 +21,63 @@ from scoring.metrics.meteor.alignment import (
     chunks,
     combine,
 )
+from scoring.metrics.meteor.release_alignment import align_release
 from scoring.options import Option
 from scoring.registry import metric
 from scoring.texts import TOKEN, Document, Memo, Text, joined, word_tokens
 from scoring.texts_english import STOP_WORDS, snowball
 
-_KINDS = ("match", "stem", "synonym")
+_KINDS = ("match", "stem", "synonym", "paraphrase")
 
 
 @metric(
     "meteor",
-    title="Words aligned by form, stem and synonym, recall weighted, with a penalty for scattered matches",
+    title="Words aligned by form, stem, synonym and paraphrase, recall weighted, with a penalty for scattered matches",
     citation="Denkowski and Lavie 2014, Meteor Universal; Banerjee and Lavie 2005, METEOR",
-    reference="METEOR 1.5's parameters and alignment without its paraphrase table; variant=nltk: nltk's meteor_score",
+    reference="METEOR 1.5 (-l en -norm) with its tables, else its parameters without paraphrases; variant=nltk: nltk's",
     needs=("references", "wordnet"),
     options=(
         Option(
             "variant",
             "1.5",
-            "parameters of release 1.5 (no paraphrases), or the 2005 form as nltk computes it",
+            "parameters of release 1.5, or the 2005 form as nltk computes it",
             choices=("1.5", "nltk"),
         ),
-        Option("synonyms", "yes", "use WordNet's synonyms", choices=("yes", "no")),
+        Option("synonyms", "yes", "use synonyms", choices=("yes", "no")),
+        Option(
+            "tables",
+            "auto",
+            "release: the release's lists and paraphrases; own: ours, without paraphrases; auto: the first if here",
+            choices=("auto", "release", "own"),
+            keyed=False,  # the signature names the words, lists and paraphrases that were used
+        ),
     ),
 )
 class MeteorFamily(Family):
     """The best score over the references."""
 
+    libraries = ("nltk",)
+
+    @property
+    def is_release(self) -> bool:
+        """Whether words, lists and paraphrases are those of release 1.5."""
+        if self.options["variant"] == "nltk" or self.options["tables"] == "own":
+            return False
+        return self.options["tables"] == "release" or release.folder() is not None
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return ("references",) if self.is_release else self.description.needs
+
     def requires(self) -> Sequence[Requirement]:
-        return () if self.options["synonyms"] == "no" else (wordnet.requirement(),)
+        needs = [release.requirement()] if self.options["variant"] == "1.5" and self.options["tables"] != "own" else []
+        if self.options["synonyms"] == "yes" and not self.is_release:
+            needs.append(wordnet.requirement())
+        return needs
 
     def ready(self) -> Readiness:
+        if self.is_release:
+            return Readiness(True) if release.folder() is not None else Readiness(False, _no_release())
         if self.options["synonyms"] == "no" or wordnet.folder() is not None:
             return Readiness(True)
         missing = Sentence(
@@ -61,6 +88,8 @@ class MeteorFamily(Family):
         return Readiness(False, missing)
 
     def versions(self) -> Mapping[str, str]:
+        if self.is_release:
+            return {"paraphrases": "1.5", "words": "1.5-norm", "stem": "snowball", "function-words": "1.5"}
         facts = {"paraphrases": "none", "words": "unicode-lc-punctuation", "nltk": library_version("nltk")}
         if self.options["variant"] == "1.5":
             facts |= {"stem": "snowball", "function-words": "english-179-and-marks"}
@@ -69,13 +98,17 @@ class MeteorFamily(Family):
         return facts
 
     def score(self, document: Document, summaries: Sequence[Text], columns: Sequence[str]) -> list[list[float]]:
-        references = [word_tokens(text) for text in document.references]
+        references = [self.words(text) for text in document.references]
         rows = []
         for summary in summaries:
-            words = word_tokens(summary)
+            words = self.words(summary)
             best = max(self.compare(words, reference)[1].score for reference in references)
             rows.append([best] * len(columns))
         return rows
+
+    def words(self, text: Text) -> tuple[str, ...]:
+        """The words of a text as this variant finds them."""
+        return release.require().tokens(text) if self.is_release else word_tokens(text)
 
     def compare(self, summary: Sequence[str], reference: Sequence[str]) -> tuple[tuple[Link, ...], Meteor]:
         """Links and score of one pair of texts."""
@@ -83,12 +116,28 @@ class MeteorFamily(Family):
             links = align_in_stages(summary, reference, self._stages())
             is_content = [True] * max(len(summary), len(reference))
             return links, combine(links, is_content[: len(summary)], is_content[: len(reference)], NLTK)
-        links = align(summary, reference, self._match())
-        meteor = combine(links, _content(summary), _content(reference), RELEASE_1_5)
-        if chunks(links) == 1 and len(links) == len(summary) == len(reference):
+        links = self._align(summary, reference)
+        meteor = combine(links, self._content(summary), self._content(reference), RELEASE_1_5)
+        if chunks(links) == 1 and _covers(links, summary, reference):
             # The release takes no penalty from a summary that is the reference.
             meteor = Meteor(meteor.precision, meteor.recall, meteor.mean, 0.0, 1)
         return links, meteor
+
+    def _align(self, summary: Sequence[str], reference: Sequence[str]) -> tuple[Link, ...]:
+        if not self.is_release:
+            return align(summary, reference, self._match())
+        data = release.require()
+        synsets = data.synsets.__getitem__ if self.options["synonyms"] == "yes" else None
+        return align_release(
+            summary, reference, snowball().__getitem__, synsets, data.paraphrases.of_phrase.__getitem__
+        )
+
+    def _content(self, words: Sequence[str]) -> list[bool]:
+        """Which words carry content; the release counts its most frequent words and marks as function words."""
+        if self.is_release:
+            function_words = release.require().function_words
+            return [word not in function_words for word in words]
+        return [word not in STOP_WORDS and not _is_mark(word) for word in words]
 
     def _match(self) -> Callable[[str, str], int | None]:
         """Which module of release 1.5 matches two words, if any."""
@@ -116,38 +165,55 @@ class MeteorFamily(Family):
         return stages
 
     def explain(self, name: str, document: Document, summary: Text) -> Explanation:
-        words = word_tokens(summary)
-        comparisons = [(text, *self.compare(words, word_tokens(text))) for text in document.references]
+        words = self.words(summary)
+        comparisons = [(text, *self.compare(words, self.words(text))) for text in document.references]
         text, links, best = max(comparisons, key=lambda comparison: comparison[2].score)
+        reference = self.words(text)
         passages = (
-            Passage("Summary", joined(summary), _spans(joined(summary), {k.summary: k.module for k in links})),
-            Passage("Best reference", joined(text), _spans(joined(text), {k.reference: k.module for k in links})),
+            self._passage("Summary", summary, {i: k.module for k in links for i in k.summary_words}),
+            self._passage("Best reference", text, {j: k.module for k in links for j in k.reference_words}),
         )
-        reference = word_tokens(text)
-        units = tuple(Unit(f"{words[k.summary]} – {reference[k.reference]}", 1, 1, 1, MODULES[k.module]) for k in links)
+        units = tuple(_unit(k, words, reference) for k in links)
         steps = (
-            f"{len(links)} words are aligned, in {best.chunks} chunks.",
+            f"{sum(k.summary_length for k in links)} words are aligned, in {best.chunks} chunks.",
             f"Precision = {best.precision:.5f}, recall = {best.recall:.5f}, weighted mean = {best.mean:.5f}.",
             f"The penalty for scattering is {best.penalty:.5f}; score = (1 − penalty) · mean = {best.score:.5f}.",
         )
         return Explanation(name, best.score, "", passages, units, steps)
 
+    def _passage(self, title: str, text: Text, modules: Mapping[int, int]) -> Passage:
+        """The text with its matches; words that the release has normalised are shown as it sees them."""
+        shown = " ".join(self.words(text)) if self.is_release else joined(text)
+        tokens = re.finditer(r"\S+", shown) if self.is_release else TOKEN.finditer(shown)
+        spans = tuple(
+            Span(token.start(), token.end(), _KINDS[modules[i]]) for i, token in enumerate(tokens) if i in modules
+        )
+        return Passage(title, shown, spans)
 
-def _content(words: Sequence[str]) -> list[bool]:
-    """Which words carry content; the release counts its most frequent words and punctuation as function words."""
-    return [word not in STOP_WORDS and not _is_mark(word) for word in words]
+
+def _no_release() -> Sentence:
+    return Sentence(
+        "METEOR 1.5's word lists and paraphrases are not here; %(command)s, or set METEOR_DIR to a folder with "
+        "meteor-1.5.jar and data/paraphrase-en.gz, or use %(option)s.",
+        {"command": release.COMMAND, "option": "meteor[tables=own]"},
+    )
+
+
+def _unit(link: Link, summary: Sequence[str], reference: Sequence[str]) -> Unit:
+    phrase = " ".join(summary[i] for i in link.summary_words)
+    target = " ".join(reference[j] for j in link.reference_words)
+    return Unit(f"{phrase} – {target}", 1, 1, 1, MODULES[link.module])
+
+
+def _covers(links: Sequence[Link], summary: Sequence[str], reference: Sequence[str]) -> bool:
+    """Whether every word of both texts is aligned."""
+    return sum(k.summary_length for k in links) == len(summary) and sum(k.reference_length for k in links) == len(
+        reference
+    )
 
 
 def _is_mark(word: str) -> bool:
     return len(word) == 1 and not word.isalnum()
-
-
-def _spans(text: str, modules: Mapping[int, int]) -> tuple[Span, ...]:
-    return tuple(
-        Span(token.start(), token.end(), _KINDS[modules[i]])
-        for i, token in enumerate(TOKEN.finditer(text))
-        if i in modules
-    )
 
 
 @lru_cache(maxsize=1)

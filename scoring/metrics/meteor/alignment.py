@@ -6,19 +6,29 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
-MODULES = ("exact", "stem", "synonym")
+MODULES = ("exact", "stem", "synonym", "paraphrase")
 BEAM = 40
 """Partial alignments that are kept per word, as in the 1.5 release."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One word of the summary aligned with one word of the reference."""
+    """A word of the summary aligned with a word of the reference, or a phrase with a phrase."""
 
     summary: int
     reference: int
     module: int
     """Index into `MODULES`."""
+    summary_length: int = 1
+    reference_length: int = 1
+
+    @property
+    def summary_words(self) -> range:
+        return range(self.summary, self.summary + self.summary_length)
+
+    @property
+    def reference_words(self) -> range:
+        return range(self.reference, self.reference + self.reference_length)
 
 
 @dataclass(frozen=True)
@@ -30,12 +40,12 @@ class Parameters:
     gamma: float
     delta: float
     """Weight of content words against function words; 0.5 treats all words alike."""
-    weights: tuple[float, float, float]
-    """Of exact, stem and synonym matches."""
+    weights: tuple[float, float, float, float]
+    """Of the matches by each of the `MODULES`."""
 
 
-RELEASE_1_5 = Parameters(0.85, 0.2, 0.6, 0.75, (1.0, 0.6, 0.8))
-NLTK = Parameters(0.9, 3.0, 0.5, 0.5, (1.0, 1.0, 1.0))
+RELEASE_1_5 = Parameters(0.85, 0.2, 0.6, 0.75, (1.0, 0.6, 0.8, 0.6))
+NLTK = Parameters(0.9, 3.0, 0.5, 0.5, (1.0, 1.0, 1.0, 1.0))
 
 
 _Node = tuple[Link, "_Node"] | None
@@ -120,8 +130,8 @@ def align_in_stages(
 
 def chunks(links: Sequence[Link]) -> int:
     """Stretches that stand in both texts in the same order without a gap."""
-    pairs = {(link.summary, link.reference) for link in links}
-    return sum((i - 1, j - 1) not in pairs for i, j in pairs)
+    ends = {(k.summary + k.summary_length, k.reference + k.reference_length) for k in links}
+    return sum((link.summary, link.reference) not in ends for link in links)
 
 
 @dataclass(frozen=True)
@@ -151,11 +161,14 @@ def combine(
     reference_base = sum(_weight(content, delta) for content in reference)
     if not links:
         return Meteor(0.0, 0.0, 0.0, 0.0, 0)
-    precision = sum(parameters.weights[k.module] * _weight(summary[k.summary], delta) for k in links) / summary_base
-    recall = sum(parameters.weights[k.module] * _weight(reference[k.reference], delta) for k in links) / reference_base
+    weights = parameters.weights
+    precision = sum(weights[k.module] * _weight(summary[i], delta) for k in links for i in k.summary_words)
+    recall = sum(weights[k.module] * _weight(reference[j], delta) for k in links for j in k.reference_words)
+    precision, recall = precision / summary_base, recall / reference_base
     mean = precision * recall / (parameters.alpha * precision + (1 - parameters.alpha) * recall)
     count = chunks(links)
-    return Meteor(precision, recall, mean, parameters.gamma * (count / len(links)) ** parameters.beta, count)
+    matches = sum(k.summary_length + k.reference_length for k in links) / 2
+    return Meteor(precision, recall, mean, parameters.gamma * (count / matches) ** parameters.beta, count)
 
 
 def _weight(content: bool, delta: float) -> float:

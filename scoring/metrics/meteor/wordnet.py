@@ -10,6 +10,7 @@ from pathlib import Path
 
 from scoring.base import Requirement
 from scoring.errors import NotReady
+from scoring.metrics.meteor.sorted_lines import line_of, map_file
 from scoring.texts import Memo
 
 PARTS = ("noun", "verb", "adj", "adv")
@@ -55,8 +56,8 @@ class WordNet:
     """WordNet in one folder. Look-ups are binary searches in the sorted index files."""
 
     def __init__(self, place: Path) -> None:
-        self._index = {pos: _map(place / f"index.{pos}") for pos in PARTS}
-        self._data = {pos: _map(place / f"data.{pos}") for pos in PARTS}
+        self._index = {pos: map_file(place / f"index.{pos}") for pos in PARTS}
+        self._data = {pos: map_file(place / f"data.{pos}") for pos in PARTS}
         self._exceptions = {pos: _exceptions(place / f"{pos}.exc") for pos in PARTS}
         self.version = _version(self._data["noun"])
         self.synsets: Memo[str, frozenset[Synset]] = Memo(self._synsets, limit=100_000)
@@ -98,7 +99,7 @@ class WordNet:
         return [form for form in dict.fromkeys(forms) if form and self._offsets(form, pos)]
 
     def _offsets(self, form: str, pos: str) -> list[str]:
-        line = _search(self._index[pos], form.encode("utf-8", "replace"))
+        line = line_of(form.encode("utf-8", "replace"), self._index[pos], b" ")
         if line is None:
             return []
         fields = line.decode("ascii").split()
@@ -111,11 +112,6 @@ def require() -> WordNet:
     if place is None:
         raise NotReady(f"WordNet is not here; {HOW}.")
     return open_wordnet(place)
-
-
-def _map(path: Path) -> mmap.mmap:
-    with path.open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _exceptions(path: Path) -> dict[str, list[str]]:
@@ -132,22 +128,3 @@ def _version(data: mmap.mmap) -> str:
 
 def _detach(forms: list[str], pos: str) -> list[str]:
     return [form[: len(form) - len(old)] + new for form in forms for old, new in _RULES[pos] if form.endswith(old)]
-
-
-def _search(index: mmap.mmap, word: bytes) -> bytes | None:
-    """The line of a word in a sorted index; header lines start with a space and sort before every word."""
-    low, high = 0, len(index)
-    while low < high:
-        middle = (low + high) // 2
-        start = index.rfind(b"\n", 0, middle) + 1
-        end = index.find(b"\n", start)
-        end = len(index) if end < 0 else end
-        line = index[start:end]
-        key = line.partition(b" ")[0]
-        if key == word:
-            return line
-        if key < word:
-            low = end + 1
-        else:
-            high = start
-    return None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.aggregate import SCHEMES, aggregate, combine, wilson, without_bias
+from analysis.aggregate import SCHEMES, aggregate, combine, unlinkable_note, wilson, without_bias
 from analysis.aggregate.worker_models import MODELS, answers, fit
 from analysis.cli import main
 from analysis.tables import AnalysisError, check_table
@@ -25,6 +25,60 @@ def votes(*units: str) -> pd.DataFrame:
 def only(scores: pd.DataFrame, metric: str = "litepyramid_recall") -> float:
     (value,) = scores.loc[scores["metric"] == metric, "value"]
     return value
+
+
+def test_ids_that_name_no_worker_teach_a_model_nothing_about_workers():
+    """Each id in one summary: z-scores per worker would wipe out what tells summaries apart."""
+    rng = np.random.default_rng(0)
+    rows = [
+        (f"d{d}", "s", f"u{u}", f"w{d}-{w}", 1 + int(d >= 10) * 3 + int(rng.random() < 0.3))
+        for d in range(20)
+        for u in range(4)
+        for w in range(3)
+    ]
+    ratings = pd.DataFrame(rows, columns=["doc_id", "system", "unit", "worker_id", "value"]).assign(protocol="likert")
+    spread = aggregate(ratings, scheme="z-mean")["value"].std()
+    assert spread == pytest.approx(aggregate(ratings, scheme="mean")["value"].std())
+    yes_no = ratings.assign(value=(ratings["value"] > 2).astype(int), protocol="litepyramid")
+    for scheme in ("dawid-skene", "mace"):
+        assert "all workers are taken to err alike" in unlinkable_note(yes_no, scheme)
+        one_worker = aggregate(yes_no, scheme=scheme)
+        assert one_worker["n_workers"].eq(3).all()
+        # Other ids of the same kind change nothing: nothing hangs on which answers share an id.
+        other_ids = yes_no.assign(worker_id="x" + yes_no["worker_id"].str.swapcase())
+        assert one_worker["value"].tolist() == aggregate(other_ids, scheme=scheme)["value"].tolist()
+    assert unlinkable_note(yes_no, "majority") == ""
+    assert unlinkable_note(yes_no.assign(worker_id=yes_no["worker_id"].str[-1]), "mace") == ""
+
+
+def test_an_interval_of_a_recall_knows_that_workers_err():
+    """Of 400 summaries judged by three workers who err in 20 %, Wilson's interval covers the true recall of too few."""
+    rng = np.random.default_rng(0)
+    shares = rng.uniform(0.02, 0.25, 400)
+    truth = rng.random((400, 12)) < shares[:, None]
+    says = truth[:, None, :] ^ (rng.random((400, 3, 12)) < 0.2)
+    summary, worker, unit = np.indices(says.shape).reshape(3, -1)
+    frame = pd.DataFrame({"doc_id": summary.astype(str), "system": "s", "unit": unit.astype(str)})
+    scores = aggregate(frame.assign(worker_id=worker.astype(str), value=says.ravel().astype(int)))
+    true = scores["doc_id"].astype(int).map(dict(enumerate(shares)))
+    low, high = wilson(scores["value"].to_numpy() * 12, np.full(400, 12.0))
+    assert ((low <= true) & (true <= high)).mean() < 0.88
+    assert scores["low"].le(true).mul(scores["high"].ge(true)).mean() > 0.92
+    assert scores["low"].le(scores["value"]).all()
+    assert scores["high"].ge(scores["value"]).all()
+
+
+def test_workers_who_happen_to_agree_make_no_rating_beyond_doubt():
+    ratings = pd.DataFrame(
+        [
+            (f"d{d}", "s", "coherence", f"w{w}", value)
+            for d, values in enumerate([(5, 5, 5), (1, 3, 4), (2, 2, 4)])
+            for w, value in enumerate(values)
+        ],
+        columns=["doc_id", "system", "unit", "worker_id", "value"],
+    )
+    first = aggregate(ratings).set_index("doc_id").loc["d0"]
+    assert first["low"] < 5 < first["high"]
 
 
 def test_recall_is_present_units_divided_by_units() -> None:

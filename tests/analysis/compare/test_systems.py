@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.compare.adjust import clusters, letters
 from analysis.compare.systems import compare_systems
 from analysis.tables import AnalysisError
 from tests.analysis.support import table
@@ -25,6 +28,52 @@ def study(
             for system, mean in quality.items()
         ]
     )
+
+
+def unlinkable_crowd(documents=30, seed=0):
+    """Three ids per summary, none of them seen twice, as in REALSumm's release; systems differ by .3 and .1."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (f"d{d}", f"s{s}", "coherence", f"w{d}-{s}-{w}", 3 + 0.3 * s + effect + 0.5 * rng.normal())
+        for d in range(documents)
+        for s, effect in enumerate(0.5 * rng.normal(size=4))
+        for w in range(3)
+    ]
+    return pd.DataFrame(rows, columns=["doc_id", "system", "unit", "worker_id", "value"])
+
+
+def test_ids_that_name_no_worker_are_not_redrawn_as_workers():
+    """A made-up level of workers made 78 of REALSumm's pairs out of 116."""
+    judgments = unlinkable_crowd()
+    result = compare_systems(judgments, resamples=500)
+    assert result.resample == "documents"
+    assert "Every worker id stands in one summary only" in result.warnings[0]
+    assert [pair.p for pair in result.pairs] == [
+        pair.p for pair in compare_systems(judgments, resamples=500, resample="documents").pairs
+    ]
+    with pytest.raises(AnalysisError, match="workers can't be redrawn; use --resample documents"):
+        compare_systems(judgments, resamples=500, resample="workers")
+    linked = judgments.assign(worker_id=judgments["worker_id"].str[-1])
+    assert compare_systems(linked, resamples=500).resample == "both"
+
+
+def test_letters_say_which_pairs_differ_where_clusters_say_nothing():
+    # 0 beats 2 and 3, 1 beats 3: no line separates all above from all below, and yet three pairs differ.
+    beats = np.zeros((4, 4), dtype=bool)
+    beats[0, 2] = beats[0, 3] = beats[1, 3] = True
+    assert clusters([0, 1, 2, 3], beats) == [1, 1, 1, 1]
+    assert letters([0, 1, 2, 3], beats) == ["a", "ab", "bc", "c"]
+
+
+def test_letters_tell_exactly_the_pairs_that_differ():
+    rng = np.random.default_rng(0)
+    for n in (2, 7, 25):
+        beats = np.triu(rng.random((n, n)) < 0.3, 1)
+        display = letters(list(range(n)), beats)
+        sets = [set(re.findall(r"[a-z]\d*", text)) for text in display]
+        for i in range(n):
+            for j in range(i + 1, n):
+                assert bool(sets[i] & sets[j]) == (not beats[i, j])
 
 
 def test_systems_are_ordered_and_clustered() -> None:

@@ -212,7 +212,7 @@ def test_the_command_prints_the_fields_of_the_design(tmp_path, capsys):
     rng = np.random.default_rng(0)
     path = tmp_path / "scores.csv"
     table(h=rng.random((5, 4)), a=rng.random((5, 4)), b=np.ones((5, 4))).to_csv(path, index=False)
-    assert main(["correlate", str(path), "--human", "h", "--ci", "100", "--json"]) == 0
+    assert main(["correlate", str(path), "--human", "h", "--ci", "100", "--interval", "bootstrap", "--json"]) == 0
     out, err = capsys.readouterr()
     rows = json.loads(out)
     assert list(rows[0]) == ["metric", "level", "coefficient", "value", "n_used", "n_undefined", "low", "high"]

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from analysis.cli import main
-from analysis.experiments.curves import consistency, disagreement
+from analysis.experiments.curves import Disagreement, consistency, disagreement
 from analysis.experiments.ranges import range_correlations, top_rows, topics
+from analysis.plot.ranges import disagreement_lines
 
 # One topic, five summaries; a and b agree at the bottom and turn round at the top.
 A = [1, 2, 3, 4, 5]
@@ -84,6 +85,33 @@ def test_disagreement_by_hand():
     low, high = bins
     assert low.share == 0
     assert high.share > 0.5
+
+
+def test_the_threshold_rule_takes_pairs_that_both_reach_the_score():
+    bins = {
+        p.score: p for p in disagreement(scores(()), metrics=["a", "b"], bins=2, pairs_per_topic=4000, rule="threshold")
+    }
+    # Both at .5 or more: s2 = (3, 5), s3 = (4, 4), s4 = (5, 3), normalised means .75; a and b turn all pairs.
+    assert bins[0.5].share == 1
+    # All ten pairs: three of them are turned.
+    assert bins[0.0].share == pytest.approx(0.3, abs=0.03)
+    with pytest.raises(ValueError, match="mean, threshold"):
+        disagreement(scores(()), metrics=["a", "b"], rule="median")
+
+
+@pytest.mark.parametrize(
+    ("shares", "title"),
+    [
+        ([0.3, 0.2, 0.1, 0.1, 0.2, 0.3], "Metrics disagree least in the middle"),
+        ([0.1, 0.1, 0.2, 0.3, 0.4, 0.6], "Metrics disagree more among better summaries"),
+        ([0.6, 0.4, 0.3, 0.2, 0.1, 0.1], "Metrics disagree more among worse summaries"),
+        ([0.2, 0.2, 0.2, 0.21, 0.2, 0.2], "Disagreement of metrics by score"),
+    ],
+)
+def test_the_title_says_what_the_curve_does(shares, title):
+    curve = [Disagreement("a", "b", (i + 0.5) / 6, share, 100) for i, share in enumerate(shares)]
+    chart = disagreement_lines(curve).to_dict()
+    assert chart["title"]["text"] == title
 
 
 def test_one_metric_is_not_enough():

@@ -10,9 +10,11 @@ import pandas as pd
 import pytest
 
 from analysis import plot
-from analysis.correlate import system_means
-from analysis.experiments.topk import TopK
-from analysis.plot.metrics import topk_lines, value_matrix
+from analysis.correlate import correlate, system_means
+from analysis.experiments.pairwise import pairwise_f1
+from analysis.experiments.topk import TopK, top_k
+from analysis.plot.metrics import f1_bars, level_difference, topk_lines, value_matrix
+from analysis.plot.quality import worker_scatter
 from tests.analysis._matrices import table
 
 RNG = np.random.default_rng(0)
@@ -59,9 +61,9 @@ def test_a_system_keeps_its_look_whatever_the_order():
 def test_labels_never_cover_each_other():
     one_spot = pd.Series([1.0, 1.0, 1.0, 1.0])
     sides = plot.place_labels(one_spot, one_spot, pd.Series(["a long name"] * 4), 300, 300)["side"]
-    # Four points on one spot near the left edge: right of it and above it there is room for one label each.
+    # Four points on one spot in a corner: every label has a side of its own.
     assert sides.count("right") == 1
-    assert sides.count("none") >= 2
+    assert len({side for side in sides if side != "none"}) == 4 - sides.count("none")
     apart = plot.place_labels(pd.Series([0.0, 1.0]), pd.Series([0.0, 1.0]), pd.Series(["a", "b"]), 300, 300)
     assert "none" not in apart["side"]
 
@@ -124,3 +126,59 @@ def test_a_long_metric_stays_beside_its_axis():
     scores = table(human=[[1], [2], [3]], **{name: [[1], [2], [3]]})
     spec = plot.system_scatter(scores, "human", name, ci=0).to_dict()
     assert spec["layer"][-1]["encoding"]["y"]["axis"]["titleLimit"] <= spec["height"] / 1.17  # Vega measures too narrow
+
+
+def grouped(systems=25, documents=8):
+    rng = np.random.default_rng(1)
+    human = rng.random((systems, documents)) + np.linspace(0, 2, systems)[:, None]
+    scores = table(h=human, m=human + rng.normal(0, 0.3, human.shape), noise=rng.random(human.shape))
+    return scores.assign(group=np.where(scores["system"].str[1:].astype(int) % 2, "abs", "ext"))
+
+
+def test_the_best_metric_is_coloured_by_group_and_its_points_are_named():
+    spec = plot.system_scatter(grouped(), "h", "m", ci=0).to_dict()
+    points = next(layer for layer in spec["layer"] if layer["mark"]["type"] == "point")
+    assert points["encoding"]["color"]["field"] == points["encoding"]["shape"]["field"] == "group"
+    assert points["encoding"]["color"]["legend"]["orient"] == "top"
+    (rows,) = (data for data in spec["datasets"].values() if "side" in data[0])
+    assert sum(row["side"] == "none" for row in rows) <= 2
+    one_group = plot.system_scatter(grouped().assign(group="abs"), "h", "m", ci=0).to_dict()
+    points = next(layer for layer in one_group["layer"] if layer["mark"]["type"] == "point")
+    assert points["encoding"]["color"]["field"] == "system"
+
+
+def test_intervals_and_n_stand_on_top_k_levels_and_pairwise():
+    scores = grouped()
+    top = topk_lines(top_k(scores, human="h"), "h").to_dict()
+    assert top["layer"][0]["mark"]["type"] == "area"
+    assert top["title"]["subtitle"] == [
+        "system level, human measure h, n = k systems",
+        "band: 95 % interval of m (Fisher)",
+    ]
+    lowest = min(result.value for result in top_k(scores, human="h"))
+    assert top["layer"][1]["encoding"]["y"]["scale"]["domain"][0] == pytest.approx(lowest - 0.05)
+    system, summary = (
+        correlate(scores, human="h", level=level, ci=50, resample="inputs") for level in ("system", "summary")
+    )
+    levels = level_difference(system, summary, "h").to_dict()
+    assert "n = 25 systems, 8 documents" in levels["title"]["subtitle"][1]
+    assert levels["layer"][0]["encoding"]["x2"]["field"] == "high"
+    results = pairwise_f1(scores, human="h", resamples=200)
+    assert all(result.low <= result.f1 <= result.high for result in results)
+    assert results[0].low > results[1].high  # m and noise
+    bars = f1_bars(results, "h").to_dict()
+    assert bars["title"]["subtitle"][:2] == ["n = 300 pairs of systems", "lines: 95 % interval, systems resampled"]
+    assert bars["layer"][1]["encoding"]["x2"]["field"] == "high"
+
+
+def test_thousands_of_workers_are_a_density():
+    rng = np.random.default_rng(0)
+    workers = [
+        {"worker_id": f"w{i}", "answers": 9, "seconds": rng.gamma(3, 6), "agreement": rng.random(), "failed": 0}
+        for i in range(3000)
+    ]
+    spec = worker_scatter(workers).to_dict()
+    assert spec["mark"]["type"] == "rect"
+    assert "count" in spec["encoding"]["color"]["aggregate"]
+    assert worker_scatter(workers[:100]).to_dict()["mark"]["type"] == "point"
+    assert plot.to_pdf(worker_scatter(workers)).startswith(b"%PDF")

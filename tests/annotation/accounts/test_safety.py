@@ -3,21 +3,25 @@
 import base64
 import json
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
+from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 from django_otp.oath import hotp
 
-from annotation.accounts import invitations, second_factor
+from annotation.accounts import invitations, second_factor, throttle
 from annotation.accounts.second_factor import BadCode
 from annotation.common import clock
 from annotation.common.errors import Refused
 from annotation.models import AuditEvent, Invitation, Membership, Role, SecondFactor, SignInFailures, User
 from tests.browser.looking import markup
 from tests.factories import make_batch, make_member, make_study, make_user
+from tests.postgres import many_connections
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "secret-for-tests"
@@ -110,6 +114,40 @@ class TestGuessing:
         assert user.username not in str(list(SignInFailures.objects.values()))
         sign_in(client, user.username)
         assert SignInFailures.objects.filter(failures=1).count() == 1  # the address's
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+class TestGuessingAtOnce:
+    """Sixty guesses at the moment a wait ends: one is looked at, the others wait again."""
+
+    def test_an_ended_wait_lets_one_attempt_through(self, live_server, monkeypatch):
+        name, looked_at = make_user().username, []
+
+        def slowly(backend, request, username=None, password=None, **_):
+            looked_at.append(username)
+            time.sleep(0.2)  # a real hash takes that long
+            return None
+
+        monkeypatch.setattr("annotation.accounts.AccountBackend.authenticate", slowly)
+        client = Client()
+        for _ in range(6):
+            sign_in(client, name, "wrong")
+        SignInFailures.objects.update(closed_until=timezone.now() - timedelta(seconds=1))
+        looked_at.clear()
+        keys = throttle.keys_of(RequestFactory().get("/"), name)
+
+        def guess(_):
+            try:
+                return sign_in(Client(), name, "wrong").status_code
+            finally:
+                connection.close()
+
+        with many_connections(), ThreadPoolExecutor(30) as threads:
+            codes = list(threads.map(guess, range(60)))
+        assert len(looked_at) == 1
+        assert codes.count(429) == 59
+        assert SignInFailures.objects.get(key__in=[key for key, kind in keys.items() if kind == "name"]).failures == 6
 
 
 class TestSecondFactor:

@@ -38,7 +38,7 @@ LETTERS = "nswya"
 
 # What the API is sent: it looks at the form of a body before it asks who sends it.
 BODIES = {
-    **{name: {} for name in ("draft", "submit", "crowd-draft", "crowd-submit")},
+    **{name: {} for name in ("draft", "submit", "ahead", "crowd-draft", "crowd-submit")},
     "api:list_batches": {"name": "n", "protocol": "litepyramid", "quota": 1},
     "api:post_batch": {"name": "n", "protocol": "litepyramid", "quota": 1},
     "api:get_batch": {"state": "paused"},
@@ -135,7 +135,10 @@ def addresses(study: Study, people: dict[str, User], callbacks: Any) -> dict[str
         "crowd-entry": {"crowd": "mturk", "token": "scan-mturk"},
         "crowd-about": {"token": "scan-mturk"},
         "crowd-prolific": {"token": "scan-prolific"},
-        **{f"crowd-{page}": {"key": place.key} for page in ("task", "draft", "submit", "advice", "done")},
+        **{
+            f"crowd-{page}": {"key": place.key}
+            for page in ("task", "draft", "submit", "ahead", "undo", "advice", "done")
+        },
         "export-file": {"key": export.key, "name": "scus.csv"},
         "api:get_export": {"key": export.key},
         "api:get_export_file": {"key": export.key, "name": "scus.csv"},
@@ -143,6 +146,8 @@ def addresses(study: Study, people: dict[str, User], callbacks: Any) -> dict[str
         "api:patch_batch": {"id": batch.pk},
         "api:get_progress": {"id": batch.pk},
         "api:get_job": {"id": values["job_id"]},
+        "new-study-reading": {"job_id": _upload_of(people["a"])},
+        "new-study-stop": {"job_id": _upload_of(people["a"])},
         "api:get_document": {"id": study.documents.first().pk},
         "api:get_summary": {"id": batch.tasks.first().summary_id},
         "datasheet-file": {"name": "datasheet.md"},
@@ -156,6 +161,12 @@ def addresses(study: Study, people: dict[str, User], callbacks: Any) -> dict[str
                 address = address.replace(f"<{kind}{parameter}>", str(value))
         address_by_route[name] = f"/{address}{QUERIES.get(name, '')}"
     return address_by_route
+
+
+def _upload_of(user: User) -> int:
+    """Files that this person sent and that wait to be read."""
+    options = {"key": "x", "name": "x", "shape": "", "scale": [1, 5], "check": True, "truecase": False}
+    return Job.objects.create(kind="import", options=options, asked_by=user).pk
 
 
 def ask(client: Client, method: str, name: str, address: str, headers: dict[str, str]) -> HttpResponseBase:

@@ -57,6 +57,10 @@ def test_the_notebook_goes_from_a_token_to_a_figure(live_server, tmp_path):
     assert "scores are stored" in process.stdout
     assert "404: There is no such study" in process.stdout
     assert figure.read_text().startswith("<svg")
+    # The axis says Kendall's tau, so it must be that which was worked out (Pearson's r is the library's default).
+    assert "Kendall" in figure.read_text()
+    assert any('coefficient="kendall"' in cell for cell in code)
+    assert "litepyramid_recall" not in process.stdout
 
 
 def test_the_client_needs_nothing_but_the_standard_library():

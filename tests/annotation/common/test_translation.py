@@ -13,6 +13,7 @@ import pytest
 from django.utils import formats, translation
 
 from annotation.common.money import amount
+from tests.browser.looking import markup
 from tests.factories import make_batch, make_member, make_study
 
 ROOM = Path(__file__).resolve().parents[3] / "annotation"
@@ -197,10 +198,10 @@ def test_an_annotator_is_received_in_german(client):
     client.force_login(make_member(study))
     page = client.get("/", headers=GERMAN).content.decode()
     assert '<html lang="de"' in page
-    assert "<h1>Ihre Studien</h1>" in page
-    assert '<span class="tag">Annotator/in</span>' in page
-    assert "Aufgabe übernehmen" in page
-    assert "Sie haben 0 Aufgaben abgesendet." in page
+    assert "<h1>Ihre Arbeit</h1>" in markup(page)
+    assert "Aussagen in Zusammenfassungen finden" in page
+    assert "0 von 1 fertig" in page
+    assert "Anleitung lesen" in page
     assert "Abmelden" in page
 
 

@@ -37,6 +37,7 @@ from annotation.models import (
 )
 from annotation.protocols import of as protocol_of
 from tests.annotation.crowds.conftest import TERMS, make_crowd_batch
+from tests.annotation.crowds.crashes import form_answers
 from tests.browser.looking import markup
 from tests.factories import make_batch, make_member, make_study
 
@@ -332,6 +333,14 @@ def test_monitor_counts_answers_money_and_pace():
     assert money_of(batch.entries.all()).committed == 48
 
 
+def test_the_median_of_two_times_lies_between_them():
+    batch = make_crowd_batch(documents=1, quota=2)
+    for submission, seconds in zip(published(batch), (10, 50), strict=True):
+        submit_answers(submission, "1")
+        Assignment.objects.filter(submission=submission).update(signals={"loads": {"a": {"active": seconds}}})
+    assert monitor(batch).active_seconds == 30
+
+
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
 
@@ -398,6 +407,8 @@ def test_ones_own_people_stand_there_by_their_names(admin):
 def test_an_action_is_shown_with_its_price_first_and_nobody_else_is_touched(admin, desk):
     batch = make_crowd_batch(documents=1, quota=2)
     submissions = published(batch)
+    for submission in submissions:
+        submit_answers(submission, "1")
     client = admin(batch)
     approval = {"worker": [submissions[0].worker_id], "action": "approve"}
     page = client.post(at("crowd-workers", batch), approval).content.decode()
@@ -430,8 +441,9 @@ def test_verdicts_bonuses_blocks_and_messages_reach_the_market(desk, django_capt
     batch = make_crowd_batch(documents=1, quota=2, question="html")
     publish(batch)
     names = desk.ask("workers", count=2)
+    posting = batch.postings.get()
     for name in names:
-        desk.ask("work", hit_id=batch.postings.get().market_id, worker_id=name, answers={"x": "1"})
+        desk.ask("work", hit_id=posting.market_id, worker_id=name, answers=form_answers(posting.task))
     collect(batch)
     boss = make_member(batch.study, Role.ADMIN)
     first, second = (Worker.objects.get(external_id=name) for name in names)
@@ -465,6 +477,8 @@ def test_verdicts_bonuses_blocks_and_messages_reach_the_market(desk, django_capt
 def test_approve_all_pays_what_the_page_showed_and_nothing_that_came_since(admin):
     batch = make_crowd_batch(documents=2, quota=2)
     submissions = published(batch)
+    for submission in submissions:
+        submit_answers(submission, "1")
     client = admin(batch)
     page = client.get(at("monitor", batch)).content.decode()
     assert "Approve all 4 for $0.48" in page

@@ -102,7 +102,7 @@ def test_a_balance_that_is_too_low_is_refused(desk) -> None:
 def test_when_the_balance_runs_out_in_mid_batch_the_rest_is_not_promised(desk, monkeypatch) -> None:
     batch = make_crowd_batch(documents=3, quota=1, reward_cents=400_00)
     monkeypatch.setattr("annotation.crowds.launch.publish.refuse_problems", lambda offer: None)
-    with pytest.raises(MarketRefused, match="2 postings stand, 1 are not up"):
+    with pytest.raises(MarketRefused, match="2 postings stand, 1 are planned"):
         publish(batch)
     batch.study.refresh_from_db()
     assert batch.study.committed_cents == desk.books["held"] == 960_00
@@ -162,7 +162,7 @@ def test_paying_what_is_not_submitted_is_refused(desk) -> None:
     with pytest.raises(Refused, match="once the work is submitted"):
         bonus(submission, 100, "Thanks.", None)
     Submission.objects.filter(pk=submission.pk).update(state="submitted")  # were we wrong about it, the market says no
-    [(_one, sentence)] = approve([submission], None).refused
+    [(_one, sentence)] = approve([submission], None, without_answers=True).refused
     assert "The market says" in sentence
     [(_one, sentence)] = bonus(submission, 100, "Thanks.", None).refused
     assert "The market says" in sentence

@@ -196,7 +196,7 @@ def test_prolifics_bonus_waits_for_a_person_when_nobody_can_tell(prolific, failu
     publish(batch)
     submission = handed_in(prolific, batch)
     prolific.fail("POST", r"/submissions/\w+/transition/", **failure)
-    approve([submission], None)
+    approve([submission], None, without_answers=True)
     prolific.fail("POST", r"/bulk-bonus-payments/\w+/pay/", **failure)
     outcome = bonus(submission, 50, "Thanks.", None)
     assert outcome.done == 0

@@ -1,13 +1,18 @@
-"""Straight on: the next task right after a submit, for those who tick it."""
+"""Straight on: the next task right after a submit, unless one doesn't want it; loaded while one works on this one."""
 
 import json
+import re
 
 import pytest
 from django.urls import reverse
 
+from annotation.guidance import write_text
+from annotation.judging.drafts import Change, save_draft
+from annotation.judging.leases import lease_task
 from annotation.models import Assignment, Batch, Judgment, Membership, Posting
 from annotation.protocols import of as protocol_of
-from tests.factories import make_batch, make_member, make_study
+from annotation.protocols.scu import ORDER, UNIT
+from tests.factories import make_batch, make_member, make_study, make_worker
 
 pytestmark = pytest.mark.django_db
 
@@ -65,9 +70,9 @@ def test_without_script_it_works_alike(client, person):
     assert send_form(client, held_assignment(), straight_on="on").url == reverse("task", args=[held_assignment().key])
 
 
-def test_it_stays_ticked_until_it_is_unticked(client, person, batch):
+def test_it_is_ticked_until_it_is_unticked(client, person, batch):
     ticked = 'name="straight_on" checked'
-    assert ticked not in client.get(reverse("task", args=[held_assignment().key])).content.decode()
+    assert ticked in client.get(reverse("task", args=[held_assignment().key])).content.decode()
     page = client.get(send(client, held_assignment(), straight_on=True)["next"])
     assert ticked in page.content.decode()
     assert send(client, held_assignment(), straight_on=False)["next"] is None
@@ -111,11 +116,160 @@ def test_late_answers_are_called_surplus_on_the_next_page(client, person):
 
 def test_a_revision_leads_to_its_receipt_and_leaves_the_choice_alone(client, person):
     first = held_assignment()
-    send(client, first, straight_on=True)
+    send(client, first, straight_on=False)
     reply = send(client, first, mode="revise", submit_key="again")
     assert reply["next"] is None
-    assert client.session["straight_on"] is True
+    assert client.session["straight_on"] is False
     assert 'name="straight_on"' not in client.get(reverse("revise", args=[first.key])).content.decode()
+
+
+class TestAhead:
+    """The page's script asks for the next task's page while this one is worked on."""
+
+    def ask(self, client, assignment: Assignment):
+        return client.post(reverse("ahead", args=[assignment.key]), {"place": True}, "application/json")
+
+    def ahead_assignment(self) -> Assignment:
+        return Assignment.objects.get(state="leased", is_ahead=True)
+
+    def test_it_is_the_next_tasks_page_without_the_site_around_it(self, client, person):
+        current = held_assignment()
+        page = self.ask(client, current).content.decode()
+        ahead = self.ahead_assignment()
+        config = json.loads(page.split('id="work-config" type="application/json">')[1].split("</script>")[0])
+        assert (config["key"], config["urls"]["task"]) == (ahead.key, reverse("task", args=[ahead.key]))
+        assert config["secondsLeft"] == 30 * 60  # from when it is in hand
+        assert config["place"] == {"number": 2, "of": 3, "seconds": None}
+        assert all(f"answer:{field}" in page for field in answers(ahead))
+        assert not re.search("<html|<dialog|<script type=.module", page)
+        assert "texts" not in config
+
+    def test_the_submit_says_that_it_is_in_hand_now_and_leaves_no_message_behind(self, client, person):
+        current = held_assignment()
+        self.ask(client, current)
+        ahead = self.ahead_assignment()
+        reply = send(client, current, straight_on=True, ahead=ahead.key)
+        assert (reply["next_key"], reply["next"]) == (ahead.key, reverse("task", args=[ahead.key]))
+        assert reply["line"] == "Received, thank you: 3 answers are stored."
+        assert held_assignment().is_ahead is False
+        assert "Received, thank you" not in client.get(reply["next"]).content.decode()  # the line has said it
+
+    def test_who_lost_it_meanwhile_is_told_of_another_task_or_why_there_is_none(self, client, person, batch):
+        current = held_assignment()
+        self.ask(client, current)
+        ahead = self.ahead_assignment()
+        others = [lease_task(batch, make_worker(batch.study)) for _ in range(2)]
+        assert ahead.task_id in {other.task_id for other in others}
+        reply = send(client, current, straight_on=True, ahead=ahead.key)
+        assert (reply["next"], reply["next_key"]) == (None, "")
+        assert "taken just now" in reply["why"]
+
+    def test_with_nothing_free_there_is_no_page_and_nothing_is_held(self, client, person, batch):
+        for _ in range(2):
+            lease_task(batch, make_worker(batch.study))
+        assert self.ask(client, Assignment.objects.get(worker__user=person)).status_code == 204
+
+    @pytest.mark.parametrize("state", [Batch.State.PAUSED, Batch.State.CLOSED])
+    def test_a_batch_that_is_not_open_says_so(self, client, person, state):
+        current = held_assignment()
+        Batch.objects.update(state=state)
+        response = self.ask(client, current)
+        assert (response.status_code, response.json()["error"]) == (409, "BatchNotOpen")
+
+    def test_nothing_is_held_for_who_lost_the_role_or_owes_consent(self, client, person, batch):
+        current = held_assignment()
+        write_text(batch.study, "consent", "New words.", None)
+        assert self.ask(client, current).status_code == 409
+        Membership.objects.all().delete()
+        assert self.ask(client, current).status_code == 404
+        assert Assignment.objects.count() == 1
+
+    def test_a_stranger_learns_nothing(self, client, person):
+        current = held_assignment()
+        client.force_login(make_member(current.task.batch.study))
+        assert self.ask(client, current).status_code == 404
+
+
+class TestUndo:
+    """A submit is taken back while the batch is open."""
+
+    def test_the_task_is_in_hand_again_with_its_answers_and_keeps_its_place(self, client, person):
+        current = held_assignment()
+        send(client, current)
+        response = client.post(reverse("undo", args=[current.key]))
+        assert response.url == reverse("task", args=[current.key])
+        current = held_assignment()
+        assert (current.submitted_at, current.task.live) == (None, 1)
+        assert {name: entry["value"] for name, entry in current.draft["items"].items()} == answers(current)
+        assert not Judgment.objects.counted().exists()
+        assert Judgment.objects.count() == 3  # on record
+        assert client.get(response.url).content.decode().count("checked") >= 3
+
+    def test_the_next_submit_counts_and_the_first_answers_stay_on_record(self, client, person):
+        current = held_assignment()
+        send(client, current)
+        client.post(reverse("undo", args=[current.key]))
+        send(client, current, submit_key="second", answers=dict.fromkeys(answers(current), "0"))
+        assert (
+            sorted(Judgment.objects.values_list("value", "revision", "is_current"))
+            == [(0.0, 2, True)] * 3 + [(1.0, 1, False)] * 3
+        )
+        assert Judgment.objects.counted().count() == 3
+
+    def test_a_late_repetition_of_the_first_submit_changes_nothing(self, client, person):
+        current = held_assignment()
+        send(client, current)
+        client.post(reverse("undo", args=[current.key]))
+        reply = send(client, current)
+        assert "took this submit back" in reply["sentence"]
+        assert held_assignment().pk == current.pk
+
+    def test_twice_is_once(self, client, person):
+        current = held_assignment()
+        send(client, current)
+        for _ in range(2):
+            assert client.post(reverse("undo", args=[current.key])).status_code == 302
+        assert held_assignment().revision_keys == [current.key]
+
+    def test_surplus_answers_get_a_place_if_there_is_one(self, client, person):
+        current = held_assignment()
+        Assignment.objects.update(state="expired")
+        assert send(client, current)["state"] == "surplus"
+        client.post(reverse("undo", args=[current.key]))
+        assert send(client, current, submit_key="second")["state"] == "submitted"
+
+    def test_not_when_the_batch_is_closed(self, client, person):
+        current = held_assignment()
+        send(client, current)
+        Batch.objects.update(state=Batch.State.CLOSED)
+        assert client.post(reverse("undo", args=[current.key])).status_code == 409
+        assert Judgment.objects.counted().count() == 3
+
+    def test_what_came_after_it_comes_next_again(self, client, person):
+        first = held_assignment()
+        second_key = send(client, first, straight_on=True)["next_key"]
+        client.post(reverse("undo", args=[first.key]))
+        page = client.post(reverse("ahead", args=[first.key]), {}, "application/json").content.decode()
+        assert second_key in page
+        assert send(client, first, straight_on=True, submit_key="second")["next_key"] == second_key
+
+    def test_extracted_scus_alike(self, client):
+        batch = make_batch(make_study(units=0), protocol="scu")
+        client.force_login(make_member(batch.study))
+        client.post(reverse("take", args=[batch.pk]))
+        current = held_assignment()
+        worker = current.worker
+        save_draft(
+            worker, current.key, [Change(f"{UNIT}a", {"value": "One fact."}, 1), Change(ORDER, {"value": "a"}, 1)]
+        )
+        send(client, current)
+        client.post(reverse("undo", args=[current.key]))
+        assert "One fact." in client.get(reverse("task", args=[current.key])).content.decode()
+        send(client, current, submit_key="second")
+        assert list(current.extracted.values_list("text", "revision", "is_current").order_by("pk")) == [
+            ("One fact.", 1, False),
+            ("One fact.", 2, True),
+        ]
 
 
 class TestOnAMarket:
@@ -142,7 +296,7 @@ class TestOnAMarket:
         assert "No batch is open at the moment" in page
 
     def test_nor_a_batch_that_is_complete(self, client, person, batch):
-        offer = reverse("take", args=[batch.pk])
+        offer = f'action="{reverse("take", args=[batch.pk])}"'
         assert offer in client.get(reverse("home")).content.decode()
         for _ in range(2):
             send(client, held_assignment(), straight_on=True)

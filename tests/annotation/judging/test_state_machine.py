@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -22,6 +22,7 @@ from hypothesis.stateful import (
 
 from annotation.common import clock
 from annotation.common.errors import AlreadySubmitted, NoTaskLeft
+from annotation.judging.ahead import lease_ahead, take_next
 from annotation.judging.drafts import Change, save_draft
 from annotation.judging.leases import expire_leases, lease_task, release_task
 from annotation.judging.submit import revise_judgments, submit_judgments
@@ -84,11 +85,33 @@ class Workbench(RuleBasedStateMachine):
         if assignment.key not in self.keys[worker_index]:
             self.keys[worker_index].append(assignment.key)
 
+    @rule(worker_index=workers, assignment_index=st.integers(0, 9))
+    def lease_the_next(self, worker_index, assignment_index):
+        if (assignment := self.find_assignment(worker_index, assignment_index)) is None:
+            return
+        with self.at():
+            ahead = lease_ahead(self.batch, self.workers[worker_index], assignment.key)
+        if ahead is not None and ahead.key not in self.keys[worker_index]:
+            self.keys[worker_index].append(ahead.key)
+
+    @rule(worker_index=workers)
+    def go_on(self, worker_index):
+        with self.at():
+            try:
+                key = take_next(self.batch, self.workers[worker_index])
+            except NoTaskLeft:
+                return self.nothing_was_left(worker_index)
+        assert Assignment.objects.filter(key=key, state=State.LEASED, is_ahead=False, lease_until__gt=self.now).exists()
+        if key not in self.keys[worker_index]:
+            self.keys[worker_index].append(key)
+
     def nothing_was_left(self, worker_index):
         """No task starves: “none left” is said only when every free task was this worker's before."""
         ended = Assignment.objects.filter(task__batch=self.batch, state=State.LEASED, lease_until__lte=self.now)
         assert not ended.exists()
-        free = Task.objects.filter(batch=self.batch, live__lt=F("quota"))
+        free = Task.objects.filter(
+            Q(live__lt=F("quota")) | Q(assignments__state=State.LEASED, assignments__is_ahead=True), batch=self.batch
+        )
         tasks = Assignment.objects.filter(worker=self.workers[worker_index]).exclude(state=State.EXPIRED).values("task")
         assert not free.exclude(pk__in=tasks).exists()
 
@@ -167,6 +190,13 @@ class Workbench(RuleBasedStateMachine):
         for task in Task.objects.filter(batch=self.batch):
             live = task.assignments.filter(state__in=Assignment.LIVE).count()
             assert task.live == live <= task.quota
+
+    @invariant()
+    def nobody_holds_two_tasks_ahead(self):
+        if not hasattr(self, "batch"):
+            return
+        ahead = Assignment.objects.filter(task__batch=self.batch, state=State.LEASED, is_ahead=True)
+        assert len(set(ahead.values_list("worker"))) == ahead.count()
 
     @invariant()
     def nothing_acknowledged_is_missing_or_doubled(self):

@@ -106,7 +106,7 @@ def test_ratings_far_apart_are_contested_and_looked_at_again_on_its_own_scale(cl
     task = second.tasks.get()
     client.force_login(task.reserved_for.user)
     page = markup(client.post(reverse("take", args=[second.pk]), follow=True).text)
-    assert re.findall(r'type="radio" name="answer:\w+" value="(\d)"', page) == ["0", "1", "2", "3"]
+    assert re.findall(r'type="radio"[^>]* name="answer:\w+" value="(\d)"', page) == ["0", "1", "2", "3"]
     assert "Present" not in page
     client.force_login(make_member(judged_batch.study, Role.ADMIN))
     assert "SummEval’s rule" in client.get(reverse("round", args=[judged_batch.study.slug, judged_batch.pk])).text

@@ -14,6 +14,7 @@ from annotation.crowds.markets.mturk import MTurk
 from annotation.models import Assignment, Batch, Entry, Judgment, Study, Submission, Worker
 from annotation.rehearsal.browser import Browser, Unreachable
 from annotation.rehearsal.characters import CHARACTERS, parse_crowd, people_of
+from annotation.rehearsal.marks import mark_simulated
 from annotation.rehearsal.pages import Page
 from annotation.rehearsal.rehearsal import rehearse
 from annotation.rehearsal.report import as_json, markdown, terminal, write_report
@@ -70,6 +71,11 @@ def test_a_rehearsal_from_launch_to_report_balances_to_the_cent_and_finds_the_pl
     assert (states["Approved"], states["Rejected"], states["Accepted"]) == (12, run.rejected, 0)
     assert states["Returned"] == sum(record.count("returned") for record in run.worked) > 0
     assert batch.state == Batch.State.CLOSED
+    # Everybody is marked as simulated: in tables and exports by the pseudonym, on admins' pages by the name.
+    workers = list(Worker.objects.filter(study=batch.study))
+    assert all(worker.pseudonym.startswith("sim-") for worker in workers)
+    assert all(worker.known_as == f"{worker.external_id} (simulated)" for worker in workers)
+    assert len(workers) >= 5
     # Double clicks changed nothing; the study itself was not touched.
     assert Judgment.objects.filter(is_current=True).values("assignment", "summary", "unit").distinct().count() == (
         Judgment.objects.count()
@@ -169,3 +175,37 @@ def test_the_command_says_what_stands_in_the_way(settings):
     assert Study.objects.count() == 1  # nothing was copied, nothing was begun
     assert not Submission.objects.exists()
     assert not Worker.objects.exists()
+
+
+@pytest.mark.django_db
+def test_outside_the_demo_it_asks_before_it_spends(settings):
+    make_study(name="tiny")
+    settings.DEMO = False
+    settings.MTURK_ENDPOINT_URL = "http://127.0.0.1:9"
+    for words in ([], ["--batch", "Batch"]):
+        with pytest.raises(CommandError, match=r"This is no demo.*Nothing was begun: .* add --yes") as error:
+            call_command("simulate", "tiny", *words)
+        assert error.value.returncode == 2
+    with pytest.raises(CommandError, match="There is no published batch"):
+        call_command("simulate", "tiny", "--batch", "Batch", "--yes")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("budget", "sentence"), [(0, "Nothing of the study's budget is left"), (100, "only 1.00 of the study's budget")]
+)
+def test_a_rehearsal_keeps_to_the_studys_budget_and_leaves_nothing_behind(desk, budget, sentence):
+    study = make_study(documents=1, systems=4, units=2)
+    Study.objects.filter(pk=study.pk).update(budget_cents=budget)
+    with pytest.raises(Refused, match=sentence):
+        rehearse(Plan(study, seed=SEED, crowd=CROWD, quota=3))  # 12 places at 24 cents
+    assert (desk.books["hits"], desk.books["held"]) == ([], 0)
+    assert Study.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_a_simulated_person_stays_marked_through_an_export():
+    study = make_study()
+    worker = mark_simulated(study, "mturk", "A123")
+    assert mark_simulated(study, "mturk", "A123").pk == worker.pk
+    assert make_study().pseudonym(Worker.IMPORTED, worker.pseudonym) == worker.pseudonym

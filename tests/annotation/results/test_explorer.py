@@ -110,7 +110,8 @@ def test_human_scores_are_the_reports_and_dropped_workers_have_their_reason():
     assert all(drop.reason and drop.rule.startswith("majority-dissent") for drop in study.dropped.all())
     assert all(str(drop).startswith("Outvoted on ") for drop in study.dropped.all())
     facts = study.explorations.get().facts
-    assert facts == {"measures": ["litepyramid_recall", "pyramid_score"], "metrics": ["m"]}
+    measures = ["litepyramid_recall", "pyramid_score"]
+    assert facts == {"measures": measures, "metrics": ["m"], "batches": ["latest", []]}
 
 
 def test_refreshing_twice_changes_nothing_and_makes_comparisons_anew():

@@ -1,10 +1,18 @@
 """The Metrics pages: choose, score in the background, read the scores, see how one came about."""
 
-import pytest
+import html
 
+import pytest
+from django.urls import reverse
+from django.utils.html import escape
+
+from annotation.common import libraries
+from annotation.common.addresses import to_address
 from annotation.jobs import run_job, start_job
-from annotation.models import Job, MetricRun, Role, Score
+from annotation.models import Job, MetricRun, Role, Score, Summary
+from annotation.results.metrics import choices, explained
 from annotation.results.scoring_job import score_study
+from scoring import base
 from tests.browser.looking import markup
 from tests.factories import make_member, make_study
 
@@ -128,3 +136,118 @@ def test_jobs_are_for_readers_of_their_own_study(client, study):
     client.force_login(make_member(other_study, Role.ADMIN))
     assert client.get(f"/studies/{other_study.slug}/jobs/{job.pk}/").status_code == 404
     assert client.get(f"/studies/{study.slug}/jobs/{job.pk}/").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["bertscore/f1", "a/explain", "..", ".", "~1", "50 %?#", "ü\\ö", "m[x=1,y=/a]", "/"])
+def test_a_metric_of_any_name_has_a_page(client, name):
+    study = make_study(documents=2, systems=2)
+    summaries = Summary.objects.filter(document__study=study)
+    Score.objects.bulk_create(
+        Score(study=study, document=summary.document, system=summary.system, metric=name, value=summary.pk)
+        for summary in summaries.select_related("document", "system")
+    )
+    client.force_login(make_member(study, Role.ANALYST))
+    listing = client.get(f"/studies/{study.slug}/metrics/")
+    assert listing.status_code == 200
+    address = reverse("metric", args=[study.slug, to_address(name)])
+    assert f'href="{address}"' in listing.content.decode().replace("&amp;", "&")
+    page = client.get(address)
+    assert page.status_code == 200
+    assert f"<h1>{escape(name)}</h1>" in page.content.decode()
+    assert client.get(reverse("explain", args=[study.slug, to_address(name)])).status_code == 409  # with a sentence
+    assert client.get(f"/studies/{study.slug}/report/").status_code == 200
+    assert client.get(f"/studies/{study.slug}/explorer/", {"metric": name}).status_code == 200
+
+
+def test_a_model_by_a_path_is_read_only_where_the_operator_allows(client, tmp_path, settings, monkeypatch):
+    study = make_study()
+    client.force_login(make_member(study, Role.ANALYST))
+    monkeypatch.chdir(tmp_path)
+    inside, outside = tmp_path / "models" / "mine", tmp_path / "secrets"
+    for folder in (inside, outside):
+        folder.mkdir(parents=True)
+    (inside / "away").symlink_to(outside)
+    settings.MODEL_FOLDERS = [str(tmp_path / "models")]
+    places = [
+        str(outside),
+        f"{inside}/../../secrets",
+        f"{inside}/away",
+        "secrets",
+        "./secrets",
+        "~",
+        "~nobody/x",
+        "/etc",
+    ]
+    for place in places:
+        answer = client.post(f"/studies/{study.slug}/metrics/", {"more": f"bertscore-f[model={place}]"})
+        assert answer.status_code == 409, place
+        assert "is in no folder that models are read from on this site" in answer.content.decode(), place
+    answer = client.post(f"/studies/{study.slug}/metrics/", {"more": f"bertscore-f[model={inside}]"})
+    assert "holds no model" in answer.content.decode()  # it was looked at, and is none
+    summary = Summary.objects.get(document__study=study)
+    asked = {"doc": summary.document.doc_id, "system": summary.system.name}
+    answer = client.get(reverse("explain", args=[study.slug, to_address(f"bertscore-f[model={outside}]")]), asked)
+    assert "is in no folder that models are read from on this site" in answer.content.decode()
+    assert not Job.objects.exists()
+
+
+def test_every_metrics_page_and_explanation_show_its_own_score_and_signature(analyst, study):
+    """Also those whose scores depend on the whole corpus (CIDEr, MoverScore)."""
+    names = [choice.names[0] for choice in choices() if not choice.missing]
+    assert {"cider", "moverscore", "bleu"} <= set(names)
+    score_study(study, names)
+    document, system = study.documents.first(), study.systems.first()
+    for name in names:
+        signature = MetricRun.objects.get(metric=name).signature
+        assert "corpus:none" not in signature
+        score = Score.objects.get(metric=name, document=document, system=system).value
+        _, explanation = explained(study, name, document.doc_id, system.name)
+        assert explanation.value == pytest.approx(score, abs=1e-6), name
+        assert explanation.signature == signature
+        address = f"/studies/{study.slug}/metrics/{name}/"
+        assert signature in html.unescape(analyst.get(address).content.decode())
+        query = {"doc": document.doc_id, "system": system.name}
+        page = html.unescape(analyst.get(f"{address}explain/", query).content.decode())
+        assert signature in page
+        assert f"{score:.5f}".replace("-", "−") in page
+
+
+@pytest.fixture
+def without_models(monkeypatch):
+    """A machine on which two libraries of the metrics with models are missing."""
+    state = libraries.State("models", n_missing=2, n_total=36)
+    monkeypatch.setattr(libraries, "state", lambda part: state)
+    monkeypatch.setattr(base, "absent", lambda modules: ["torch"] if "torch" in modules else [])
+
+
+def test_a_metric_whose_library_is_missing_says_what_brings_it(analyst, study, without_models):
+    page = markup(analyst.get(f"/studies/{study.slug}/metrics/").content.decode())
+    assert "torch: not installed; make models brings it." in page
+    assert "2 libraries are not installed here" in page
+    assert "Install them now" not in page  # an analyst's page
+    answer = analyst.post(f"/studies/{study.slug}/metrics/", {"metric": "bertscore-f"})
+    assert answer.status_code == 409
+    assert "bertscore-f cannot run here: torch: not installed" in answer.content.decode()
+
+
+def test_while_libraries_are_installed_the_page_says_how_far(analyst, study, without_models, monkeypatch):
+    state = libraries.State("models", n_missing=36, n_total=36, coming=True, n_fetched=12)
+    monkeypatch.setattr(libraries, "state", lambda part: state)
+    page = markup(analyst.get(f"/studies/{study.slug}/metrics/").content.decode())
+    assert "Their libraries are being installed: 12 of 36." in page
+    assert "Being installed." in page
+
+
+def test_one_button_installs_them_where_the_operator_allows_it(client, study, without_models, monkeypatch, settings):
+    client.force_login(make_member(study, Role.ADMIN))
+    asked = []
+    monkeypatch.setattr(libraries, "bring", lambda part, progress: asked.append(part))
+    address = f"/studies/{study.slug}/metrics/"
+    settings.INSTALL_LIBRARIES = False
+    assert client.post(address, {"libraries": "models"}).status_code == 409
+    assert asked == []
+    settings.INSTALL_LIBRARIES = True
+    assert "Install them now" in client.get(address).content.decode()
+    page = client.post(address, {"libraries": "models"}, follow=True).content.decode()
+    assert "The metrics with models are ready." in page
+    assert asked == ["models"]

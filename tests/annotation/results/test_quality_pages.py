@@ -62,6 +62,11 @@ def test_a_preview_changes_nothing_and_finds_the_planted_workers(admin, study):
     assert not AuditEvent.objects.filter(study=study).exists()  # the record is of changes
 
 
+def test_a_preview_says_how_much_of_the_gain_is_selection(admin, study):
+    page = admin.post(f"/studies/{study.slug}/quality/", {"rule": "majority-dissent", "seed": "0"}).content.decode()
+    assert "on shuffled answers the same rules go from" in page.lower()
+
+
 def test_the_chosen_rules_stay_chosen_in_a_preview_and_after_a_refusal(admin, study):
     for rule, status in (("time[floor=1]", 200), ("nonsense", 409)):
         form = {"rule": ["checks"], "more": rule, "seed": "7", "price": "0.15"}
@@ -197,3 +202,30 @@ def test_likert_ratings_have_their_own_agreement_and_rated_references_stay_out(c
     assert {row["system"] for row in systems_judgments(study).to_dict("records")} == {f"system{n}" for n in range(4)}
     report = client.get(f"/studies/{study.slug}/report/").content.decode()
     assert "relevance" in report  # the dimension that leads
+
+
+@pytest.mark.parametrize("page", ["quality", "report", "explorer"])
+def test_a_page_whose_job_failed_says_what_failed_and_starts_no_other(client, page):
+    study = make_study(documents=2)
+    batch = make_batch(study, quota=2)
+    for worker in [make_worker(study), make_worker(study)] * batch.tasks.count():
+        assignment = lease_task(batch, worker)
+        answers = {item.field: "1" for item in protocols.of(batch).items(assignment)}
+        submit_judgments(worker, assignment.key, answers, assignment.key)
+    FilterDecision.objects.create(study=study, rules=["checks"])  # there is no check item
+    client.force_login(make_member(study, Role.ANALYST))
+    for _ in range(3):
+        text = client.get(f"/studies/{study.slug}/{page}/").content.decode()
+        assert "The last run stopped." in text
+        assert "The rule checks needs check items" in text
+        assert "as soon as answers, the filter or the batches that count change" in text
+        assert "Waiting for a free background process" not in text
+    (job,) = Job.objects.filter(study=study)
+    assert job.state == "failed"
+    answer = client.post(f"/studies/{study.slug}/jobs/{job.pk}/again/")
+    assert answer["Location"] == f"/studies/{study.slug}/{page}/"
+    assert Job.objects.filter(study=study).count() == 2
+    FilterDecision.objects.all().delete()
+    assert "The last run stopped." not in client.get(f"/studies/{study.slug}/{page}/").content.decode()
+    done = Job.objects.filter(study=study, state="done").first()
+    assert client.post(f"/studies/{study.slug}/jobs/{done.pk}/again/").status_code == 409

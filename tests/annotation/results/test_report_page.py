@@ -7,6 +7,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from annotation.accounts.api_tokens import issue_token
@@ -38,6 +39,25 @@ def test_a_study_nobody_judged_says_so_once_and_for_all(client):
     for _ in range(2):
         assert "Nobody has judged yet" in client.get(f"/studies/{study.slug}/report/").content.decode()
     assert Job.objects.count() == 1
+
+
+def test_scores_that_people_gave_elsewhere_are_reported_on_without_any_judgment(client):
+    """SummEval's means without its judgments: the page said that nobody had judged yet."""
+    study, rng = make_study(), np.random.default_rng(0)
+    document = study.documents.create(doc_id="d0", source="…")
+    for number in range(8):
+        system = study.systems.create(name=f"s{number}")
+        for metric, role in (("coherence", "human"), ("relevance", "human"), ("rouge-2-r", "")):
+            extra = {"role": role} if role else {}
+            study.scores.create(document=document, system=system, metric=metric, value=rng.random(), extra=extra)
+    client.force_login(make_member(study, Role.ANALYST))
+    page = client.get(f"/studies/{study.slug}/report/").content.decode()
+    assert "Nobody has judged yet" not in page
+    assert "the closest of 1, rouge-2-r, has r =" in page
+    assert "Everything rests on one document" in page
+    assert "coherence: given by people too, and so not judged as metrics." in page
+    metrics = client.get(f"/studies/{study.slug}/metrics/").content.decode()
+    assert metrics.count("people") >= 2
 
 
 def test_the_report_argues_in_order_and_is_kept(analyst, study):

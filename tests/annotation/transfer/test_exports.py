@@ -256,6 +256,18 @@ def test_formulas_are_defused_and_come_back_exactly(tmp_path):
     assert set(Study.objects.get(name="again").systems.values_list("name", flat=True)) == set(names)
 
 
+def test_names_of_columns_are_defused_as_cells_are(tmp_path):
+    names = ["=HYPERLINK(1)", "'=q", "@x", "plain"]
+    rows = [{**row, **dict.fromkeys(names, "y")} for row in SUMMARIES]
+    import_study(write_folder(tmp_path / "in", summaries__jsonl="\n".join(map(json.dumps, rows))), "s")
+    out = export(Study.objects.get(name="s"), tmp_path / "out", form="csv")
+    header = (out / "summaries.csv").read_text().splitlines()[0].split(",")
+    assert {"'=HYPERLINK(1)", "''=q", "'@x", "plain"} <= set(header)
+    assert set(names) <= set(read_table(out / "summaries.csv", "summaries").columns)
+    import_study(out, "again")
+    assert Summary.objects.filter(document__study__name="again").first().extra.keys() >= set(names)
+
+
 def test_without_texts_no_text_leaves(study, tmp_path):
     out = export(study, tmp_path / "out", texts=False)
     content = b"".join(path.read_bytes() for path in out.iterdir())

@@ -1,5 +1,6 @@
 """The Exports page: made in the background, fetched in pieces, and nobody gets what is not theirs."""
 
+import errno
 import hashlib
 import io
 import zipfile
@@ -7,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from annotation.common import clock
 from annotation.models import Export, Job, Role, Study
@@ -163,3 +165,23 @@ def test_the_page_asks_a_fixed_number_of_questions(analyst, study, django_assert
         post_export(analyst, study, table=["scores"])
     with django_assert_max_num_queries(12):
         analyst.get(f"/studies/{study.slug}/exports/")
+
+
+def test_an_export_on_a_full_disk_says_so_and_leaves_nothing(analyst, study, tmp_path, monkeypatch):
+    def write(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("annotation.transfer.exporting.study.write_table", write)
+    export = post_export(analyst, study, table=["judgments"])
+    assert export.job.state == Job.State.FAILED
+    assert "There is no room left on the disk." in analyst.get(f"/studies/{study.slug}/exports/").content.decode()
+    assert not list((tmp_path / "exports").iterdir())
+
+
+def test_the_command_says_so_too(study, tmp_path, monkeypatch):
+    def write(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("annotation.transfer.exporting.study.write_table", write)
+    with pytest.raises(CommandError, match="There is no room left on the disk"):
+        call_command("export_study", tmp_path / "out", "--name", study.name)

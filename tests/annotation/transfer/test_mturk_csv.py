@@ -18,6 +18,7 @@ from annotation.studies.batches import create_batch
 from annotation.tables.frames import judgments_frame
 from annotation.transfer.mturk_csv import export_batch, import_results, sheet
 from annotation.transfer.mturk_csv.sheet import read_sheet
+from tests.annotation.studies.test_second_rounds import open_round, rated
 from tests.factories import make_study
 
 pytestmark = pytest.mark.django_db
@@ -121,6 +122,16 @@ def test_a_likert_batch_goes_out_and_its_ratings_come_back():
                 summary__document__doc_id=row["Input.eventId"], summary__system__name=row[f"Input.summaryId_{n}"]
             )
             assert set(judgments.values_list("value", "position")) == {(float(n), n)}
+
+
+def test_a_second_round_has_no_csv_form():
+    first, _workers = rated([[0, 1], [1, 1]], "litepyramid", ("scu1", "scu2"))
+    second = open_round(first)
+    with pytest.raises(Refused, match="is a second round"):
+        exported(second)
+    with pytest.raises(Refused, match="is a second round"):
+        import_results(second.study, b"HITId\r\n1\r\n", "results.csv", batch=second)
+    assert not second.tasks.filter(assignments__isnull=False).exists()
 
 
 def test_the_upload_form_of_the_site_gets_names_without_the_prefix(pyramid):

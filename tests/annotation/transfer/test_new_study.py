@@ -1,5 +1,6 @@
 """A study from files that a browser sends: whole or not at all, for people who may, with the sender as its admin."""
 
+import errno
 import gzip
 from pathlib import Path
 
@@ -7,7 +8,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from annotation.models import AuditEvent, Judgment, Membership, Role, Study
+from annotation.jobs import run_job
+from annotation.models import AuditEvent, Job, Judgment, Membership, Role, Study
 from annotation.transfer.exporting.options import ExportOptions
 from annotation.transfer.exporting.study import export_folder
 from annotation.transfer.importing import uploads
@@ -16,7 +18,7 @@ from tests.annotation.transfer.test_import import write_folder
 from tests.browser.looking import markup
 from tests.factories import make_member, make_study, make_user
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)  # the files are read by a job, after the commit
 HTMX = {"HX-Request": "true"}
 
 
@@ -114,12 +116,27 @@ def test_what_can_not_be_a_study_is_answered_with_a_sentence(client, admin, tmp_
 
 def test_a_name_that_is_taken_changes_nothing_and_lets_nobody_in(client, admin, tmp_path):
     folder = write_folder(tmp_path / "in")
-    import_study(folder, "Mine")
+    import_study(folder, "Mine", admin=admin)
     assert "This study is here already, with these files." in send(client, files(folder)).content.decode()
     answer = send(client, files(folder, "scores.csv"))
     assert answer.status_code == 409
     assert "choose another name" in answer.content.decode()
-    assert not Membership.objects.filter(study__name="Mine").exists()
+    assert Membership.objects.filter(study__name="Mine").count() == 1
+
+
+@pytest.mark.parametrize("role", [None, Role.ANNOTATOR])
+def test_anothers_study_shows_neither_its_counts_nor_whether_the_files_are_the_same(client, admin, tmp_path, role):
+    folder = write_folder(tmp_path / "in")
+    import_study(folder, "Mine")
+    if role:
+        Membership.objects.create(study=Study.objects.get(name="Mine"), user=admin, role=role)
+    for form in ({}, {"check": "1"}):
+        same = send(client, files(folder), **form)
+        other = send(client, files(folder, "scores.csv"), **form)
+        assert same.status_code == other.status_code == 409
+        assert "<dd" not in same.content.decode()
+        for answer in (same, other):
+            assert "is here already. Nothing was changed: choose another name." in answer.content.decode()
 
 
 def test_two_at_once_make_one(client, admin, tmp_path, monkeypatch):
@@ -171,3 +188,94 @@ def test_a_superuser_makes_the_first_study(client, tmp_path):
     assert 'href="/new-study/"' in page
     assert send(client, files(write_folder(tmp_path / "in"))).status_code == 302
     assert Membership.objects.get(study__name="Mine").user == user
+
+
+# What it costs
+
+
+def equal_rows(n: int) -> bytes:
+    return gzip.compress(b"doc_id,system,metric,value\n" + b"007,1,m,1\n" * n)
+
+
+def test_equal_rows_are_told_by_their_number_and_the_first_ten(client, admin, tmp_path):
+    folder = write_folder(tmp_path / "in")
+    doubled = SimpleUploadedFile("scores.csv.gz", equal_rows(100_001))
+    answer = send(client, [*files(folder, "scores.csv"), doubled])
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert page.count("already in row 1") == 10
+    assert "and 99,990 more." in page
+
+
+def test_more_lines_than_can_be_read_are_refused_before_they_are(client, admin, tmp_path):
+    folder = write_folder(tmp_path / "in")
+    answer = send(client, [*files(folder, "scores.csv"), SimpleUploadedFile("scores.csv.gz", equal_rows(2_000_000))])
+    assert answer.status_code == 409
+    assert "lines together, and 2,000,000 can be sent. Nothing was made" in answer.content.decode()
+
+
+def test_problems_of_many_rows_are_counted(client, admin, tmp_path):
+    rows = "".join(f"{n},1,m,1\n" for n in range(5000))
+    folder = write_folder(tmp_path / "in", **{"scores.csv": f"doc_id,system,metric,value\n{rows}"})
+    page = send(client, files(folder)).content.decode()
+    assert page.count("a summary of this study") == 20
+    assert "and 4,980 more." in page
+
+
+@pytest.fixture
+def waiting(settings):
+    """As on a site with a worker: a job waits until one takes it."""
+    settings.BACKGROUND = "worker"
+    settings.TASKS = {"default": {"BACKEND": "django_tasks.backends.dummy.DummyBackend"}}
+
+
+def test_with_a_worker_the_files_are_read_in_the_background(client, admin, tmp_path, waiting, settings):
+    settings.EXPORT_ROOT = str(tmp_path / "exports")
+    folder = write_folder(tmp_path / "in")
+    answer = send(client, files(folder))
+    job = Job.objects.get()
+    assert answer["Location"] == f"/new-study/{job.pk}/"
+    page = client.get(answer["Location"]).content.decode()
+    assert "The files are here. Waiting for a free background process." in page
+    assert "still being read" in send(client, files(folder)).content.decode()  # one at a time
+    assert not Study.objects.filter(name="Mine").exists()
+    run_job.call(job.pk)
+    job.refresh_from_db()
+    assert job.state == "done"
+    assert job.total > 0
+    answer = client.get(f"/new-study/{job.pk}/")
+    study = Study.objects.get(name="Mine")
+    assert answer["Location"] == f"/studies/{study.slug}/"
+    assert client.get(f"/new-study/{job.pk}/", headers=HTMX)["HX-Refresh"] == "true"
+    assert not list((tmp_path / "exports" / "uploads").iterdir())
+    client.force_login(make_member(make_study(), Role.ADMIN))
+    assert client.get(f"/new-study/{job.pk}/").status_code == 404  # other people's files
+
+
+def test_reading_can_be_stopped_before_and_while_it_runs(client, admin, tmp_path, waiting, monkeypatch, settings):
+    settings.EXPORT_ROOT = str(tmp_path / "exports")
+    folder = write_folder(tmp_path / "in")
+    for begun in (False, True):
+        send(client, files(folder))
+        job = Job.objects.first()
+        if begun:  # the stop comes while the files are read
+            Job.objects.filter(pk=job.pk).update(state="running")
+        assert client.post(f"/new-study/{job.pk}/stop/").status_code == 302
+        if begun:
+            assert "It stops at the next step" in client.get(f"/new-study/{job.pk}/").content.decode()
+            Job.objects.filter(pk=job.pk).update(state="waiting")
+        run_job.call(job.pk)
+        page = client.get(f"/new-study/{job.pk}/").content.decode()
+        assert "It was stopped, as somebody asked." in page
+        assert not list((tmp_path / "exports" / "uploads").iterdir())
+        assert not Study.objects.filter(name="Mine").exists()
+
+
+def test_a_full_disk_is_said(client, admin, tmp_path, monkeypatch):
+    def write(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("annotation.transfer.importing.reading.write_file", write)
+    answer = send(client, files(write_folder(tmp_path / "in")))
+    assert answer.status_code == 409
+    assert "There is no room left on the disk." in answer.content.decode()

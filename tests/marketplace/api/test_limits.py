@@ -119,8 +119,8 @@ def test_questions_that_are_not_taken(requester, question):
 @pytest.mark.parametrize(
     "extra", [{"HITLayoutId": "3A"}, {"HITReviewPolicy": {"PolicyName": "SimplePlurality/2011-09-01"}}]
 )
-def test_what_is_not_here_is_said(requester, extra):
-    assert error_of(requester, "CreateHIT", **NEW, **extra) == "OperationNotSupported"
+def test_a_question_and_a_layout_or_a_policy_without_its_parameters_are_refused(requester, extra):
+    assert error_of(requester, "CreateHIT", **NEW, **extra) == "ParameterValidationError"
 
 
 def test_a_hit_needs_a_question(requester):

@@ -68,6 +68,21 @@ def test_wrong_secret(url, key):
     assert kind(send(creation(url, access_keys.IssuedKey(key.key_id, "x" * 40)))) == "InvalidSignatureException"
 
 
+@pytest.mark.parametrize("word", ["Signature=", "Credential=", "SignedHeaders="])
+def test_letters_beyond_ascii_are_refused_like_any_other(url, key, word):
+    request = creation(url, key)
+    words = request.headers["Authorization"].replace(word, word + "é")
+    request.headers.replace_header("Authorization", words)
+    assert kind(send(request)).endswith("Exception")
+
+
+def test_a_call_to_another_host_is_refused_before_anything_is_looked_up(url, key, django_assert_num_queries):
+    request = creation(url.replace("localhost", "evil.example"), key)
+    request.url = url + "/"
+    request.headers["Host"] = request.url.replace("http://localhost", "evil.example").rstrip("/")
+    assert kind(send(request)) == "InvalidHostException"
+
+
 def test_unknown_key(url, key):
     unknown = access_keys.IssuedKey("AKIANOBODY", key.secret)
     assert kind(send(creation(url, unknown))) == "UnrecognizedClientException"

@@ -2,19 +2,25 @@
 
 import contextlib
 import threading
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
 from django.db import connections
+from django.test import Client
 
+from annotation.common import clock
 from annotation.marketplace import people
 from annotation.marketplace.books import books
 from annotation.marketplace.errors import AlreadyDone, Refused, SentBefore
 from annotation.marketplace.hits import assignments, hits, work
-from annotation.marketplace.models import HIT, Assignment, Requester
+from annotation.marketplace.models import HIT, Assignment, Requester, SignInFailures
 from annotation.marketplace.qualifications import qualifications, requests
 from tests.marketplace.fixtures import ANSWER, EXTERNAL, FORM, make_hit
+from tests.marketplace.pages.visitors import a_worker
+from tests.postgres import many_connections
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.postgres]
 
@@ -32,7 +38,7 @@ def at_once(act, arguments) -> list:
         finally:
             connections.close_all()
 
-    with ThreadPoolExecutor(len(arguments)) as pool:
+    with many_connections(), ThreadPoolExecutor(len(arguments)) as pool:
         return list(pool.map(run, arguments))
 
 
@@ -163,3 +169,22 @@ def test_equal_types_at_once_are_one_type(requester):
     values = hits.TypeValues("t", "d", 10, 600)
     type_ids = at_once(lambda _: hits.register_hit_type(requester, values).hit_type_id, list(range(10)))
     assert len(set(type_ids)) == 1
+
+
+def test_an_ended_wait_lets_one_guess_through(monkeypatch):
+    """Sixty guesses at the moment a wait ends: one is looked at, the others wait again."""
+    wanda, looked_at = a_worker("wanda"), []
+
+    def slowly(backend, request, username=None, password=None, **_):
+        looked_at.append(username)
+        time.sleep(0.2)  # a real hash takes that long
+
+    monkeypatch.setattr("annotation.marketplace.people.AccountBackend.authenticate", slowly)
+    credentials = {"username": wanda.account.username, "password": "wrong"}
+    for _ in range(6):
+        Client().post("/sign-in/", credentials)
+    SignInFailures.objects.update(closed_until=clock.now() - timedelta(seconds=1))
+    looked_at.clear()
+    codes = Counter(at_once(lambda _: Client().post("/sign-in/", credentials).status_code, range(60)))
+    assert len(looked_at) == 1
+    assert codes == {403: 1, 429: 59}

@@ -13,7 +13,7 @@ from django.utils.datastructures import MultiValueDict
 from annotation.marketplace.hits import work
 from annotation.marketplace.models import AccessKey, Assignment
 from annotation.marketplace.pages.frame import origin_of, with_helper, with_query
-from annotation.marketplace.pages.question_form import _fits, cleaned, form_elements, media_origins, read_answers
+from annotation.marketplace.pages.question_form import cleaned, form_elements, media_origins, read_answers
 from annotation.marketplace.people import access_keys
 from annotation.marketplace.questions.answers import parse_answers
 from annotation.marketplace.questions.questions import parse_question
@@ -198,21 +198,6 @@ def test_optional_questions_may_stay_empty_and_strange_selections_are_dropped():
     assert (filled_form.answers[2].selections, filled_form.answers[2].other_text) == (("a",), "else")
     assert read_answers(form, _fields(score="3")).problems == {"why": "An answer is needed here."}
     assert read_answers(form, _fields(why="Because", score="three")).problems == {"score": "A number is needed here."}
-
-
-@pytest.mark.parametrize(
-    ("pattern", "text", "fits"),
-    [
-        ("^[1-9][0-9]{3}$", "1987", True),
-        ("^[1-9][0-9]{3}$", "87", False),
-        ("^(19|20)[0-9]{2}$", "2187", False),
-        (r"^(a|a)*b$", "a" * 100, True),  # could run for ever: not tried
-        (r"^(a+)+b$", "a" * 100, True),
-        ("[", "x", True),  # no pattern at all
-    ],
-)
-def test_a_requesters_pattern_is_tried_unless_it_could_run_for_ever(pattern, text, fits):
-    assert _fits(pattern, text) is fits
 
 
 def test_contents_are_escaped_and_cleaned():

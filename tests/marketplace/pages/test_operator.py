@@ -53,6 +53,15 @@ def test_amounts_that_make_no_sense_change_nothing(client, amount):
     assert lab.available_cents == 1000_00
 
 
+def test_simulated_people_are_marked_among_those_to_be_paid(client):
+    lab = a_requester()
+    for name in ("sim7-careful-1", "simone"):
+        earned(people.make_worker(people.make_account(name, PASSWORD), country="US"), lab)
+    rows = csv.DictReader(io.StringIO(text(client.get("/operator/payouts/?format=csv"))))
+    assert {row["name"]: row["simulated"] for row in rows} == {"sim7-careful-1": "yes", "simone": "no"}
+    assert text(client.get("/operator/payouts/")).count("simulated: don't pay") == 1
+
+
 def test_payouts_are_listed_downloaded_and_recorded(client):
     lab, wanda = a_requester(), a_worker("wanda")
     earned(wanda, lab, 500)

@@ -2,10 +2,13 @@
 
 import json
 import threading
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
+from annotation.common import clock
+from annotation.marketplace import people
 from annotation.marketplace.errors import BadParameter, NotSupported
 from annotation.marketplace.hits import hits, lifecycle
 from annotation.marketplace.models import Notice
@@ -101,7 +104,7 @@ def test_after_the_last_try_it_stays_in_the_inbox(requester, callback):
 def test_only_allowed_hosts_are_called(requester, callback, settings, address):
     address = address.replace("{host}", settings.MARKETPLACE_CALLBACK_HOSTS[0])
     with pytest.raises(NotSupported):
-        notices.check_destination(spec(address, "Ping"))
+        notices.check_destination(requester, spec(address, "Ping"))
 
 
 def test_a_host_that_is_no_longer_allowed_gets_nothing(requester, callback, settings):
@@ -113,7 +116,56 @@ def test_a_host_that_is_no_longer_allowed_gets_nothing(requester, callback, sett
     assert callback.documents == []
 
 
-@pytest.mark.parametrize("address", ["https://[::1/", "https://a.example/" + "x" * 500])
-def test_addresses_that_are_none(address):
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://[::1/",
+        "https://a.example/" + "x" * 500,
+        "https://a.example/tür",
+        "https://tür.example/",
+        "https://a.example:99999/",
+        "https://a.example/two words",
+    ],
+)
+def test_addresses_that_are_none(requester, settings, address):
+    settings.MARKETPLACE_CALLBACK_HOSTS = ["a.example", "tür.example"]
     with pytest.raises(BadParameter):
-        notices.check_destination(spec(address, "Ping"))
+        notices.check_destination(requester, spec(address, "Ping"))
+
+
+def test_one_bad_notice_does_not_stop_the_others(requester, callback, settings):
+    """A notice that was stored before such addresses were refused."""
+    settings.MARKETPLACE_CALLBACK_HOSTS.append("tür.example")
+    bad_addresses = [callback.address + "/tür", "http://tür.example/", "http://[::1/", callback.address + "/a b", "x:"]
+    for n, address in enumerate([*bad_addresses, callback.address]):
+        due = clock.now() - timedelta(minutes=10 - n)
+        Notice.objects.create(requester=requester, event_type="Ping", at=due, callback=address, next_try_at=due)
+    assert lifecycle.tick().delivered == 1
+    assert len(callback.documents) == 1
+    assert [bool(notice.problem) for notice in Notice.objects.order_by("pk")] == [True] * 5 + [False]
+
+
+def mail_spec(address: str) -> dict:
+    return {**spec(address, "HITCreated"), "Transport": "Email"}
+
+
+def test_events_are_mailed_to_the_requesters_own_address_only(requester, settings, mailoutbox):
+    settings.EMAIL_HOST = "mail.example"
+    requester.account = people.make_account("lab", "a-fine-long-phrase", email="lab@example.org")
+    requester.save()
+    hit = make_hit(requester)
+    with pytest.raises(NotSupported, match="only to the e-mail address of your account"):
+        hits.set_notification(requester, hit.hit_type.hit_type_id, mail_spec("somebody@else.example"), None)
+    hits.set_notification(requester, hit.hit_type.hit_type_id, mail_spec("Lab@example.org"), None)
+    second = make_hit(requester)
+    assert lifecycle.tick().delivered == 1
+    assert [(mail.to, second.hit_id in mail.subject) for mail in mailoutbox] == [(["Lab@example.org"], True)]
+
+
+def test_without_a_mail_server_events_stay_in_the_inbox(requester, mailoutbox):
+    hit = make_hit(requester)
+    hits.set_notification(requester, hit.hit_type.hit_type_id, mail_spec("lab@example.org"), None)
+    make_hit(requester)
+    assert lifecycle.tick().delivered == 0
+    assert mailoutbox == []
+    assert requester.notices.get().callback == ""

@@ -140,6 +140,13 @@ def test_answer_keys_score(mapping, colour, shape, value):
         KEY.replace("PercentageMapping", "MagicMapping"),
         f'<AnswerKey xmlns="{XSD}/2005-10-01/AnswerKey.xsd"/>',
         "<!DOCTYPE a>" + KEY,
+        KEY.replace(">10<", f">{'9' * 400}<"),
+        KEY.replace("<AnswerScore>10<", f"<AnswerScore>{2**31}<"),
+        KEY.replace("<AnswerScore>10<", f"<AnswerScore>{2**31 - 1}<"),  # 100 times that is no value of a qualification
+        key("<QualificationValueMapping>" + SCALE.replace("2.0", "1e308") + "</QualificationValueMapping>"),
+        key("<QualificationValueMapping>" + SCALE.replace("2.0", "nan") + "</QualificationValueMapping>"),
+        key("<QualificationValueMapping>" + SCALE.replace("2.0", "2e9") + "</QualificationValueMapping>"),
+        key(f"<QualificationValueMapping>{RANGES.replace('>50<', '>99999999999<')}</QualificationValueMapping>"),
     ],
 )
 def test_answer_keys_that_cannot_score_are_refused(xml):

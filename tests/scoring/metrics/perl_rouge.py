@@ -19,6 +19,8 @@ _NAMES = {
     "ROUGE-W-1.2": "w",
     "ROUGE-S4": "s4",
     "ROUGE-SU4": "su4",
+    "ROUGE-S*": "s*",
+    "ROUGE-SU*": "su*",
 }
 SWITCHES = {"": [], "stem": ["-m"], "stop": ["-s"], "stem,stop": ["-m", "-s"]}
 """Switches of the program for our options."""
@@ -60,11 +62,11 @@ class PerlRouge:
         self._work = folder
 
     def score(
-        self, pairs: Sequence[Pair], options: str = "", mode: str = "A"
+        self, pairs: Sequence[Pair], options: str = "", mode: str = "A", gap: int = 4
     ) -> list[dict[str, tuple[float, float, float]]]:
-        """(R, P, F) of each count for each pair."""
+        """(R, P, F) of each count for each pair; a gap of −1 is any."""
         config = self.write(pairs)
-        return self.parse(self.run(config, options, mode), len(pairs))
+        return self.parse(self.run(config, options, mode, gap), len(pairs))
 
     def write(self, pairs: Sequence[Pair]) -> Path:
         """Files and configuration of an evaluation."""
@@ -76,9 +78,9 @@ class PerlRouge:
         config.write_text(f'<ROUGE_EVAL version="1.5.5">{"".join(evals)}</ROUGE_EVAL>', encoding="utf-8")
         return config
 
-    def run(self, config: Path, options: str = "", mode: str = "A") -> str:
+    def run(self, config: Path, options: str = "", mode: str = "A", gap: int = 4) -> str:
         """Two bootstrap samples instead of 1,000: the least work that the program allows."""
-        fixed = ["-e", self._home / "data", "-n", "4", "-w", "1.2", "-2", "4", "-U", "-p", "0.5", "-d", "-r", "2"]
+        fixed = ["-e", self._home / "data", "-n", "4", "-w", "1.2", "-2", str(gap), "-U", "-p", "0.5", "-d", "-r", "2"]
         return self._run(
             [self._home / "ROUGE-1.5.5.pl", *fixed, "-f", mode, *SWITCHES[options], config, "X"], self._work
         )

@@ -94,3 +94,20 @@ def test_lengths_are_counted_like_words() -> None:
     documents = pd.DataFrame({"doc_id": ["0", "1"], "source": ["", ""], "references": references})
     scores = scoring.evaluate(summaries, documents, "cider")["value"]
     assert scores.tolist() == pytest.approx(second_cider(texts, references), abs=1e-12)
+
+
+def test_a_hundred_pairs_equal_the_package(realsumm: Path) -> None:
+    scorer = pytest.importorskip("pycocoevalcap.cider.cider_scorer").CiderScorer(n=4, sigma=6.0)
+    documents = read_table(realsumm / "documents.jsonl.gz", "documents").sort_values("doc_id")
+    summaries = read_table(realsumm / "summaries.jsonl.gz", "summaries")
+    summaries = summaries[summaries["system"] == "t5_out_large"].sort_values("doc_id")
+
+    def words(text: list[str]) -> str:
+        return " ".join(re.findall(r"\w+", " ".join(text).lower()))  # the package takes words that are cut already
+
+    for summary, references in zip(summaries["summary"], documents["references"], strict=True):
+        scorer += (words(summary), [words(text) for text in references])
+    _, expected = scorer.compute_score()
+    ours = scoring.evaluate(summaries, documents, "cider")["value"]
+    assert len(ours) == 100
+    np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-12)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import shutil
 import warnings
 from pathlib import Path
+from zipfile import ZipFile
 
 import nltk
 import numpy as np
@@ -18,7 +20,7 @@ from scipy.optimize import LinearConstraint, milp
 
 from analysis.tables import read_table
 from scoring import registry
-from scoring.metrics.meteor import MeteorFamily
+from scoring.metrics.meteor import MeteorFamily, release
 from scoring.metrics.meteor.wordnet import WordNet, folder
 from scoring.texts_english import STOP_WORDS
 
@@ -127,7 +129,7 @@ def second_meteor(summary: list[str], reference: list[str], reader: WordNetCorpu
 def test_a_hundred_pairs_equal_a_second_computation(
     sentences: list[tuple[list[str], list[str]]], reader: WordNetCorpusReader
 ) -> None:
-    family = registry.get("meteor").family
+    family = registry.get("meteor[tables=own]").family
     assert isinstance(family, MeteorFamily)
     scores = [family.compare(summary, reference)[1].score for summary, reference in sentences]
     expected = [second_meteor(summary, reference, reader) for summary, reference in sentences]
@@ -155,16 +157,16 @@ def test_by_hand() -> None:
     # cats sat down | cat sat: two links in one chunk, cats by stem. "down" is a function word, weight .25 to .75:
     # P = (.6 + 1) · .75 / (.75 + .75 + .25) = .685714, R = 1.6 · .75 / 1.5 = .8,
     # mean = P · R / (.85 P + .15 R) = .780488, penalty .6 · (1/2)^.2 = .522330, score .372815.
-    (value,) = registry.get("meteor[synonyms=no]").evaluate_example("cats sat down", "cat sat").values()
+    (value,) = registry.get("meteor[synonyms=no,tables=own]").evaluate_example("cats sat down", "cat sat").values()
     assert value == pytest.approx(0.780488 * (1 - 0.522330), abs=1e-6)
     # Texts that match word by word have no penalty.
-    assert registry.get("meteor[synonyms=no]").evaluate_example("a cat sat", "a cat sat") == {
-        "meteor[synonyms=no]": pytest.approx(1.0)
+    assert registry.get("meteor[synonyms=no,tables=own]").evaluate_example("a cat sat", "a cat sat") == {
+        "meteor[synonyms=no,tables=own]": pytest.approx(1.0)
     }
 
 
 def test_the_best_reference_counts_and_empty_texts_score_zero() -> None:
-    metric = registry.get("meteor[synonyms=no]")
+    metric = registry.get("meteor[synonyms=no,tables=own]")
     (value,) = metric.evaluate_example("a cat sat", ["nothing here", "a cat sat"]).values()
     assert value == pytest.approx(1.0)
     assert list(metric.evaluate_example("", "a cat").values()) == [0.0]
@@ -173,10 +175,11 @@ def test_the_best_reference_counts_and_empty_texts_score_zero() -> None:
 
 def test_without_wordnet_it_refuses_and_says_what_helps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("WORDNET_DIR", str(tmp_path))
+    monkeypatch.setenv("METEOR_DIR", str(tmp_path))
     state = registry.get("meteor").ready()
     assert not state.ok
     assert "WORDNET_DIR" in state.missing
-    assert registry.get("meteor[synonyms=no]").ready().ok
+    assert registry.get("meteor[synonyms=no,tables=own]").ready().ok
 
 
 @pytest.mark.parametrize("word", ["cats", "geese", "running", "dogs", "better", "wolves", "was", "qqq", "naïve", "10"])
@@ -190,4 +193,82 @@ def test_our_reader_finds_the_synsets_that_nltk_finds(word: str, net: WordNet, r
 
 def test_the_version_is_known(net: WordNet) -> None:
     assert net.version == "3.0"
-    assert "wordnet:3.0" in registry.signature("meteor")
+    assert "wordnet:3.0" in registry.signature("meteor[tables=own]")
+
+
+@pytest.fixture
+def small_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A release with a handful of words, in the layout of the real one."""
+    lists = {
+        "function/english.words": "the\n.\nof\n",
+        "nonbreaking/english.prefixes": "# abbreviations\nMr\nNo #NUMERIC_ONLY#\n",
+        "synonym/english.exceptions": "mouse\nmice\n",
+        "synonym/english.synsets": "mouse\n1\nrodent\n1 2\ncar\n3\nauto\n3\n",
+    }
+    with ZipFile(tmp_path / "meteor-1.5.jar", "w") as jar:
+        for name, text in lists.items():
+            jar.writestr(name, text)
+    (tmp_path / "data").mkdir()
+    rows = [("a lot of", "many"), ("a lot of", "much"), ("kick", "hit")]  # sorted by phrase, as the release's table is
+    table = "".join(f"0.5\n{phrase}\n{paraphrase}\n" for phrase, paraphrase in rows)
+    (tmp_path / "data" / "paraphrase-en.gz").write_bytes(gzip.compress(table.encode()))
+    monkeypatch.setenv("METEOR_DIR", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def test_with_the_releases_tables_phrases_match_their_paraphrases(small_release: Path) -> None:
+    # "many mice" | "a lot of rodents": no exact match; many = a lot of (paraphrase, one word against three), mice has
+    # the base form mouse and rodents rodent, which share synset 1 (weight .8). "of" is a function word (.25, else .75).
+    # P = (.6 · .75 + .8 · .75) / 1.5 = .7; R = (.6 · (.75 + .75 + .25) + .8 · .75) / (3 · .75 + .25) = .66;
+    # F = P R / (.85 P + .15 R) = .665705...; all words are covered in one chunk, so there is no penalty.
+    metric = registry.get("meteor")
+    (value,) = metric.evaluate_example("Many mice", "a lot of rodents").values()
+    assert value == pytest.approx(0.7 * 0.66 / (0.85 * 0.7 + 0.15 * 0.66), abs=1e-12)
+    assert "paraphrases:1.5|words:1.5-norm" in metric.signature
+    assert metric.needs == ("references",)
+    explanation = metric.family.explain("meteor", metric.document("a lot of rodents", None), "Many mice")
+    assert explanation is not None
+    assert [(unit.text, unit.passage) for unit in explanation.units] == [
+        ("many – a lot of", "paraphrase"),
+        ("mice – rodents", "synonym"),
+    ]
+    assert [(span.start, span.end, span.kind) for span in explanation.passages[1].spans][:3] == [
+        (0, 1, "paraphrase"),
+        (2, 5, "paraphrase"),
+        (6, 8, "paraphrase"),
+    ]
+
+
+def test_own_tables_and_no_release_are_one_variant_with_one_signature(
+    small_release: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = registry.signature("meteor[synonyms=no,tables=own]")
+    assert "paraphrases:none" in own
+    monkeypatch.setenv("METEOR_DIR", "/nowhere")
+    assert registry.signature("meteor[synonyms=no]") == own
+    state = registry.get("meteor[tables=release]").ready()
+    assert not state.ok
+    assert "pip install --no-deps pycocoevalcap==1.2" in state.missing
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Mr. Smith said.", "mr. smith said ."),
+        ("See No. 5. Then no. more", "see no. 5 . then no. more"),
+        ("the U.S. team’s 1,000 fans, “well”...", 'the us team \'s 1,000 fans , " well " ...'),
+        ("state-of-the-art -- don't 1990's", "state of the art - don 't 1990 's"),
+    ],
+)
+def test_words_are_normalised_as_the_release_does(small_release: Path, text: str, words: str) -> None:
+    assert " ".join(release.require().tokens(text)) == words
+
+
+def test_the_index_is_written_once_and_whole(small_release: Path) -> None:
+    find = release.require().paraphrases.of_phrase
+    assert find["a lot of"] == ("many", "much")
+    assert find["kick"] == ("hit",)
+    assert find["a lot"] == find["zzz"] == find[""] == ()
+    (index,) = (small_release / "cache" / "pyramidion").iterdir()
+    assert index.read_bytes() == b"a lot of\tmany\tmuch\nkick\thit\n"

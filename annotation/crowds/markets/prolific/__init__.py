@@ -34,6 +34,8 @@ from .documents import CATEGORIES, LEAST_REASON, POSTING_STATES, codes_of, read_
 
 COMPLETE = "https://app.prolific.com/submissions/complete"
 BLOCKED = "Pyramidion: blocked"
+_INSTEAD = {"failed_checks": "done", "left_early": "screened_out"}
+"""Where a study was published without a code for this outcome."""
 
 
 class Prolific(Market):
@@ -212,7 +214,7 @@ class Prolific(Market):
 
     def way_out(self, submission: Submission, outcome: str) -> WayOut | None:
         codes = submission.posting.details.get("codes") or codes_of(submission.posting)
-        code = codes.get(outcome) or (codes.get("done") if outcome == "failed_checks" else "")
+        code = codes.get(outcome) or codes.get(_INSTEAD.get(outcome, ""), "")
         return WayOut(f"{COMPLETE}?{urlencode({'cc': code})}", code) if code else None
 
     # People

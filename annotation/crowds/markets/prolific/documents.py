@@ -53,6 +53,15 @@ _CODES: dict[str, tuple[str, list[dict[str, str]]]] = {
         [{"action": "REQUEST_RETURN", "return_reason": "There was no task for you in this study."}],
     ),
     "failed_checks": ("FAILED_ATTENTION_CHECK", [{"action": "MANUALLY_REVIEW"}]),
+    "left_early": (
+        "OTHER",
+        [
+            {
+                "action": "REQUEST_RETURN",
+                "return_reason": "Not all tasks were done. Return it, and those that are done are paid as a bonus.",
+            }
+        ],
+    ),
 }
 
 

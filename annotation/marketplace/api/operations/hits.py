@@ -9,12 +9,13 @@ from django.db.models.functions import Cast
 from annotation.common import clock
 from annotation.marketplace.api.paging import page
 from annotation.marketplace.api.registry import operation
-from annotation.marketplace.api.render import Document, hit_document
+from annotation.marketplace.api.render import Document, hit_document, review_report
 from annotation.marketplace.books import money
 from annotation.marketplace.checks import DAY
-from annotation.marketplace.errors import BadParameter, HITDoesNotExist, NotSupported, QualificationTypeDoesNotExist
-from annotation.marketplace.hits import hits, lifecycle
-from annotation.marketplace.models import HIT, HITType, QualificationType, Requester
+from annotation.marketplace.errors import BadParameter, HITDoesNotExist, QualificationTypeDoesNotExist
+from annotation.marketplace.hits import hits, layouts, lifecycle
+from annotation.marketplace.hits.review_scores import POLICIES
+from annotation.marketplace.models import HIT, HITType, QualificationType, Requester, ReviewRecord
 from annotation.marketplace.qualifications import eligibility
 
 
@@ -31,31 +32,36 @@ def _type_values(params: Document) -> hits.TypeValues:
 
 
 def _create(requester: Requester, hit_type: HITType, params: Document) -> Document:
+    names = {"Assignment": "AssignmentReviewPolicy", "HIT": "HITReviewPolicy"}
     hit = hits.create_hit(
         requester,
         hit_type,
-        params["Question"],
+        _question(requester, params),
         lifetime_seconds=params["LifetimeInSeconds"],
         max_assignments=params.get("MaxAssignments", 1),
         annotation=params.get("RequesterAnnotation", ""),
         token=params.get("UniqueRequestToken"),
+        layout_id=params.get("HITLayoutId", ""),
+        review_policies={level: params[name] for level, name in names.items() if name in params},
     )
     return {"HIT": hit_document(hit)}
 
 
-def _refuse_what_is_not_here(params: Document) -> None:
-    if "HITLayoutId" in params or "HITLayoutParameters" in params:
-        raise NotSupported("This marketplace keeps no HIT layouts (HITLayoutId). Send the Question itself.")
-    for name in ("AssignmentReviewPolicy", "HITReviewPolicy"):
-        if name in params:
-            raise NotSupported(f"This marketplace runs no review policies ({name}). Review the assignments yourself.")
-    if "Question" not in params:
-        raise BadParameter("Question is missing; it is required.")
+def _question(requester: Requester, params: Document) -> str:
+    """The question as sent, or made from a layout."""
+    if "HITLayoutId" not in params and "HITLayoutParameters" in params:
+        raise BadParameter("HITLayoutParameters needs the HITLayoutId whose placeholders it fills.")
+    if ("Question" in params) == ("HITLayoutId" in params):
+        raise BadParameter("Either Question or HITLayoutId is required, and not both.")
+    if "Question" in params:
+        question: str = params["Question"]
+        return question
+    layout = layouts.own_layout(requester, params["HITLayoutId"])
+    return layouts.question_from(layout, params.get("HITLayoutParameters", []))
 
 
 @operation("CreateHIT")
 def create_hit(requester: Requester, params: Document) -> Document:
-    _refuse_what_is_not_here(params)
     with transaction.atomic():  # a refused HIT leaves no new type behind
         return _create(requester, hits.register_hit_type(requester, _type_values(params)), params)
 
@@ -67,7 +73,6 @@ def create_hit_type(requester: Requester, params: Document) -> Document:
 
 @operation("CreateHITWithHITType")
 def create_hit_with_hit_type(requester: Requester, params: Document) -> Document:
-    _refuse_what_is_not_here(params)
     return _create(requester, hits.own_hit_type(requester, params["HITTypeId"]), params)
 
 
@@ -149,8 +154,16 @@ def delete_hit(requester: Requester, params: Document) -> None:
 
 @operation("ListReviewPolicyResultsForHIT")
 def list_review_policy_results(requester: Requester, params: Document) -> Document:
-    """Review policies are refused at creation, so there is never a result."""
+    """In the order they came about; what is not asked for is left out."""
     hit = own_hit(requester, params["HITId"])
-    empty: Document = {"ReviewResults": [], "ReviewActions": []}
-    levels = params.get("PolicyLevels") or ["Assignment", "HIT"]
-    return {"HITId": hit.hit_id, **{f"{level}ReviewReport": empty for level in levels}}
+    levels = params.get("PolicyLevels") or list(POLICIES)
+    rows = ReviewRecord.objects.filter(hit=hit, level__in=levels)
+    for name, is_action in (("RetrieveActions", True), ("RetrieveResults", False)):
+        if not params.get(name, True):
+            rows = rows.exclude(is_action=is_action)
+    listing = page(requester, "ListReviewPolicyResultsForHIT", params, rows)
+    reports = {f"{level}ReviewReport": review_report(listing.rows, level) for level in levels}
+    names = {
+        f"{level}ReviewPolicy": {"PolicyName": policy["PolicyName"]} for level, policy in hit.review_policies.items()
+    }
+    return {"HITId": hit.hit_id, **names, **reports, "NextToken": listing.next_token}

@@ -14,12 +14,42 @@ const words = (seconds) => {
   return h ? `${h}:${pad(m)}:${pad(s)}` : `${m}:${pad(s)}`;
 };
 
+// Who likes goes on without a page between: the next one of the same kind is accepted, and shown.
+const choice = document.getElementById("auto-next");
+const box = choice.querySelector("input");
+const KEY = "marketplace:accept-next";
+try {
+  box.checked = localStorage.getItem(KEY) === "yes";
+} catch { /* this browser remembers nothing: asked anew on each page */ }
+choice.hidden = false;
+box.addEventListener("change", () => {
+  try {
+    localStorage.setItem(KEY, box.checked ? "yes" : "no");
+  } catch { /* the same */ }
+});
+
+const goOn = async () => {
+  const token = document.querySelector("#return [name=csrfmiddlewaretoken]").value;
+  const headers = { Accept: "application/json", "X-CSRFToken": token };
+  const answer = await fetch(page.dataset.next, { method: "POST", headers });
+  const { address = "" } = answer.ok ? await answer.json() : {};
+  if (address) window.location.replace(address);
+  else window.location.reload(); // nothing left, or not for this worker: the page of the finished work says more
+};
+
+let leaving = false;
 const look = async () => {
+  if (leaving) return;
   try {
     const answer = await fetch(page.dataset.state, { headers: { Accept: "application/json" } });
-    if (!answer.ok) return;
+    if (!answer.ok || leaving) return;
     const { state, seconds_left: left } = await answer.json();
-    if (state !== "Accepted") window.location.reload();
+    if (state !== "Accepted") {
+      leaving = true;
+      if (box.checked && (state === "Submitted" || state === "Approved")) await goOn().catch(() => window.location.reload());
+      else window.location.reload();
+      return;
+    }
     end = performance.now() + left * 1000; // this clock stands still while a laptop sleeps
   } catch { /* offline: the next look will tell */ }
 };
@@ -42,6 +72,12 @@ document.getElementById("return").addEventListener("submit", (event) => {
   event.preventDefault();
   ask.showModal();
 });
+
+// Keys belong to the task at once, and stay with it when it loads its next page.
+const enter = () => {
+  if (document.activeElement === document.body || document.activeElement === frame) frame.contentWindow.focus();
+};
+frame.addEventListener("load", enter);
 
 tick();
 setInterval(tick, 1000);

@@ -14,12 +14,13 @@ function current() {
 }
 
 function choose(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || isTyping(event.target)) return;
   const key = CSS.escape(event.key.toLowerCase());
   const input = current()?.querySelector(`input[data-key="${key}"]:not(:disabled)`);
   if (!input) return;
   event.preventDefault();
   input.checked = true;
+  input.dispatchEvent(new Event("change", { bubbles: true }));
   const questions = [...form.querySelectorAll("[role=radiogroup]")];
   const next = questions[questions.indexOf(input.closest("[role=radiogroup]")) + 1];
   (next?.querySelector("input") ?? form.querySelector("button.main")).focus();

@@ -3,7 +3,7 @@ const CAP = 60_000;
 const SIGNS = ["keydown", "pointerdown", "pointermove", "wheel", "scroll", "input", "focusin", "touchmove"];
 
 export class Attention {
-  constructor() {
+  constructor(signal) {
     this.load = Array.from(crypto.getRandomValues(new Uint8Array(6)), (n) => n.toString(16).padStart(2, "0")).join("");
     this.milliseconds = 0;
     this.items = new Map();
@@ -12,10 +12,10 @@ export class Attention {
     this.pastes = 0;
     this.last = document.hidden ? null : Date.now();
     this.lastSign = Date.now();
-    for (const sign of SIGNS) document.addEventListener(sign, () => this.sign(), { passive: true, capture: true });
-    document.addEventListener("visibilitychange", () => (document.hidden ? this.pause() : this.resume()));
-    window.addEventListener("blur", () => (this.focusLost += 1));
-    document.addEventListener("paste", () => (this.pastes += 1));
+    for (const sign of SIGNS) document.addEventListener(sign, () => this.sign(), { passive: true, capture: true, signal });
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.pause() : this.resume()), { signal });
+    window.addEventListener("blur", () => (this.focusLost += 1), { signal });
+    document.addEventListener("paste", () => (this.pastes += 1), { signal });
   }
 
   get active() {
@@ -38,7 +38,7 @@ export class Attention {
       this.milliseconds += spent;
       if (this.current) this.item(this.current).milliseconds += spent;
     }
-    if (!document.hidden) this.last = now;
+    if (!document.hidden && !this.isHalted) this.last = now;
   }
 
   pause() {
@@ -47,7 +47,14 @@ export class Attention {
   }
 
   resume() {
-    this.last = Date.now();
+    if (!this.isHalted) this.last = Date.now();
+  }
+
+  // A pause that the annotator asked for: nothing counts until it ends.
+  halt(isHalted) {
+    this.isHalted = isHalted;
+    if (isHalted) this.pause();
+    else this.resume();
   }
 
   item(field) {

@@ -1,19 +1,26 @@
 // The engine of a work page: keeps every change (here, then on the server), renews the lease, submits once.
-// A protocol's script calls start() and then set(field, content) for each change; `content` has "value" and more.
+// A protocol's script calls startEngine() and then set(field, content) for each change; `content` has "value" and more.
 import { Attention } from "./attention.js";
-import { giveBack } from "./give_back.js";
 import { LocalStore } from "./local_store.js";
+import { deliver } from "./outbox.js";
+import { Preferences } from "./preferences.js";
 import { StatusLine } from "./status.js";
 import { Transport, Trouble } from "./transport.js";
 
 const SOON = 300; // ms from a change to its save
 const HEARTBEAT = 30_000;
 const IDLE = 5 * 60_000; // without a sign of life for so long, the lease runs out by itself
+const LATE = 3_000; // ms that a save of the page before may still be under way
 const SLOWEST = 8_000; // ms between two tries
 
-export function start() {
-  const config = JSON.parse(document.getElementById("work-config").textContent);
-  return new Engine(config);
+// From this device's clock to the server's, which decides which change is later. A page that came slowly, or was loaded
+// ahead, tells an old time: the largest difference is the nearest one.
+let clock = -Infinity;
+
+// `root` holds the whole task: the form, the dialogs, the configuration.
+export function startEngine(root) {
+  const config = JSON.parse(root.querySelector("#work-config").textContent);
+  return new Engine(root, config);
 }
 
 // To other tabs of this browser; some refuse it inside a frame, as they refuse storage.
@@ -26,31 +33,50 @@ function channel(name) {
 }
 
 class Engine {
-  constructor(config) {
+  constructor(root, config) {
+    this.root = root;
     this.config = config;
+    this.running = new AbortController();
+    this.signal = this.running.signal; // every listener that outlives the task's own elements is given it
     this.preview = config.mode === "preview"; // to look at: nothing is kept, sent or renewed
     this.texts = config.texts;
-    this.clock = config.now - Date.now(); // the server's clock decides which change is later
+    clock = Math.max(clock, config.now - Date.now());
     this.version = config.version;
     this.answers = new Map(Object.entries(config.answers));
     this.listeners = new Map();
     this.localStore = new LocalStore(this.preview ? null : `${config.mode}:${config.key}`);
     this.transport = new Transport(config);
-    this.attention = new Attention();
-    this.status = new StatusLine(config);
+    this.attention = new Attention(this.signal);
+    this.status = new StatusLine(root, config);
     this.undoable = [];
     this.tries = 0;
+    this.preferences = new Preferences(this);
     if (this.preview) return;
+    const mayBeOld = this.mayBeOld();
     this.pick();
     this.listen();
-    this.status.saved();
-    if (this.localStore.waiting()) this.soon(0);
-    else if (config.secondsLeft === 0) this.save(true); // the lease had ended: ask for the place again
+    if (mayBeOld) this.ask();
+    else this.status.saved();
     if (this.localStore.submit) this.send(this.localStore.submit);
   }
 
-  // What an earlier visit could not send any more is taken up again.
+  // Whether the server may have more than this page shows: a save of the page before may have been on its way, or the
+  // lease had ended. An untouched task is as new as it looks.
+  mayBeOld() {
+    const { version, secondsLeft } = this.config;
+    return version > 0 || secondsLeft === 0 || !this.localStore.isShared || !this.localStore.isEmpty;
+  }
+
+  // Without a copy on this device, what was on its way is asked for once more.
+  ask() {
+    this.status.saving();
+    this.save(true);
+    if (!this.localStore.isShared) this.later(LATE, () => this.save(true));
+  }
+
+  // What an earlier visit made is taken up again, as far as this page was rendered without it.
   pick() {
+    this.localStore.settle(this.version);
     for (const [field, content] of Object.entries(this.localStore.changes)) {
       if (content.at >= (this.answers.get(field)?.at ?? 0)) this.answers.set(field, content);
       else this.localStore.drop(field, content.at);
@@ -58,18 +84,36 @@ class Engine {
   }
 
   listen() {
+    const { signal } = this;
     this.channel = channel(`pyramidion:${this.config.key}`);
-    this.channel?.addEventListener("message", (event) => this.hear(event.data));
-    window.addEventListener("online", () => this.soon(0));
-    window.addEventListener("focus", () => this.status.troubled && this.soon(0));
-    window.addEventListener("pageshow", (event) => event.persisted && this.save(true));
-    document.addEventListener("visibilitychange", () => (document.hidden ? this.leave() : this.save(true)));
-    window.addEventListener("pagehide", () => this.leave());
-    setInterval(() => this.beat(), HEARTBEAT);
-    setInterval(() => this.status.tick(this.attention.active), 1000);
-    this.form = document.getElementById("task");
-    this.form?.addEventListener("submit", (event) => this.onSubmit(event));
-    giveBack(this);
+    this.channel?.addEventListener("message", (event) => this.hear(event.data), { signal });
+    window.addEventListener("online", () => this.soon(0), { signal });
+    window.addEventListener("focus", () => this.status.troubled && this.soon(0), { signal });
+    window.addEventListener("pageshow", (event) => event.persisted && this.save(true), { signal });
+    document.addEventListener("visibilitychange", () => (document.hidden ? this.leave() : this.save(true)), { signal });
+    window.addEventListener("pagehide", () => this.leave(), { signal });
+    this.every(HEARTBEAT, () => this.beat());
+    this.every(1000, () => this.status.tick(this.attention.active));
+    this.form = this.root.querySelector("#task");
+    this.form?.addEventListener("submit", (event) => this.onSubmit(event), { signal });
+  }
+
+  every(interval, action) {
+    const timer = setInterval(action, interval);
+    this.signal.addEventListener("abort", () => clearInterval(timer));
+  }
+
+  later(delay, action) {
+    const timer = setTimeout(action, delay);
+    this.signal.addEventListener("abort", () => clearTimeout(timer));
+  }
+
+  // Ends the task on this page: nothing of it listens, counts or sends any more.
+  stop() {
+    this.done = true;
+    clearTimeout(this.timer);
+    this.running.abort();
+    this.channel?.close();
   }
 
   on(name, listener) {
@@ -84,35 +128,46 @@ class Engine {
     return this.answers.get(field) ?? null;
   }
 
-  set(field, content, { undo = true } = {}) {
+  set(field, content, options) {
+    this.change({ [field]: content }, options);
+  }
+
+  // Several fields at once, by name: one step of undo.
+  change(contents, { undo = true } = {}) {
     if (this.preview) return;
-    const before = this.answers.get(field) ?? null;
-    if (undo) this.undoable.push({ field, before });
-    const change = { ...content, at: Date.now() + this.clock };
-    delete change.version;
+    const fields = Object.keys(contents);
+    if (undo) this.undoable.push(fields.map((field) => [field, this.get(field)]));
+    for (const field of fields) this.put(field, contents[field]);
+    this.status.saving();
+    this.soon();
+  }
+
+  put(field, content) {
+    const { version, ...change } = content;
+    // Later than what it replaces, whatever the clocks say: otherwise the server would keep the older one.
+    change.at = Math.max(Date.now() + clock, (this.get(field)?.at ?? 0) + 1);
     this.answers.set(field, change);
     this.localStore.keep(field, change);
     this.attention.changed(field);
     this.channel?.postMessage({ kind: "change", field, content: change });
     this.emit("change", field, change);
-    this.status.saving();
-    this.soon();
   }
 
+  // A field that wasn't there before has the value null afterwards.
   undo() {
-    const last = this.undoable.pop();
-    this.status.say(last ? this.texts.undone : this.texts.nothingToUndo);
-    if (!last) return null;
-    this.set(last.field, last.before ?? { value: "" }, { undo: false });
-    this.emit("remote", last.field, this.get(last.field));
-    return last.field;
+    const step = this.undoable.pop();
+    this.status.say(step ? this.texts.undone : this.texts.nothingToUndo);
+    if (!step) return null;
+    this.change(Object.fromEntries(step.map(([field, before]) => [field, before ?? { value: null }])), { undo: false });
+    for (const [field] of step) this.emit("remote", field, this.get(field));
+    return step[0][0];
   }
 
   // From another tab of this browser, or from the server: the later change of an item wins.
   take(field, content) {
     if (content.at <= (this.answers.get(field)?.at ?? 0)) return;
     this.answers.set(field, content);
-    this.emit("remote", field, content);
+    this.emit("remote", field, content, true);
     this.emit("change", field, content);
   }
 
@@ -136,15 +191,17 @@ class Engine {
   }
 
   draft() {
-    const changes = Object.entries(this.localStore.changes).map(([field, content]) => {
+    const changes = this.localStore.unsaved.map(([field, content]) => {
       const { at, ...rest } = content;
       return { field, content: rest, at };
     });
-    return { changes, seen: this.version, signals: this.attention.totals() };
+    const preferences = this.preferences.isNew ? this.preferences.values : undefined;
+    return { changes, seen: this.version, signals: this.attention.totals(), preferences };
   }
 
   async save(anyway = false) {
-    if (this.done || (!anyway && !this.localStore.waiting())) return;
+    if (this.done) return;
+    if (!anyway && !this.localStore.waiting() && !this.preferences.isNew) return this.status.saved(); // by another tab
     if (this.busy) return this.soon();
     this.busy = true;
     const draft = this.draft();
@@ -160,7 +217,8 @@ class Engine {
 
   arrived(draft, reply) {
     this.tries = 0;
-    for (const change of draft.changes) this.localStore.drop(change.field, change.at);
+    this.localStore.markSaved(draft.changes, reply.version);
+    if (draft.preferences === this.preferences.values) this.preferences.isNew = false;
     this.version = Math.max(this.version, reply.version);
     for (const [field, content] of Object.entries(reply.items)) this.take(field, content);
     this.status.lease(reply, this.config.mode);
@@ -181,6 +239,7 @@ class Engine {
     if (this.sending) return;
     const refused = this.emit("submit").find(Boolean); // a protocol's script answers with a sentence to hold it back
     if (refused) return this.status.holdBack(refused);
+    if (this.emit("hand-in").some(Boolean)) return; // the next task is on the page, this one on its way (next_task.js)
     this.send(this.config.submitKey);
   }
 
@@ -188,39 +247,27 @@ class Engine {
     this.sending = true;
     this.localStore.sending(submitKey);
     this.status.sending(true);
-    for (let tries = 0; ; tries += 1) {
-      try {
-        const reply = await this.transport.post(this.submission(submitKey));
-        return this.sent(reply);
-      } catch (trouble) {
-        if (!(trouble instanceof Trouble)) throw trouble;
-        if (trouble.error === "AlreadySubmitted") return this.sent({ receipt: this.config.urls.receipt });
-        if (!trouble.again) return this.heldBack(trouble);
-        this.status.trouble(trouble, true);
-        await this.pause(Math.min(SLOWEST, 500 * 2 ** tries));
-      }
+    try {
+      this.sent(await deliver(this.transport, this.submission(submitKey), (trouble) => this.status.trouble(trouble, true)));
+    } catch (trouble) {
+      if (!(trouble instanceof Trouble)) throw trouble;
+      if (trouble.error === "AlreadySubmitted") return this.sent({ receipt: this.config.urls.receipt });
+      this.heldBack(trouble);
     }
-  }
-
-  pause(delay) {
-    return new Promise((resolve) => {
-      setTimeout(resolve, delay);
-      window.addEventListener("online", resolve, { once: true });
-    });
   }
 
   submission(submitKey) {
     const answers = Object.fromEntries(
       [...this.answers].map(([field, { at, version, ...content }]) => [field, content]),
     );
-    const straightOn = this.form?.elements.straight_on?.checked; // only people with an account are asked
+    const straightOn = this.form?.elements.straight_on?.checked ?? true; // only people with an account are asked
     return { submit_key: submitKey, mode: this.config.mode, answers, signals: this.attention.totals(), straight_on: straightOn };
   }
 
   sent(reply) {
     this.localStore.forget();
     this.channel?.postMessage({ kind: "submitted", receipt: reply.receipt });
-    this.finish(reply.next ?? reply.receipt);
+    this.finish(reply.next ?? reply.receipt, reply);
   }
 
   heldBack(trouble) {
@@ -230,11 +277,12 @@ class Engine {
     this.status.refuse(trouble.sentence);
   }
 
-  finish(address) {
+  finish(address, reply = null) {
     if (this.done) return;
     this.done = true;
     clearTimeout(this.timer);
     this.localStore.forget();
-    location.assign(address);
+    // A script that swaps tasks in place answers with true: then the page stays.
+    if (!this.emit("finish", address, reply).some(Boolean)) location.assign(address);
   }
 }

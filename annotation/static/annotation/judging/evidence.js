@@ -1,27 +1,48 @@
-// Evidence: the words of the summary that say it. Drag over them, tap the first and the last, or use the keyboard (e).
-// A mark is [first word, last word]; the server turns it into characters.
+// Evidence: the words of the summary that say a statement. It belongs to the statement just answered with Present, and is
+// marked in a mode of its own: e or the statement's pencil begins it, Escape ends it. Outside of it the summary is only
+// read. A mark is [first word, last word]; the server turns it into characters.
+import { wordBeyond } from "./word_lines.js";
+
+const PRESENT = "1";
+const SENTENCE_END = /[.!?…。؟۔]["”’»)]*$/u;
+
 export class Evidence {
   constructor(engine, text, questions, keyboard) {
     Object.assign(this, { engine, text, questions, keyboard });
     this.words = [...text.querySelectorAll("[data-w]")];
-    this.question = null;
+    this.question = null; // the statement whose words are being marked, while the mode is on
     this.anchor = null;
     this.cursor = 0;
+    this.head = engine.root.querySelector("#marking");
+    this.hint = engine.root.querySelector(".text-hint");
+    this.head.querySelector("button").addEventListener("click", () => this.leave());
     text.addEventListener("pointerup", (event) => this.onPointer(event));
     text.addEventListener("keydown", (event) => this.onKey(event));
-    text.addEventListener("focusout", () => this.words[this.cursor]?.classList.remove("cursor"));
-    engine.on("active", (question) => this.show(question));
-    engine.on("remote", () => this.refresh());
-    this.refresh();
+    document.addEventListener("keydown", (event) => this.onPageKey(event), { signal: engine.signal });
+    for (const question of questions) this.follow(question);
+    engine.on("active", (question) => this.onActive(question));
+    engine.on("change", (field) => this.refresh(field));
+    engine.on("remote", (field) => this.refresh(field));
+    for (const question of questions) this.list(question);
   }
 
-  refresh() {
-    for (const question of this.questions) this.list(question);
-    if (this.question) this.show(this.question);
+  follow(question) {
+    const pencil = question.querySelector("[data-evidence]");
+    pencil.hidden = false;
+    pencil.addEventListener("click", () => this.start(question));
+  }
+
+  refresh(field) {
+    const question = this.questions.find((question) => question.dataset.field === field);
+    if (!question) return;
+    this.list(question);
+    if (question === this.question && this.keyboard.value(question) !== PRESENT) this.stop();
+    this.show(this.question ?? this.keyboard.current);
   }
 
   marks(question) {
-    return this.engine.get(question.dataset.field)?.evidence ?? [];
+    const content = question && this.engine.get(question.dataset.field);
+    return content?.value === PRESENT ? (content.evidence ?? []) : [];
   }
 
   said([first, last]) {
@@ -29,8 +50,6 @@ export class Evidence {
   }
 
   show(question) {
-    if (question !== this.question) this.anchor = null;
-    this.question = question;
     const marks = this.marks(question);
     this.words.forEach((word, n) => {
       word.classList.toggle("marked", marks.some(([first, last]) => first <= n && n <= last));
@@ -38,84 +57,126 @@ export class Evidence {
     });
   }
 
-  // The marks of a question under its statement, each with a button that removes it.
+  // The marks of a statement under it, each with a button that removes it.
   list(question) {
-    const place = question.querySelector(".marks");
-    place.replaceChildren(...this.marks(question).map((mark) => this.chip(question, mark)));
+    question.querySelector(".marks").replaceChildren(...this.marks(question).map((mark) => this.chip(question, mark)));
   }
 
   chip(question, mark) {
     const chip = document.createElement("button");
     const words = this.said(mark);
-    Object.assign(chip, { type: "button", className: "mark", dir: "auto" });
+    Object.assign(chip, { type: "button", className: "mark", dir: "auto", lang: this.text.lang });
     chip.textContent = words;
     chip.setAttribute("aria-label", this.engine.texts.evidenceRemove.replace("{words}", words));
     chip.addEventListener("click", () => this.remove(question, mark));
     return chip;
   }
 
+  // The mode
+
+  enter() {
+    const question = this.keyboard.subject;
+    if (question && this.keyboard.value(question) === PRESENT) this.start(question);
+    else this.point();
+    return true;
+  }
+
+  start(question) {
+    const [first, last] = this.selected(); // words that were selected before are the first mark
+    this.stop();
+    this.cameFrom = this.keyboard.current;
+    this.question = question;
+    this.keyboard.isLocked = true;
+    this.head.querySelector("b").textContent = question.querySelector(".statement").textContent.trim();
+    this.head.parentElement.classList.add("marking");
+    this.head.hidden = false;
+    question.classList.add("marking");
+    this.text.focus({ preventScroll: true });
+    this.show(question);
+    this.move(first ?? this.cursor);
+    this.engine.status.say(this.engine.texts.evidenceChoose);
+    if (first !== undefined) this.add(first, last);
+  }
+
+  stop() {
+    if (!this.question) return;
+    this.question.classList.remove("marking");
+    this.head.parentElement.classList.remove("marking");
+    this.head.hidden = true;
+    this.words[this.cursor]?.classList.remove("cursor");
+    this.question = this.anchor = null;
+    this.keyboard.isLocked = false;
+    this.show(this.keyboard.current);
+  }
+
+  leave() {
+    const { cameFrom } = this;
+    this.stop();
+    if (cameFrom) this.keyboard.goTo(cameFrom);
+  }
+
+  onActive(question) {
+    if (this.question && question !== this.question) this.stop();
+    this.show(this.question ?? question);
+  }
+
+  // Outside of the mode nothing is marked: the line below the summary says how it is done.
+  point() {
+    this.hint.classList.add("pointed");
+    this.engine.status.say(this.engine.texts.evidenceNotYet);
+    this.engine.later(2000, () => this.hint.classList.remove("pointed"));
+  }
+
+  // Marks
+
   add(first, last) {
-    const question = this.question;
-    if (!question) return;
     const mark = [Math.min(first, last), Math.max(first, last)];
-    const apart = this.marks(question).filter(([from, to]) => to < mark[0] || mark[1] < from);
-    this.store(question, [...apart, mark].sort((a, b) => a[0] - b[0]), "1");
+    const apart = this.marks(this.question).filter(([from, to]) => to < mark[0] || mark[1] < from);
+    this.anchor = null;
+    this.store(this.question, [...apart, mark].sort((a, b) => a[0] - b[0]));
     this.engine.status.say(this.engine.texts.evidenceAdded.replace("{words}", this.said(mark)));
   }
 
   remove(question, mark) {
     this.store(question, this.marks(question).filter((other) => String(other) !== String(mark)));
     this.engine.status.say(this.engine.texts.evidenceRemoved);
-    this.keyboard.focus(question);
+    if (!this.question) this.keyboard.focus(question);
   }
 
-  store(question, evidence, value) {
+  store(question, evidence) {
     const { field } = question.dataset;
-    const before = this.engine.get(field);
-    this.engine.set(field, { ...before, value: value ?? before?.value ?? "", evidence });
-    this.keyboard.mirror(field, this.engine.get(field));
-    this.anchor = null;
-    this.list(question);
-    this.show(question);
-  }
-
-  place(node) {
-    const word = (node?.nodeType === Node.TEXT_NODE ? node.parentElement : node)?.closest?.("[data-w]");
-    return word ? Number(word.dataset.w) : -1;
-  }
-
-  onPointer(event) {
-    if (!this.question) return;
-    const selection = getSelection();
-    if (selection && !selection.isCollapsed && this.text.contains(selection.anchorNode)) {
-      const places = this.words.map((word, n) => (selection.containsNode(word, true) ? n : -1)).filter((n) => n >= 0);
-      selection.removeAllRanges();
-      if (places.length) this.add(places[0], places.at(-1));
-      return;
-    }
-    const place = this.place(event.target);
-    if (place >= 0) this.choose(place);
+    this.engine.set(field, { ...this.engine.get(field), evidence });
   }
 
   // First word, then last word; the same word twice marks it alone.
   choose(place) {
-    if (this.anchor === null) {
-      this.anchor = place;
-      this.show(this.question);
-      const word = this.words[place].textContent.trim();
-      this.engine.status.say(this.engine.texts.evidenceFirst.replace("{word}", word));
-      return;
-    }
-    this.add(this.anchor, place);
+    if (this.anchor !== null) return this.add(this.anchor, place);
+    this.anchor = place;
+    this.show(this.question);
+    const word = this.words[place].textContent.trim();
+    this.engine.status.say(this.engine.texts.evidenceFirst.replace("{word}", word));
   }
 
-  enter(question) {
-    this.show(question);
-    this.text.focus();
-    this.move(Math.min(this.cursor, this.words.length - 1));
-    this.engine.status.say(this.engine.texts.evidenceChoose);
-    return true;
+  // Pointer
+
+  // The first and the last selected word; nothing where none is.
+  selected() {
+    const selection = getSelection();
+    if (!selection || selection.isCollapsed || !this.text.contains(selection.anchorNode)) return [];
+    const places = this.words.flatMap((word, n) => (selection.containsNode(word, true) ? [n] : []));
+    if (this.question) selection.removeAllRanges();
+    return places.length ? [places[0], places.at(-1)] : [];
   }
+
+  onPointer(event) {
+    const [first, last] = this.selected();
+    if (!this.question) return first === undefined ? null : this.point();
+    const word = event.target.closest("[data-w]");
+    if (first !== undefined) this.add(first, last);
+    else if (word) this.choose(Number(word.dataset.w));
+  }
+
+  // Keys
 
   move(to) {
     this.words[this.cursor]?.classList.remove("cursor");
@@ -126,25 +187,38 @@ export class Evidence {
     this.engine.status.say(word.textContent.trim());
   }
 
-  onKey(event) {
+  // The first word of the next sentence, or of this one and then of those before.
+  sentence(by) {
+    const starts = this.words.flatMap((_, n) => (!n || SENTENCE_END.test(this.words[n - 1].textContent.trim()) ? [n] : []));
+    if (by > 0) return starts.find((n) => n > this.cursor) ?? this.words.length - 1;
+    return starts.findLast((n) => n < this.cursor) ?? 0;
+  }
+
+  target(event) {
     const forward = getComputedStyle(this.text).direction === "rtl" ? -1 : 1;
-    const steps = { ArrowRight: forward, ArrowLeft: -forward, Home: -this.words.length, End: this.words.length };
-    if (event.key in steps) this.move(this.cursor + steps[event.key]);
-    else if (event.key === "Enter" || event.key === " ") this.pick();
-    else if (event.key === "Escape") this.back();
+    const beside = (by) => (event.ctrlKey || event.altKey ? this.sentence(by) : this.cursor + by);
+    return {
+      ArrowRight: () => beside(forward),
+      ArrowLeft: () => beside(-forward),
+      ArrowDown: () => wordBeyond(this.words, this.cursor, 1),
+      ArrowUp: () => wordBeyond(this.words, this.cursor, -1),
+      Home: () => 0,
+      End: () => this.words.length - 1,
+    }[event.key]?.();
+  }
+
+  onKey(event) {
+    if (!this.question || event.metaKey) return;
+    const place = this.target(event);
+    if (place !== undefined) this.move(place);
+    else if ((event.key === "Enter" || event.key === " ") && !event.repeat) this.choose(this.cursor);
     else return;
     event.preventDefault();
-    event.stopPropagation();
   }
 
-  pick() {
-    const second = this.anchor !== null;
-    if (this.question) this.choose(this.cursor);
-    if (second) this.back();
-  }
-
-  back() {
-    this.anchor = null;
-    if (this.question) this.keyboard.focus(this.question);
+  onPageKey(event) {
+    if (!this.question || event.key !== "Escape") return;
+    event.preventDefault();
+    this.leave();
   }
 }

@@ -1,5 +1,6 @@
 // Moving through a list of questions with the keyboard: j/k or arrows, one key per answer, Enter to go on.
-const TYPING = "textarea, select, input:not([type=radio], [type=checkbox])";
+export const TYPING = "textarea, select, input:not([type=radio], [type=checkbox])";
+const BY_ALT = ["[", "]", "/", "?"]; // on many keyboards these need Alt or AltGr
 
 export class Keyboard {
   // `questions`: fieldsets with radios, in reading order, each with data-field.
@@ -7,9 +8,10 @@ export class Keyboard {
     this.engine = engine;
     this.questions = questions;
     this.byArrow = false;
-    document.addEventListener("keydown", (event) => this.onKey(event));
+    this.button = engine.root.querySelector("#submit");
+    document.addEventListener("keydown", (event) => this.onKey(event), { signal: engine.signal });
     for (const question of questions) this.follow(question);
-    engine.on("remote", (field, content) => this.mirror(field, content));
+    engine.on("remote", (field, content, isElsewhere) => this.onRemote(field, content, isElsewhere));
     engine.on("change", () => this.count());
     engine.on("submit", () => this.holdBack());
     for (const question of questions) this.begin(question);
@@ -17,9 +19,11 @@ export class Keyboard {
     this.outline();
   }
 
-  keys = {};
-  advance = true;
+  answers = {}; // what a key answers
+  keys = {}; // what other keys do
   begun = false; // whether a question has had the focus
+  decided = null; // the question just answered, until one moves by oneself
+  isLocked = false; // while something else has the keys, such as marking evidence
 
   follow(question) {
     question.addEventListener("focusin", () => this.activate(question));
@@ -43,11 +47,13 @@ export class Keyboard {
   // The first open question is outlined, so that its keys work at once; the focus stays where reading begins.
   outline() {
     if (this.engine.preview) return;
-    this.missing[0]?.classList.add("active");
+    const [first] = this.missing;
+    for (const question of this.questions) question.classList.toggle("active", question === first);
   }
 
   activate(question) {
     this.begun = true;
+    if (!this.isGoingOn && question !== this.decided) this.decided = null;
     for (const other of this.questions) other.classList.toggle("active", other === question);
     this.engine.attention.at(question.dataset.field);
     this.engine.emit("active", question);
@@ -59,6 +65,11 @@ export class Keyboard {
     return this.questions.find((question) => question.classList.contains("active")) ?? null;
   }
 
+  // What a remark or evidence is about: the question just answered, though the outline has gone on.
+  get subject() {
+    return this.decided && this.value(this.decided) ? this.decided : this.current;
+  }
+
   value(question) {
     return question.querySelector("input[type=radio]:checked")?.value ?? "";
   }
@@ -66,8 +77,10 @@ export class Keyboard {
   record(question, value) {
     if (this.engine.preview) return;
     question.classList.remove("missing");
+    this.decided = question;
     const { field } = question.dataset;
     this.engine.set(field, { ...this.engine.get(field), value });
+    this.engine.emit("answered", question);
   }
 
   answer(question, value) {
@@ -82,18 +95,29 @@ export class Keyboard {
 
   // To the next question without an answer: first those below, then those above; at the end, to the button.
   goOn(question) {
-    if (!this.advance) return;
     const place = this.questions.indexOf(question);
-    const next = [...this.questions.slice(place + 1), ...this.questions.slice(0, place)].find((below) => !this.value(below));
-    if (next) return this.focus(next);
+    const others = [...this.questions.slice(place + 1), ...this.questions.slice(0, place)];
+    const next = others.find((other) => !this.value(other));
+    if (next) return this.goTo(next);
+    this.button?.focus();
     this.engine.status.say(this.engine.texts.allAnswered);
-    document.getElementById("submit")?.focus();
   }
 
   focus(question) {
-    (question.querySelector("input[type=radio]:checked") ?? question.querySelector("input[type=radio]")).focus({
-      preventScroll: true,
-    });
+    this.activate(question); // a tab in the background hears of its focus only later
+    const radio = question.querySelector("input[type=radio]:checked") ?? question.querySelector("input[type=radio]");
+    radio.focus({ preventScroll: true });
+    this.reveal(question);
+  }
+
+  // Back to where one was, as if one had gone on by itself.
+  goTo(question) {
+    this.isGoingOn = true;
+    this.focus(question);
+    this.isGoingOn = false;
+  }
+
+  reveal(question) {
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
     question.scrollIntoView({ block: "nearest", behavior: calm ? "auto" : "smooth" });
   }
@@ -106,19 +130,28 @@ export class Keyboard {
   }
 
   onKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-    if (event.target.matches(TYPING) || document.querySelector("dialog[open]")) return;
+    const withAlt = event.altKey && !event.metaKey && BY_ALT.includes(event.key);
+    if (event.defaultPrevented || (!withAlt && (event.ctrlKey || event.metaKey || event.altKey))) return;
+    if (event.target.matches(TYPING) || document.querySelector("dialog[open]") || this.isLocked) return;
     if (this.handle(event)) event.preventDefault();
   }
 
+  // Caps Lock makes no difference. A key that is held down moves on and on, but does everything else once.
   handle(event) {
-    const { key } = event;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (key === "j" || key === "ArrowDown") return this.step(1), true;
     if (key === "k" || key === "ArrowUp") return this.step(-1), true;
-    if (key === "u") return this.undo();
-    if (key === "?") return document.getElementById("help")?.showModal(), true;
-    if (key === "Enter") return this.enter(event);
-    return this.keys[key]?.(this.current) ?? false;
+    const action = this.action(key);
+    if (!action) return false;
+    return event.repeat || action(event);
+  }
+
+  action(key) {
+    if (key in this.answers) return () => Boolean(this.current) && this.answer(this.current, this.answers[key]);
+    if (key === "u") return () => this.undo();
+    if (key === "?") return () => (this.engine.root.querySelector("#help")?.showModal(), true);
+    if (key === "Enter") return (event) => this.enter(event);
+    return this.keys[key] && (() => this.keys[key]());
   }
 
   // Enter goes on; on the button, on a link or in the summary it does what it always does.
@@ -126,7 +159,7 @@ export class Keyboard {
     if (event.target.closest("button, a, summary, [data-words]")) return false;
     if (!this.current || !this.begun) this.step(0);
     else if (this.questions.some((question) => !this.value(question))) this.goOn(this.current);
-    else document.getElementById("submit")?.focus();
+    else this.button?.focus();
     return true;
   }
 
@@ -137,13 +170,22 @@ export class Keyboard {
     return true;
   }
 
+  // Answered in another tab or on another device: the outline goes on, so that the next key answers an open question.
+  onRemote(field, content, isElsewhere) {
+    const question = this.mirror(field, content);
+    if (!isElsewhere || !question || question !== this.current || !this.value(question)) return;
+    if (!this.begun) this.outline();
+    else if (!document.activeElement.matches(TYPING)) this.goOn(question);
+  }
+
   mirror(field, content) {
     const question = this.questions.find((question) => question.dataset.field === field);
-    if (!question || !content) return;
+    if (!question || !content) return null;
     for (const radio of question.querySelectorAll("input[type=radio]")) {
       radio.checked = radio.value === String(content.value ?? "");
     }
     this.count();
+    return question;
   }
 
   get missing() {

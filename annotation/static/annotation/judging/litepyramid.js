@@ -1,20 +1,27 @@
 // The LitePyramid page.
-import { start } from "./engine.js";
+import { answerKeys } from "./answer_keys.js";
+import { startEngine } from "./engine.js";
 import { Evidence } from "./evidence.js";
-import { folds } from "./folds.js";
-import { help } from "./help.js";
 import { Keyboard } from "./keyboard.js";
+import { Overlap } from "./overlap.js";
+import { run } from "./running.js";
+import { tools } from "./tools.js";
 
-const engine = start();
-const questions = [...document.querySelectorAll(".items [data-field]")];
-const keyboard = new Keyboard(engine, questions);
-const answer = (value) => (question) => Boolean(question) && keyboard.answer(question, value);
-Object.assign(keyboard.keys, { p: answer("1"), n: answer("0"), 1: answer("1"), 0: answer("0") });
-
-const text = document.querySelector("[data-words]");
-if (text && !engine.preview) {
-  const evidence = new Evidence(engine, text, questions, keyboard);
-  keyboard.keys.e = (question) => Boolean(question) && evidence.enter(question);
+export function start(root) {
+  const engine = startEngine(root);
+  const questions = [...root.querySelectorAll(".items [data-field]")];
+  const keyboard = new Keyboard(engine, questions);
+  answerKeys(keyboard);
+  const text = root.querySelector("[data-words]");
+  if (text && !engine.preview) {
+    const evidence = new Evidence(engine, text, questions, keyboard);
+    keyboard.keys.e = () => evidence.enter();
+  }
+  const toggle = root.querySelector("[data-overlap]");
+  const statement = (question) => question?.querySelector(".statement") ?? null;
+  if (toggle) new Overlap(engine, root.querySelector("#summary-text")).offer(engine, keyboard, toggle, statement);
+  tools(engine);
+  return engine;
 }
-help();
-folds(engine);
+
+run(start);

@@ -1,31 +1,57 @@
-// Lights up the sentences of the article that share words with the summary one is at.
-// Rule: at least three different words of four letters or more in common.
-const SHARED = 3;
+// Lights up the words of a text that another one has too: words of four letters or more, and numbers.
+const WORD = /\p{L}{4,}|\p{N}+/gu;
+const NAME = "shared";
 
 export class Overlap {
-  constructor(article) {
-    this.sentences = [...article.querySelectorAll(".sentence")].map((place) => ({ place, words: words(place) }));
-    this.on = false;
-    this.card = null;
+  constructor(engine, text) {
+    this.text = text;
+    this.isOn = false;
+    this.source = null;
+    engine.signal.addEventListener("abort", () => CSS.highlights?.delete(NAME));
   }
 
-  toggle(card) {
-    this.on = !this.on;
-    this.follow(card, true);
-    return this.on;
+  // The button that switches it, and its key. `sourceOf(question)` has the words to look for.
+  offer(engine, keyboard, button, sourceOf) {
+    if (!CSS.highlights) return; // an old browser: the page works without
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      this.isOn = !this.isOn;
+      button.setAttribute("aria-pressed", String(this.isOn));
+      this.follow(sourceOf(keyboard.current));
+    });
+    engine.on("active", (question) => this.follow(sourceOf(question)));
+    keyboard.keys.o = () => (button.click(), true);
   }
 
-  follow(card, anew = false) {
-    if (card === this.card && !anew) return;
-    this.card = card;
-    const summaryWords = card ? words(card.querySelector(".prose")) : new Set();
-    for (const { place, words: sentenceWords } of this.sentences) {
-      const shared = [...sentenceWords].filter((word) => summaryWords.has(word)).length;
-      place.classList.toggle("lit", this.on && shared >= SHARED);
+  follow(source) {
+    this.source = source;
+    this.show();
+  }
+
+  show() {
+    const words = this.isOn && this.source ? new Set(wordsOf(this.source.textContent)) : new Set();
+    CSS.highlights?.set(NAME, new Highlight(...this.ranges(words)));
+  }
+
+  ranges(words) {
+    const ranges = [];
+    const walker = document.createTreeWalker(this.text, NodeFilter.SHOW_TEXT);
+    while (words.size && walker.nextNode()) {
+      for (const match of walker.currentNode.data.matchAll(WORD)) {
+        if (!words.has(match[0].toLowerCase())) continue;
+        const range = new StaticRange({
+          startContainer: walker.currentNode,
+          startOffset: match.index,
+          endContainer: walker.currentNode,
+          endOffset: match.index + match[0].length,
+        });
+        ranges.push(range);
+      }
     }
+    return ranges;
   }
 }
 
-function words(place) {
-  return new Set(place.textContent.toLowerCase().match(/\p{L}{4,}/gu) ?? []);
+function wordsOf(text) {
+  return text.toLowerCase().match(WORD) ?? [];
 }

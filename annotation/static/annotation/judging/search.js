@@ -1,9 +1,9 @@
 // Finding words in the article: every place is marked, Enter goes to the next one.
 export class Search {
-  constructor(engine, article, unfold) {
-    Object.assign(this, { engine, article, unfold });
-    this.field = document.getElementById("search");
-    this.count = document.getElementById("search-count");
+  constructor(engine, article, { unfold, onShown }) {
+    Object.assign(this, { engine, article, unfold, onShown });
+    this.field = engine.root.querySelector("#search");
+    this.count = engine.root.querySelector("#search-count");
     this.sentences = [...article.querySelectorAll(".sentence")].map((place) => ({ place, text: place.textContent }));
     this.marks = [];
     this.here = -1;
@@ -27,7 +27,7 @@ export class Search {
       this.field.value = "";
       this.find();
       this.field.blur();
-      document.querySelector(".item.active input")?.focus();
+      this.engine.root.querySelector(".item.active input")?.focus();
     }
   }
 
@@ -35,6 +35,7 @@ export class Search {
     const words = this.field.value.trim().toLowerCase();
     for (const { place, text } of this.sentences) place.replaceChildren(...this.pieces(text, words));
     this.marks = [...this.article.querySelectorAll("mark")];
+    this.onShown();
     this.here = -1;
     if (words) this.unfold();
     this.go(1, Boolean(words));

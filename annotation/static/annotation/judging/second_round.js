@@ -1,27 +1,40 @@
 // The second round: confirm or change contested answers, with a remark. Drafts and submit are the engine's.
-import { start } from "./engine.js";
-import { folds } from "./folds.js";
-import { help } from "./help.js";
+import { answerKeys } from "./answer_keys.js";
+import { startEngine } from "./engine.js";
 import { Keyboard } from "./keyboard.js";
+import { run } from "./running.js";
+import { tools } from "./tools.js";
 
-const engine = start();
-const questions = [...document.querySelectorAll(".items [data-field]")];
-const keyboard = new Keyboard(engine, questions);
-const answer = (value) => (question) => Boolean(question) && keyboard.answer(question, value);
-for (const radio of questions[0]?.querySelectorAll("input[type=radio]") ?? [])
-  for (const key of [radio.value, radio.dataset.key]) keyboard.keys[key] = answer(radio.value);
-Object.assign(keyboard.keys, {
-  c: (question) => Boolean(question) && keyboard.answer(question, question.dataset.own),
-  m: (question) => Boolean(question) && (question.querySelector("[data-remark]").focus(), true),
-});
+export function start(root) {
+  const engine = startEngine(root);
+  const questions = [...root.querySelectorAll(".items [data-field]")];
+  const keyboard = new Keyboard(engine, questions);
+  answerKeys(keyboard);
+  moreKeys(keyboard);
+  for (const question of questions) follow(engine, keyboard, question);
+  engine.on("remote", () => questions.forEach((question) => mirror(engine, question)));
+  tools(engine);
+  if (questions.length) keyboard.focus(questions[0]);
+  return engine;
+}
 
-function mirror(question) {
-  const input = question.querySelector("[data-remark]");
+// A remark is about the answer just decided on, though the outline has gone on.
+function moreKeys(keyboard) {
+  keyboard.keys.c = () => Boolean(keyboard.current) && keyboard.answer(keyboard.current, keyboard.current.dataset.own);
+  keyboard.keys.m = () => Boolean(keyboard.subject) && (remarkOf(keyboard.subject).focus(), true);
+}
+
+function remarkOf(question) {
+  return question.querySelector("[data-remark]");
+}
+
+function mirror(engine, question) {
+  const input = remarkOf(question);
   if (input !== document.activeElement) input.value = engine.get(question.dataset.field)?.remark ?? "";
 }
 
-for (const question of questions) {
-  const input = question.querySelector("[data-remark]");
+function follow(engine, keyboard, question) {
+  const input = remarkOf(question);
   const { field } = question.dataset;
   let typing = false; // one stretch of typing is undone as one
   input.addEventListener("input", () => {
@@ -32,11 +45,10 @@ for (const question of questions) {
   input.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" && event.key !== "Enter") return;
     event.preventDefault();
-    keyboard.focus(question);
+    if (keyboard.value(question)) keyboard.goOn(question);
+    else keyboard.focus(question);
   });
-  mirror(question);
+  mirror(engine, question);
 }
-engine.on("remote", () => questions.forEach(mirror));
-help();
-folds(engine);
-if (questions.length) keyboard.focus(questions[0]);
+
+run(start);

@@ -1,14 +1,16 @@
 // The status line at the foot, and the one banner above the task. Nothing else on the page moves for them.
 export class StatusLine {
-  constructor(config) {
+  constructor(root, config) {
+    const place = (id) => root.querySelector(`#${id}`);
     this.texts = config.texts;
     this.urls = config.urls;
-    this.save = document.getElementById("save-state");
-    this.time = document.getElementById("active-time");
-    this.hold = document.getElementById("lease-time");
-    this.live = document.getElementById("live");
-    this.banner = document.getElementById("work-banner");
-    this.button = document.getElementById("submit");
+    this.save = place("save-state");
+    this.time = place("active-time");
+    this.hold = place("lease-time");
+    this.count = place("progress");
+    this.live = place("live");
+    this.banner = place("work-banner");
+    this.button = place("submit");
     this.until = config.secondsLeft === null ? null : Date.now() + config.secondsLeft * 1000;
     this.troubled = false;
   }
@@ -81,8 +83,11 @@ export class StatusLine {
   }
 
   progress(n, all) {
-    const place = document.getElementById("progress");
-    if (place) place.textContent = this.texts.progress.replace("{n}", n).replace("{all}", all);
+    this.counted(this.texts.progress.replace("{n}", n).replace("{all}", all));
+  }
+
+  counted(text) {
+    if (this.count) this.count.textContent = text;
   }
 
   sending(on) {

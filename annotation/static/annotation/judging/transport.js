@@ -53,10 +53,10 @@ export class Transport {
     let response;
     try {
       response = await this.request(url, method, JSON.stringify(content), { signal: AbortSignal.timeout(PATIENCE) });
+      if (response.ok) return await response.json(); // it may be cut off on the way
     } catch {
       throw new Trouble("offline", { again: true });
     }
-    if (response.ok) return response.json();
     if (response.status >= 500 || response.status === 429) throw new Trouble("offline", { again: true });
     const byAccount = this.urls.signIn !== undefined; // otherwise a token in the address decides
     if (byAccount && (response.status === 401 || response.status === 403 || response.type === "opaqueredirect")) {

@@ -1,20 +1,21 @@
-// The SCU editor: a reference to select words in, and a list of SCUs beside it. `store` keeps the list: it is the work
-// engine on an annotator's page (drafts, undo, submit), and form_store.js on an admin's.
+// The SCU editor: a reference to select words in, and a list of SCUs beside it. `store` keeps the list: draft_units.js on
+// an annotator's page, form_store.js on an admin's.
 import { Picker } from "./picker.js";
 import * as list from "./units.js";
 
 const WAIT = 500; // ms from the last change to asking for advice
 
 export class Editor {
-  constructor(store, { field, most, texts, adviceUrl, token }) {
-    Object.assign(this, { store, field, most, texts, adviceUrl, token });
+  constructor(store, { most, texts, adviceUrl, token }) {
+    Object.assign(this, { store, most, texts, adviceUrl, token });
     this.items = document.getElementById("units");
     this.template = document.getElementById("unit-template");
     this.bar = document.getElementById("unit-tools");
     this.active = 0;
     this.advice = [];
     const reference = document.getElementById("reference-words");
-    this.picker = new Picker(reference, { onChange: () => this.picked(), onEnter: () => this.enter() });
+    const { signal } = store;
+    this.picker = new Picker(reference, { onChange: () => this.picked(), onEnter: () => this.enter(), signal });
     this.signs = Array.from(reference.dataset.plain); // places count characters, as Python does, not UTF-16 units
     this.listen();
     this.render();
@@ -22,7 +23,7 @@ export class Editor {
   }
 
   get units() {
-    return list.read(this.store.get(this.field)?.value ?? "");
+    return this.store.units;
   }
 
   said([start, end]) {
@@ -41,31 +42,32 @@ export class Editor {
     document.getElementById("new-unit").addEventListener("click", () => this.tool("new"));
     document.getElementById("make-unit").addEventListener("click", () => this.make());
     document.getElementById("clear-words").addEventListener("click", () => this.picker.clear());
-    document.addEventListener("keydown", (event) => this.onPageKey(event));
-    this.store.on("remote", (field) => field === this.field && this.render());
+    document.addEventListener("keydown", (event) => this.onPageKey(event), { signal: this.store.signal });
+    this.store.signal?.addEventListener("abort", () => clearTimeout(this.timer));
+    this.store.onRemote(() => this.render());
   }
 
   // Changes
 
   keep(units, { undo = true } = {}) {
-    this.store.set(this.field, { value: list.write(units) }, { undo });
+    this.store.keep(units, { undo });
   }
 
   change(units, focus = this.active, caret = null) {
     this.typing = null;
     this.keep(units);
-    this.active = Math.max(0, Math.min(focus, units.length - 1));
     this.render();
-    this.focus(this.active, caret);
+    this.focus(Math.max(0, Math.min(focus, units.length - 1)), caret);
   }
 
   typed(event) {
     const place = this.placeOf(event.target);
     const text = event.target.value.replace(/\s*\n\s*/g, " ");
     if (text !== event.target.value) event.target.value = text;
+    const { id } = this.units[place];
     // One stretch of typing is undone as one.
-    this.keep(list.change(this.units, place, { text }), { undo: this.typing !== place });
-    this.typing = place;
+    this.keep(list.change(this.units, place, { text }), { undo: this.typing !== id });
+    this.typing = id;
     this.fit(event.target);
     this.shade();
     this.ask();
@@ -226,30 +228,39 @@ export class Editor {
     area.scrollIntoView({ block: "nearest" });
   }
 
+  // Every SCU keeps its own row, so that a change from elsewhere moves neither the cursor nor what is being typed.
   render() {
     const units = this.units;
-    const held = this.items.contains(document.activeElement) ? document.activeElement.selectionStart : null;
-    this.items.replaceChildren(...units.map((unit, place) => this.item(unit, place)));
+    const rows = new Map([...this.items.children].map((row) => [row.dataset.id, row]));
+    const held = this.items.contains(document.activeElement) ? document.activeElement : null;
+    const caret = held?.selectionStart ?? null;
+    const active = this.items.children[this.active]?.dataset.id;
+    const next = units.map((unit, place) => this.row(rows.get(unit.id), unit, place));
+    if (next.some((row, place) => row !== this.items.children[place]) || next.length !== this.items.children.length) {
+      this.items.replaceChildren(...next);
+    }
     document.getElementById("no-units").hidden = units.length > 0;
     document.getElementById("full").hidden = units.length < this.most;
     this.items.querySelectorAll("textarea").forEach((area) => this.fit(area));
-    this.active = Math.max(0, Math.min(this.active, units.length - 1));
+    const place = units.findIndex(({ id }) => id === active);
+    this.active = Math.max(0, Math.min(place < 0 ? this.active : place, units.length - 1));
     if (units.length) this.activate(this.active);
-    if (held !== null) this.focus(this.active, held);
+    if (held && held !== document.activeElement) this.focus(this.active, caret);
     this.shade();
     this.showAdvice();
     this.ask();
   }
 
-  item(unit, place) {
-    const item = this.template.content.firstElementChild.cloneNode(true);
-    const area = item.querySelector("textarea");
-    item.querySelector(".unit-number").textContent = place + 1;
-    area.value = unit.text;
+  row(existing, unit, place) {
+    const row = existing ?? this.template.content.firstElementChild.cloneNode(true);
+    const area = row.querySelector("textarea");
+    row.dataset.id = unit.id;
+    row.querySelector(".unit-number").textContent = place + 1;
+    if (area.value !== unit.text) area.value = unit.text;
     area.setAttribute("aria-label", this.texts.unit.replace("{n}", place + 1));
     area.setAttribute("aria-describedby", `advice-${place}`);
-    item.querySelector(".advice").id = `advice-${place}`;
-    return item;
+    row.querySelector(".advice").id = `advice-${place}`;
+    return row;
   }
 
   fit(area) {
@@ -284,7 +295,7 @@ export class Editor {
       }
     }
     this.showCoverage(covered, content);
-    this.store.status.progress?.(units.length, this.most);
+    this.store.status.counted?.(this.texts.count.replace("{n}", units.length));
   }
 
   showCoverage(covered, content) {

@@ -1,28 +1,32 @@
-// Keeps one field in a form: what the SCU editor needs where there is no work engine. Undo is by this page's memory.
+// Keeps the list of SCUs in a form, where there is no work engine. Undo is by this page's memory.
+import { identify, read, write } from "./units.js";
+
 export class FormStore {
   constructor(input, live) {
     this.input = input;
+    this.units = identify(read(input.value));
     this.before = [];
     this.listeners = [];
     this.status = { say: (text) => (live.textContent = text) };
   }
 
-  get() {
-    return { value: this.input.value };
+  keep(units, { undo = true } = {}) {
+    if (undo) this.before.push(this.units);
+    this.show(identify(units));
   }
 
-  set(field, content, { undo = true } = {}) {
-    if (undo) this.before.push(this.input.value);
-    this.input.value = content.value;
+  show(units) {
+    this.units = units;
+    this.input.value = write(units);
   }
 
   undo() {
     if (!this.before.length) return;
-    this.input.value = this.before.pop();
-    for (const listener of this.listeners) listener(this.input.name);
+    this.show(this.before.pop());
+    for (const listener of this.listeners) listener();
   }
 
-  on(name, listener) {
-    if (name === "remote") this.listeners.push(listener);
+  onRemote(listener) {
+    this.listeners.push(listener);
   }
 }

@@ -8,7 +8,7 @@ const token = () => document.querySelector("[name=csrfmiddlewaretoken]").value;
 document.getElementById("plain-units").hidden = true;
 document.getElementById("editor").hidden = false;
 const store = new FormStore(input, document.getElementById("live"));
-const editor = new Editor(store, { ...config, field: input.name, token });
+const editor = new Editor(store, { ...config, token });
 
 for (const button of document.querySelectorAll("[data-take]")) {
   button.hidden = false;

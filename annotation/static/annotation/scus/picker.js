@@ -1,7 +1,9 @@
 // Selecting words of a text: by mouse, by touch, or with the keyboard (a roving focus over the words).
 // Arrows move, with Shift they extend, Space takes or leaves a word, s takes the sentence, Escape clears.
+import { wordBeyond } from "../judging/word_lines.js";
+
 export class Picker {
-  constructor(box, { onChange, onEnter }) {
+  constructor(box, { onChange, onEnter, signal }) {
     this.box = box;
     this.words = [...box.querySelectorAll("[data-start]")];
     this.chosen = new Set();
@@ -14,7 +16,7 @@ export class Picker {
     box.addEventListener("pointerdown", (event) => this.onDown(event));
     box.addEventListener("pointermove", (event) => this.onMove(event));
     box.addEventListener("dblclick", () => this.sentence());
-    for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, (event) => this.onUp(event));
+    for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, (event) => this.onUp(event), { signal });
   }
 
   // Runs of chosen words as [start, end) in the text; words side by side make one run.
@@ -69,19 +71,6 @@ export class Picker {
     this.choose(chosen);
   }
 
-  // The word above or below, nearest in a straight line.
-  vertical(direction) {
-    const here = this.words[this.cursor].getBoundingClientRect();
-    const middle = (here.left + here.right) / 2;
-    const boxes = this.words.map((word, place) => ({ place, box: word.getBoundingClientRect() }));
-    const beyond = boxes.filter(({ box }) => (direction > 0 ? box.top >= here.bottom - 2 : box.bottom <= here.top + 2));
-    if (!beyond.length) return this.cursor;
-    const line = direction > 0 ? Math.min(...beyond.map(({ box }) => box.top)) : Math.max(...beyond.map(({ box }) => box.top));
-    const near = beyond.filter(({ box }) => Math.abs(box.top - line) < 4);
-    const off = ({ box }) => Math.abs((box.left + box.right) / 2 - middle);
-    return near.reduce((best, word) => (off(word) < off(best) ? word : best)).place;
-  }
-
   target(key) {
     const rtl = getComputedStyle(this.words[this.cursor]).direction === "rtl" ? -1 : 1;
     const home = this.words[this.cursor].parentElement;
@@ -89,8 +78,8 @@ export class Picker {
     return {
       ArrowRight: () => this.cursor + rtl,
       ArrowLeft: () => this.cursor - rtl,
-      ArrowDown: () => this.vertical(1),
-      ArrowUp: () => this.vertical(-1),
+      ArrowDown: () => wordBeyond(this.words, this.cursor, 1),
+      ArrowUp: () => wordBeyond(this.words, this.cursor, -1),
       Home: () => own[0],
       End: () => own.at(-1),
     }[key]?.();

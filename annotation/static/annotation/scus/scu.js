@@ -1,25 +1,37 @@
 // The SCU extraction page of an annotator.
-import { start } from "../judging/engine.js";
-import { folds } from "../judging/folds.js";
-import { help } from "../judging/help.js";
+import { startEngine } from "../judging/engine.js";
+import { run } from "../judging/running.js";
+import { tools } from "../judging/tools.js";
+import { DraftUnits } from "./draft_units.js";
 import { Editor } from "./editor.js";
-import { read } from "./units.js";
 
-const engine = start();
-const config = JSON.parse(document.getElementById("scu-config").textContent);
-document.getElementById("plain-units").hidden = true;
-document.getElementById("editor").hidden = false;
-const adviceUrl = engine.config.urls.advice;
-const editor = new Editor(engine, { ...config, adviceUrl, token: () => engine.transport.token() });
-engine.attention.at(config.field);
-engine.on("submit", () => {
-  const units = read(engine.get(config.field)?.value ?? "").filter(({ text }) => text.trim());
-  if (!units.length) return config.texts.noneYet;
-  return units.length > config.most ? config.texts.full.replace("{most}", config.most) : null;
-});
-help();
-folds(engine);
+export function start(root) {
+  const engine = startEngine(root);
+  const config = JSON.parse(root.querySelector("#scu-config").textContent);
+  root.querySelector("#plain-units").hidden = true;
+  root.querySelector("#editor").hidden = false;
+  const adviceUrl = engine.config.urls.advice;
+  const units = new DraftUnits(engine, config.field);
+  const editor = new Editor(units, { ...config, adviceUrl, token: () => engine.transport.token() });
+  engine.attention.at(config.field);
+  engine.on("submit", () => refusal(units.units, config));
+  tools(engine);
+  begin(engine, editor);
+  return engine;
+}
+
+// A sentence that holds a submit back, if anything does.
+function refusal(units, { texts, most }) {
+  const written = units.filter(({ text }) => text.trim());
+  if (!written.length) return texts.noneYet;
+  return written.length > most ? texts.full.replace("{most}", most) : null;
+}
+
 // Everything by keyboard: the first word has the focus, unless there is a draft to go on with.
-if (engine.preview) editor.switchOff();
-else if (!read(engine.get(config.field)?.value ?? "").length) editor.picker.focus();
-else editor.focus(editor.units.length - 1);
+function begin(engine, editor) {
+  if (engine.preview) editor.switchOff();
+  else if (!editor.units.length) editor.picker.focus();
+  else editor.focus(editor.units.length - 1);
+}
+
+run(start);

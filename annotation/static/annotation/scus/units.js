@@ -1,4 +1,5 @@
-// A list of SCUs: plain data and what can be done to it. Nothing here touches the page.
+// A list of SCUs: plain data and what can be done to it. Nothing here touches the page. Each SCU has an id of its own
+// on this page and in drafts; what is stored has none.
 
 // From a draft: JSON as this page writes it, or lines as a page without script does.
 export function read(value) {
@@ -60,12 +61,21 @@ export function change(units, place, news) {
 export function split(units, place, at) {
   const { text, spans } = units[place];
   const [before, after] = [text.slice(0, at).trim(), text.slice(at).trim()];
-  return units.toSpliced(place, 1, { text: before, spans }, { text: after, spans });
+  return units.toSpliced(place, 1, { ...units[place], text: before }, { text: after, spans });
 }
 
 export function merge(units, place) {
   const [one, other] = [units[place], units[place + 1]];
   if (!one || !other) return units;
   const text = [one.text.trim(), other.text.trim()].filter(Boolean).join(" ");
-  return units.toSpliced(place, 2, { text, spans: union([...one.spans, ...other.spans]) });
+  return units.toSpliced(place, 2, { ...one, text, spans: union([...one.spans, ...other.spans]) });
+}
+
+// An id for those that have none; later ones sort behind earlier ones.
+export function identify(units) {
+  return units.map((unit) => (unit.id ? unit : { ...unit, id: Date.now().toString(36) + random() }));
+}
+
+function random() {
+  return Math.floor(Math.random() * 36 ** 4).toString(36).padStart(4, "0");
 }

@@ -1,0 +1,1 @@
+"""Models that reviewers ask for: random effects of documents and workers, partial correlation, meta-analysis."""

@@ -1,0 +1,112 @@
+"""Sent files are read in the background: kept in a folder of their own, read by a job, and taken away with its end."""
+
+import secrets
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from analysis.tables import TableError
+from annotation.common.errors import Refused
+from annotation.jobs import Progress, kind, no_room, start_job, stop_job
+from annotation.models import AuditEvent, Job, Study, User
+
+from .study import Imported
+from .truecase import Showing
+from .uploads import Upload, check_files, import_files, write_file
+
+KIND = "import"
+FORGOTTEN = 24 * 3600  # seconds after which files whose job was lost are taken away
+
+
+def start_reading(upload: Upload, user: User, *, check: bool) -> Job:
+    """Keep the files and have them read; Refused at once for what their number, size or names tell."""
+    check_files(upload.files)
+    if Job.objects.filter(kind=KIND, asked_by=user, state__in=[Job.State.WAITING, Job.State.RUNNING]).exists():
+        raise Refused(_("Files of yours are still being read. Nothing was made: wait for them, or stop that first."))
+    _remove_forgotten()
+    key = secrets.token_urlsafe(16)
+    try:
+        for file in upload.files:
+            write_file(file, folder_of(key))
+    except OSError as error:
+        shutil.rmtree(folder_of(key), ignore_errors=True)
+        raise Refused(no_room(error) or _("The files could not be kept. Nothing was made: send them again.")) from None
+    options = {"key": key, "name": upload.name, "shape": upload.shape, "scale": list(upload.scale), "check": check}
+    job = start_job(None, KIND, {**options, "truecase": upload.showing.truecase}, user)
+    job.refresh_from_db()
+    return job
+
+
+def folder_of(key: str) -> Path:
+    return Path(settings.EXPORT_ROOT) / "uploads" / key
+
+
+@kind(KIND)
+def import_job(job: Job, progress: Progress) -> str:
+    """Read the files of an upload, and make the study unless only a look was asked for."""
+    options, folder = job.options, folder_of(job.options["key"])
+    upload = Upload(
+        name=options["name"],
+        shape=options["shape"],
+        scale=(options["scale"][0], options["scale"][1]),
+        showing=Showing(truecase=options["truecase"]),
+    )
+    try:
+        imported = import_files(upload, folder, job.asked_by, dry_run=options["check"], progress=progress)
+    except TableError as error:
+        _note(
+            job, {"problems": [str(problem) for problem in error.problems], "more": error.total - len(error.problems)}
+        )
+        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    _note(job, {"imported": asdict(imported)})
+    if imported.changed:
+        _log(job, Study.objects.get(name=imported.study))
+    return _("The files are read.")
+
+
+def _note(job: Job, result: Mapping[str, Any]) -> None:
+    Job.objects.filter(pk=job.pk).update(options={**job.options, "result": result})
+
+
+def _log(job: Job, study: Study) -> None:
+    """The study's record begins with its making."""
+    user = job.asked_by
+    name = user.get_username() if user else ""
+    facts = {f"form.{field}": str(job.options[field]) for field in ("name", "shape")}
+    AuditEvent.objects.create(action="POST new-study", user=user, name=name, study=study, facts=facts, request="")
+
+
+def stop_reading(job: Job) -> bool:
+    """End the job before it is done; False where it is over already."""
+    is_stopped = stop_job(job)
+    job.refresh_from_db()
+    if job.is_over:  # it never began, or has just ended: nobody else takes the files away
+        shutil.rmtree(folder_of(job.options["key"]), ignore_errors=True)
+    return is_stopped
+
+
+def result_of(job: Job) -> tuple[Imported | None, list[str], int]:
+    """What came of it: what is in the files, or the problems, the first of them in words and how many more."""
+    result = job.options.get("result", {})
+    if "imported" in result and job.state == Job.State.DONE:
+        return Imported(**result["imported"]), [], 0
+    problems = result.get("problems")
+    return None, [*problems, _("Nothing was made.")] if problems else [job.message], result.get("more", 0)
+
+
+def _remove_forgotten() -> None:
+    """Files whose job never ended, because its worker was lost and nobody took it up."""
+    for folder in folder_of("").glob("*"):
+        try:
+            if time.time() - folder.stat().st_mtime > FORGOTTEN:
+                shutil.rmtree(folder, ignore_errors=True)
+        except OSError:  # its job has just ended
+            continue

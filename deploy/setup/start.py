@@ -1,0 +1,79 @@
+"""What is looked at before the processes are started, and what comes behind while they serve.
+
+`python -m deploy.setup.start COMMAND …` waits until the site's libraries are here, and becomes the command.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+
+from annotation.common import libraries
+from deploy.environment import BASE_DIR, HOME, Environment
+
+ADDRESSES = {
+    "BIND": ("site", "127.0.0.1:8000"),
+    "MARKETPLACE_BIND": ("marketplace", "127.0.0.1:8001"),
+}
+BEHIND = ("site", "models")
+"""The parts of the libraries that may come while the site serves already."""
+
+
+def refusal(env: Environment) -> str:
+    """Why nothing can be started, in one sentence; empty when it can."""
+    for setting, (name, usual) in ADDRESSES.items():
+        address = env.text(setting, usual)
+        host, _, port = address.rpartition(":")
+        if port.isdigit() and not _is_free(host, int(port)):
+            return (
+                f"The {name} can't listen on {address}: another program does. Stop that one, or choose another port: "
+                f"{setting}={host}:{int(port) + 100}."
+            )
+    if not os.access(HOME, os.W_OK):
+        return f"Nothing can be written to {HOME}. Give another folder (PYRAMIDION_HOME) or make it writable."
+    return ""
+
+
+def _is_free(host: str, port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as gunicorn does
+        try:
+            probe.bind((host or "127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def commands(env: Environment, processes: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The processes' commands. While libraries are still on their way, all but the site wait for them."""
+    if not may_install(env) or not libraries.missing("site"):
+        return dict(processes)
+    wait = [sys.executable, "-m", "deploy.setup.start"]
+    return {name: words if name == "site" else [*wait, *words] for name, words in processes.items()}
+
+
+def may_install(env: Environment) -> bool:
+    return env.flag("INSTALL_LIBRARIES", default=env.flag("DEMO"))
+
+
+def bring_the_rest(env: Environment) -> subprocess.Popen[bytes] | None:
+    """Starts to install what is still missing, at the lowest priority; None when nothing is or nobody allowed it."""
+    parts = [part for part in BEHIND if libraries.missing(part)] if may_install(env) else []
+    if not parts:
+        return None
+    print(f"== In the background: libraries for {' and '.join(libraries.PARTS[part] for part in parts)}", flush=True)
+    command = ["nice", "-n", "19", sys.executable, "-m", "annotation.common.libraries", "--quiet", *parts]
+    return subprocess.Popen(command, cwd=BASE_DIR, process_group=0)
+
+
+def become(words: Sequence[str]) -> None:
+    """Wait until the site's libraries are here, then be the command. Does not return."""
+    while libraries.missing("site"):
+        time.sleep(1)
+    os.execv(words[0], list(words))  # noqa: S606  no shell, and every word is ours
+
+
+if __name__ == "__main__":
+    become(sys.argv[1:])

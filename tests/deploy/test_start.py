@@ -1,0 +1,79 @@
+"""Before anything is started: a taken port, a folder that can't be written, a Python or a home of another time."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from annotation.common import libraries
+from deploy.environment import Environment
+from deploy.setup import start
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_a_taken_port_is_named_with_what_to_do():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        sentence = start.refusal(Environment({"BIND": "127.0.0.1:0", "MARKETPLACE_BIND": address}))
+    assert sentence.startswith(f"The marketplace can't listen on {address}: another program does.")
+    assert "MARKETPLACE_BIND=127.0.0.1:" in sentence
+
+
+def test_nothing_is_brought_where_the_operator_does_not_allow_it(monkeypatch):
+    monkeypatch.setattr(libraries, "missing", lambda part: ["torch==1"])
+    assert start.bring_the_rest(Environment({"DEMO": "no"})) is None
+    assert start.bring_the_rest(Environment({"DEMO": "yes", "INSTALL_LIBRARIES": "no"})) is None
+    processes = {"site": ["a"], "worker": ["b"]}
+    assert start.commands(Environment({}), processes) == processes
+
+
+def test_the_worker_waits_for_its_libraries_and_the_site_does_not(monkeypatch):
+    monkeypatch.setattr(libraries, "missing", lambda part: ["altair==1"])
+    words = start.commands(Environment({"DEMO": "yes"}), {"site": ["a"], "worker": ["b"]})
+    assert words == {"site": ["a"], "worker": [sys.executable, "-m", "deploy.setup.start", "b"]}
+
+
+@pytest.mark.parametrize(("allowed", "code"), [(">=3.11,<3.99", 0), (">=3.90,<3.99", 1), (">=3.1,<3.3", 1)])
+def test_a_python_too_old_or_too_new_is_refused_in_a_sentence(tmp_path, allowed, code):
+    (tmp_path / "deploy" / "setup").mkdir(parents=True)
+    shutil.copy(ROOT / "deploy" / "setup" / "python_version.py", tmp_path / "deploy" / "setup")
+    (tmp_path / "pyproject.toml").write_text(f'requires-python = "{allowed}"\n')
+    command = [sys.executable, tmp_path / "deploy" / "setup" / "python_version.py"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == code
+    assert ("Pyramidion runs on Python 3." in result.stderr) == bool(code)
+
+
+def prepare(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    env = {"PATH": os.environ["PATH"], "PYRAMIDION_HOME": str(home), "DEMO": "yes", "ENV_FILE": os.devnull}
+    command = [sys.executable, "manage.py", *words]
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+
+
+def test_a_home_is_made_ready_once_and_one_of_a_newer_program_is_left_alone(tmp_path):
+    assert prepare(tmp_path, "prepare").returncode == 0
+    stamp = tmp_path / "static" / ".collected"
+    written = stamp.stat().st_mtime_ns
+    assert prepare(tmp_path, "prepare").returncode == 0
+    assert stamp.stat().st_mtime_ns == written  # nothing had changed, so nothing was collected again
+    newer = "INSERT INTO django_migrations (app, name, applied) VALUES ('annotation', '9999_later', '2030-01-01')"
+    code = f"from django.db import connection; connection.cursor().execute({newer!r})"
+    assert prepare(tmp_path, "shell", "--verbosity", "0", "--command", code).returncode == 0
+    result = prepare(tmp_path, "prepare")
+    assert result.returncode == 2
+    assert "was written by a newer Pyramidion (it knows annotation 9999_later)" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_home_that_can_not_be_written_is_said_in_a_sentence():
+    result = prepare(Path("/proc/nowhere"), "prepare")
+    assert result.returncode == 1
+    assert "Nothing can be written to /proc/nowhere" in result.stderr
+    assert "Traceback" not in result.stderr
