@@ -75,12 +75,18 @@ class _Parser(argparse.ArgumentParser):
 
 def names() -> list[str]:
     """Every command there is."""
-    modules = [module.name for module in pkgutil.iter_modules(package.__path__)]
-    return sorted(name.replace("_", "-") for name in modules if not name.startswith("_"))
+    return sorted(_paths())
+
+
+def _paths() -> dict[str, str]:
+    """Where each command's module lies, by its name."""
+    modules = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    paths = {module.name.rpartition(".")[2]: module.name for module in modules if not module.ispkg}
+    return {name.replace("_", "-"): path for name, path in paths.items() if not name.startswith("_")}
 
 
 def _module(name: str) -> ModuleType:
-    return importlib.import_module(f"analysis.commands.{name.replace('-', '_')}")
+    return importlib.import_module(_paths()[name])
 
 
 def _parser(command_name: str | None) -> argparse.ArgumentParser:
