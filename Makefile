@@ -60,7 +60,6 @@ prepare: .venv/run var/env
 	@$(PY) manage.py prepare load_demo
 
 run: prepare
-	@echo "== Pyramidion: http://127.0.0.1:8000   (stop with Ctrl-C)"
 	@exec $(PY) -m deploy.up
 
 site: .venv/run

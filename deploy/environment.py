@@ -64,6 +64,16 @@ class Environment:
         return [word.strip() for word in self.text(name, default).split(",") if word.strip()]
 
 
+SITE_BIND, MARKETPLACE_BIND = "127.0.0.1:8000", "127.0.0.1:8001"
+"""What the site and the marketplace listen on, where BIND and MARKETPLACE_BIND name nothing else."""
+
+
+def local_address(bind: str) -> str:
+    """What a browser on this machine opens; who listens on every address is reached on its own."""
+    host, _, port = bind.rpartition(":")
+    return f"http://{'127.0.0.1' if host in ('', '0.0.0.0', '[::]') else host}:{port}"  # noqa: S104  none is bound here
+
+
 def _unquoted(value: str) -> str:
     """Without the quotes around it, which systemd's EnvironmentFile allows."""
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value

@@ -16,7 +16,7 @@ from deploy.base_settings import (
     people_middleware,
     templates,
 )
-from deploy.environment import database, demo_secret
+from deploy.environment import MARKETPLACE_BIND, SITE_BIND, database, demo_secret, local_address
 
 if DEMO:
     SECRET_KEY = env.text("SECRET_KEY") or demo_secret(HOME / "secret")
@@ -81,7 +81,8 @@ LEASE_MINUTES = env.number("LEASE_MINUTES", 30, minimum=1)
 API_PER_MINUTE = env.number("API_PER_MINUTE", 600, minimum=1)
 
 # Crowds. Amazon's own market closed on 2026-09-30; any address that speaks its API serves, if it is on the list.
-MTURK_ENDPOINT_URL = env.text("MTURK_ENDPOINT_URL", "http://127.0.0.1:8001" if DEMO else "")
+_market = local_address(env.text("MARKETPLACE_BIND", MARKETPLACE_BIND)) if DEMO else ""  # the demo's own
+MTURK_ENDPOINT_URL = env.text("MTURK_ENDPOINT_URL", _market)
 MTURK_ALLOWED_ENDPOINTS = env.words("MTURK_ALLOWED_ENDPOINTS", MTURK_ENDPOINT_URL if DEMO else "")
 MTURK_REGION = env.text("AWS_REGION", "us-east-1")
 MTURK_ACCESS_KEY_ID = env.text("AWS_ACCESS_KEY_ID")
@@ -93,9 +94,9 @@ MTURK_SIGNED_ENTRY = env.flag("MTURK_SIGNED_ENTRY")
 # The demo's marketplace leaves the key of its demo requester here (manage.py marketplace).
 MTURK_DEMO_KEY_FILE = HOME / "marketplace-key" if DEMO else None
 # The address workers' browsers reach us at, and the origins that may frame our worker pages and take finished work.
-SITE_URL = env.text("SITE_URL", "http://127.0.0.1:8000" if DEMO else "").rstrip("/")
+SITE_URL = env.text("SITE_URL", local_address(env.text("BIND", SITE_BIND)) if DEMO else "").rstrip("/")
 WORKER_CONTACT = env.text("WORKER_CONTACT")
-MARKET_ORIGINS = env.words("MARKET_ORIGINS", "http://127.0.0.1:8001,http://localhost:8001" if DEMO else "")
+MARKET_ORIGINS = env.words("MARKET_ORIGINS", f"{_market},{_market.replace('127.0.0.1', 'localhost')}" if DEMO else "")
 PROLIFIC_URL = env.text("PROLIFIC_URL", "https://api.prolific.com").rstrip("/")
 PROLIFIC_ALLOWED_URLS = env.words("PROLIFIC_ALLOWED_URLS", "https://api.prolific.com")
 PROLIFIC_TOKEN = env.text("PROLIFIC_TOKEN")

@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from types import FrameType
 
-from deploy.environment import BASE_DIR, Environment
+from deploy.environment import BASE_DIR, SITE_BIND, Environment, local_address
 from deploy.setup.start import bring_the_rest, commands, refusal
 
 PYTHON = sys.executable
@@ -75,6 +75,7 @@ def main() -> int:
     if problem := refusal(environment):
         print(problem, file=sys.stderr)
         return 2
+    print(f"== Pyramidion: {local_address(environment.text('BIND', SITE_BIND))}   (stop with Ctrl-C)", flush=True)
     env = dict(environment.values)
     os.chdir(BASE_DIR)
     stopping = False

@@ -57,8 +57,8 @@ def _listed(scores: Sequence[float]) -> str:
 
 
 def widest_spread(judgments: pd.DataFrame, limit: int = 50) -> pd.DataFrame:
-    """The units on which the judges differ most, without checks: deviation, number and mean of the answers."""
-    spread = without_checks(judgments).groupby(UNIT)["value"].agg(["std", "count", "mean"]).reset_index()
+    """The units on which the judges differ most, without checks: deviation, number and mean of the last answers."""
+    spread = latest(without_checks(judgments)).groupby(UNIT)["value"].agg(["std", "count", "mean"]).reset_index()
     order = ["std", "count", *UNIT]
     worst = spread[spread["std"] > 0].sort_values(order, ascending=[False, False, True, True, True])
     return worst.head(limit).reset_index(drop=True)

@@ -24,6 +24,7 @@ from .studies import Slug, Whole
 
 router = Router()
 FIELDS = ("id", "name", "protocol", "role", "round", "crowd", "state", "options", "created_at")
+JOBS = {"paused": "pause", "open": "resume", "closed": "close"}  # on a market, by what the batch is to become
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 
 
@@ -130,8 +131,8 @@ def get_batch(request: HttpRequest, response: HttpResponse, study: Slug, id: Id)
 def patch_batch(request: HttpRequest, response: HttpResponse, study: Slug, id: Id, data: StateIn) -> Any:
     """Open, pause or close a batch. For admins. A closed one stays closed.
 
-    What stands on a market is taken down in the background: then the answer is 202, and the batch is closed once nobody
-    works on it and everything is judged and settled.
+    What stands on a market is paused, opened again or taken down there in the background: then the answer is 202. The
+    batch is closed once nobody works on it and everything is judged and settled.
     """
     found_study = study_for(request, study, Role.ADMIN)
     status = 200
@@ -141,7 +142,7 @@ def patch_batch(request: HttpRequest, response: HttpResponse, study: Slug, id: I
         try:
             set_state(found_study, id, data.state)
         except PostingsStand:
-            start_job(found_study, "close", {"batch": id}, token_of(request).user)
+            start_job(found_study, JOBS[data.state], {"batch": id}, token_of(request).user)
             status = 202
     row = _row(found_study, id)
     response["ETag"] = row_tag(row)

@@ -32,6 +32,11 @@ class NotYours(Refused):
     sentence = _("There is no such assignment of yours. Nothing was changed.")
 
 
+class Blocked(Refused):
+    status = 403
+    sentence = _("You can't take part in this study any more. What you gave is kept.")
+
+
 class AlreadySubmitted(Refused):
     sentence = _("You have submitted this task already. Your first answers are kept; nothing was changed.")
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.accounts.access import member_of
-from annotation.common.errors import BatchNotOpen, Refused
+from annotation.common.errors import BatchNotOpen, Blocked, Refused
 from annotation.guidance import first_gate, gate_state
 from annotation.judging.ahead import take_next
 from annotation.judging.submit import Receipt
@@ -57,6 +57,8 @@ def may_take(request: HttpRequest, batch: Batch, worker: Worker) -> dict[str, An
     state = gate_state(batch, worker)
     if state["role"] not in TAKERS:
         member_of(request, batch.study, *TAKERS)  # a superuser may; others are told why not
+    if worker.blocked_at:
+        raise Blocked
     _check_not_posted(batch)
     return state
 

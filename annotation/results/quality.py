@@ -89,19 +89,27 @@ def _protocol(name: str, trusted: pd.DataFrame, everything: pd.DataFrame, worker
 
     level = protocols.level_of(name)
     before = everything[everything["protocol"] == name]
+    can_agree = _has_two_judges(trusted)
     content = {
         "name": name,
         "level": level,
-        "agreement": _agreement(trusted, level),
-        "before": _alpha(before, level),
-        "by": {column: _alpha(trusted, level, by=column) for column in _columns(trusted, name)},
+        "agreement": _agreement(trusted, level) if can_agree else [],
+        "before": _alpha(before, level) if can_agree else [],
+        "by": {column: _alpha(trusted, level, by=column) for column in _columns(trusted, name) if can_agree},
         "workers": _with_links(records(worker_figures(before, level)), workers),
         "contested": records(widest_spread(trusted)),
         "spread": _spread(trusted) if not _is_about_scus(name) else [],
     }
-    names = ["workers", "systems", *(["spread"] if content["spread"] else [])]
+    names = [name for name in ("workers", "spread") if content[name]] + ["systems"] * can_agree
     link = f"{HERE}workers/{{}}/"
     return {**content, "charts": {key: to_svg(quality_chart(content, key, link)).replace(HERE, "") for key in names}}
+
+
+def _has_two_judges(rows: pd.DataFrame) -> bool:
+    """Whether there are judges to agree with each other; answers to checks alone make nobody one."""
+    from analysis.tables.where import without_checks
+
+    return bool(without_checks(rows)["worker_id"].nunique() > 1)
 
 
 def _with_links(rows: list[dict[str, Any]], workers: dict[str, str]) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation import protocols
+from annotation.common.errors import Blocked
 from annotation.judging.drafts import drafted_since_submit
 from annotation.judging.leases import DONE
 from annotation.judging.pace import RECENT, median_active, minutes_for
@@ -21,12 +22,13 @@ State = Assignment.State
 MOST_LOOKED_AT = 300  # of a person's newest tasks: for their pace, and for changes that they did not send
 
 # In the order in which the cards stand.
-READY, WAITING, PAUSED, DONE_ALL, CLOSED_TO_YOU, CLOSED = range(6)
+READY, WAITING, PAUSED, DONE_ALL, CLOSED_TO_YOU, BLOCKED, CLOSED = range(7)
 SENTENCES = {
     WAITING: gettext_lazy("All places are taken just now. Somebody may give one back: look in again later."),
     PAUSED: gettext_lazy("Paused. Everything you saved is kept; look in again later."),
     DONE_ALL: gettext_lazy("Done: there is no task left for you. Thank you!"),
     CLOSED_TO_YOU: gettext_lazy("Closed to you: all tries of the qualification test are used. Your answers are kept."),
+    BLOCKED: Blocked.sentence,
     CLOSED: gettext_lazy("Closed: no more answers are needed. Thank you; what you gave is kept."),
 }
 
@@ -88,7 +90,7 @@ class DeskCard:
 
 
 def desk_cards(user: User, studies: Iterable[Study], progress: dict[int, list[BatchProgress]]) -> list[DeskCard]:
-    """The batches that the person may work on, or has worked on: five queries, whatever their number."""
+    """The batches that the person may work on, or has worked on: six queries, whatever their number."""
     rows = [row for study in studies for row in progress.get(study.pk, []) if _is_for_accounts(row)]
     facts = _Facts(user, [row.batch for row in rows])
     cards = [facts.card(row) for row in rows]
@@ -101,7 +103,7 @@ def _is_for_accounts(progress: BatchProgress) -> bool:
 
 def _is_shown(card: DeskCard) -> bool:
     """A batch that is over is shown to those who had a part in it."""
-    return card.state in (READY, WAITING, PAUSED, CLOSED_TO_YOU) or card.done > 0
+    return card.state in (READY, WAITING, PAUSED, CLOSED_TO_YOU, BLOCKED) or card.done > 0
 
 
 class _Facts:
@@ -124,6 +126,7 @@ class _Facts:
         self.tasks = _newest_tasks(own)
         self.plans = {(plan.study_id, plan.protocol): plan for plan in _plans(batches)}
         self.tests, self.practised = _practice(user)
+        self.blocked = set(Worker.objects.filter(user=user, blocked_at__isnull=False).values_list("study", flat=True))
 
     def card(self, progress: BatchProgress) -> DeskCard:
         batch = progress.batch
@@ -148,6 +151,8 @@ class _Facts:
         batch = progress.batch
         if batch.state == Batch.State.CLOSED:
             return CLOSED
+        if batch.study_id in self.blocked:
+            return BLOCKED
         if plan is not None and plan.test_required and self._has_failed(plan):
             return CLOSED_TO_YOU
         if batch.state == Batch.State.PAUSED:

@@ -17,8 +17,16 @@ MOVES = {
 }
 
 
+# The postings that the market has to be asked about first, by what the batch is to become.
+ON_MARKET = {
+    Batch.State.PAUSED: [Posting.State.OPEN],
+    Batch.State.OPEN: [Posting.State.PAUSED],
+    Batch.State.CLOSED: [state for state in Posting.State if state != Posting.State.CLOSED],
+}
+
+
 class PostingsStand(Refused):
-    """The batch has to be closed on its market first."""
+    """The batch has to be paused, opened again or closed on its market first."""
 
 
 def set_state(study: Study, batch_id: int, state: str) -> None:
@@ -32,22 +40,21 @@ def set_state(study: Study, batch_id: int, state: str) -> None:
                 gettext("“%(batch)s” is %(state)s and can't become “%(wanted)s”. Nothing was changed.")
                 % {"batch": batch, "state": label(batch.state), "wanted": label(state[:20])}
             )
+        _refuse_standing(batch, Batch.State(state))
         if state == Batch.State.OPEN:
             pin(batch)
-        if state == Batch.State.CLOSED:
-            _refuse_standing(batch)
         batch.state = state
         batch.save(update_fields=["state"])
 
 
-def _refuse_standing(batch: Batch) -> None:
-    """A batch is not closed under its postings: workers would take what nobody can do, and the money stays promised."""
-    n_standing = 0 if batch.is_direct else batch.postings.exclude(state=Posting.State.CLOSED).count()
+def _refuse_standing(batch: Batch, state: Batch.State) -> None:
+    """A batch is not moved under its postings: workers would take what nobody can do, or find nothing to take."""
+    n_standing = 0 if batch.is_direct else batch.postings.filter(state__in=ON_MARKET[state]).count()
     if n_standing:
         raise PostingsStand(
             ngettext(
-                "%(n)d posting of “%(batch)s” stands on the market. Nothing was changed: close it on its Monitor page.",
-                "%(n)d postings of “%(batch)s” stand on the market. Nothing was changed: close it on its Monitor page.",
+                "%(n)d posting of “%(batch)s” stands on the market. Nothing was changed: do this on its Monitor page.",
+                "%(n)d postings of “%(batch)s” stand on the market. Nothing was changed: do this on its Monitor page.",
                 n_standing,
             )
             % {"n": n_standing, "batch": batch}

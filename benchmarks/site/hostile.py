@@ -3,7 +3,7 @@
 The goal: the annotators' p95 at most doubles, no process dies, and nothing that was acknowledged is lost. A deployment
 as documented (tests/attack): PostgreSQL, gunicorn, Caddy with TLS. The annotators think five seconds a task. The peer
 is twice their p95 without the attack, measured just before. The attackers are a process of their own: strangers and
-an account without rights, pages, APIs, forms, guesses of passwords.
+an account without rights, pages, APIs, forms, guesses of passwords. `HOSTILE_SECONDS` makes it shorter.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from typing import Any
 from benchmarks import Measurement
 
 ROOT = Path(__file__).resolve().parents[2]
-PEOPLE, THINK, QUIET, STORM, RATE = 50, 5.0, 60.0, 120.0, 10_000
+PEOPLE, THINK, RATE = 50, 5.0, 10_000
+STORM = float(os.environ.get("HOSTILE_SECONDS", "120"))
+QUIET = STORM / 2
 UNITS = {f"scu{n:02d}": f"The harbour of the old town was closed on day {n} of the storm." for n in range(10)}
 SUMMARY = " ".join(["The storm closed the harbour, and the ferries stayed on the mainland until Sunday."] * 5)
 CSRF = "c" * 32

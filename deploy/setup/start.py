@@ -9,14 +9,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 
+from analysis.lazy import how_to_bring
 from annotation.common import libraries
-from deploy.environment import BASE_DIR, HOME, Environment
+from deploy.environment import BASE_DIR, HOME, MARKETPLACE_BIND, SITE_BIND, Environment
 
 ADDRESSES = {
-    "BIND": ("site", "127.0.0.1:8000"),
-    "MARKETPLACE_BIND": ("marketplace", "127.0.0.1:8001"),
+    "BIND": ("site", SITE_BIND),
+    "MARKETPLACE_BIND": ("marketplace", MARKETPLACE_BIND),
 }
+NEEDS = {"marketplace": "botocore"}
+"""Libraries of the part `site` without which a process can't start."""
 BEHIND = ("site", "models")
 """The parts of the libraries that may come while the site serves already."""
 
@@ -47,11 +51,28 @@ def _is_free(host: str, port: int) -> bool:
 
 
 def commands(env: Environment, processes: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """The processes' commands. While libraries are still on their way, all but the site wait for them."""
-    if not may_install(env) or not libraries.missing("site"):
+    """The processes' commands. While libraries are still on their way, all but the site wait for them; where none may
+    come, what can't do without stays away."""
+    if not libraries.missing("site"):
         return dict(processes)
+    if not may_install(env):
+        return {name: words for name, words in processes.items() if not _stays_away(name)}
     wait = [sys.executable, "-m", "deploy.setup.start"]
     return {name: words if name == "site" else [*wait, *words] for name, words in processes.items()}
+
+
+def _stays_away(name: str) -> bool:
+    """Whether a process lacks a library without which it would end again and again; then a sentence says so."""
+    library = NEEDS.get(name, "")
+    if not library or find_spec(library):
+        return False
+    print(
+        f"The {name} is not started: it needs {library}, and INSTALL_LIBRARIES is off. "
+        f"`{how_to_bring('site')}` brings it; the rest runs without.",
+        file=sys.stderr,
+        flush=True,
+    )
+    return True
 
 
 def may_install(env: Environment) -> bool:

@@ -1,5 +1,6 @@
 """Settings come from the environment; what is missing or wrong stops the start with a sentence that names it."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -37,6 +38,17 @@ def test_outside_the_demo_a_missing_setting_stops_the_start_and_is_named(name):
     assert result.returncode != 0
     assert result.stderr.startswith(f"{name} is not set")
     assert "Traceback" not in result.stderr
+
+
+def test_the_demo_on_other_ports_knows_its_own_addresses():
+    names = ("SITE_URL", "MTURK_ENDPOINT_URL", "MTURK_ALLOWED_ENDPOINTS", "MARKET_ORIGINS")
+    script = f"from deploy import settings; print([getattr(settings, name) for name in {names}])"
+    environment = {"DEMO": "yes", "ENV_FILE": os.devnull, "SECRET_KEY": "x", "PATH": os.environ["PATH"]}
+    environment |= {"BIND": "0.0.0.0:9000", "MARKETPLACE_BIND": "127.0.0.1:9001"}
+    words = [sys.executable, "-c", script]
+    output = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=True).stdout
+    market = "http://127.0.0.1:9001"
+    assert ast.literal_eval(output) == ["http://127.0.0.1:9000", market, [market], [market, "http://localhost:9001"]]
 
 
 def test_production_settings_pass_djangos_deployment_check():

@@ -5,9 +5,11 @@ import shutil
 import socket
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError
 
 from annotation.common import libraries
 from deploy.environment import Environment
@@ -38,6 +40,27 @@ def test_the_worker_waits_for_its_libraries_and_the_site_does_not(monkeypatch):
     monkeypatch.setattr(libraries, "missing", lambda part: ["altair==1"])
     words = start.commands(Environment({"DEMO": "yes"}), {"site": ["a"], "worker": ["b"]})
     assert words == {"site": ["a"], "worker": [sys.executable, "-m", "deploy.setup.start", "b"]}
+
+
+def test_a_process_that_lacks_a_library_nobody_may_install_is_left_out_with_a_sentence(monkeypatch, capsys):
+    monkeypatch.setattr(libraries, "missing", lambda part: ["botocore==1"])
+    monkeypatch.setattr(start, "find_spec", lambda name: None)
+    processes = {"site": ["a"], "worker": ["b"], "marketplace": ["c"]}
+    words = start.commands(Environment({"DEMO": "yes", "INSTALL_LIBRARIES": "no"}), processes)
+    assert words == {"site": ["a"], "worker": ["b"]}
+    assert capsys.readouterr().err == (
+        "The marketplace is not started: it needs botocore, and INSTALL_LIBRARIES is off. "
+        "`make site` brings it; the rest runs without.\n"
+    )
+    monkeypatch.undo()  # botocore is here: nothing is left out
+    assert start.commands(Environment({"DEMO": "yes", "INSTALL_LIBRARIES": "no"}), processes) == processes
+
+
+def test_the_marketplace_without_its_library_says_so_in_a_sentence(monkeypatch):
+    module = "annotation.marketplace.management.commands.marketplace"
+    monkeypatch.setattr(f"{module}.find_spec", lambda name: None)
+    with pytest.raises(CommandError, match=r"The marketplace needs botocore .* Nothing was started"):
+        import_module(module).Command().handle(action="serve", words=[], bind=None, top_up=None)
 
 
 @pytest.mark.parametrize(("allowed", "code"), [(">=3.11,<3.99", 0), (">=3.90,<3.99", 1), (">=3.1,<3.3", 1)])

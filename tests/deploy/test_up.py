@@ -41,7 +41,8 @@ def wait_until(is_true: Callable[[], bool]) -> None:
 def up(fragile: str, steady: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
     env = {**os.environ, **variables}
     command = [sys.executable, "-c", RUN, fragile, steady]
-    with subprocess.Popen(command, cwd=ROOT, env=env, stderr=subprocess.PIPE, text=True) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=ROOT, env=env, text=True, **pipes) as process:
         try:
             yield process
         finally:
@@ -54,7 +55,9 @@ def test_every_process_gets_what_stands_in_the_settings_file(tmp_path):
     names = "('BIND', 'WEB_THREADS')"
     script = f"import json, os, time; file = open({str(noted)!r}, 'w')\n"
     script += f"file.write(json.dumps([os.environ.get(name) for name in {names}])); file.close(); time.sleep(60)"
-    with up(script, "import time; time.sleep(60)", ENV_FILE=str(settings), WEB_THREADS="3"):  # the process's own wins
+    steady = "import time; time.sleep(60)"
+    with up(script, steady, ENV_FILE=str(settings), WEB_THREADS="3") as process:  # the process's own wins
+        assert process.stdout.readline() == "== Pyramidion: http://127.0.0.1:8123   (stop with Ctrl-C)\n"
         wait_until(lambda: noted.exists() and noted.read_text().endswith("]"))
     assert json.loads(noted.read_text()) == ["127.0.0.1:8123", "3"]
 

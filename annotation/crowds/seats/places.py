@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.common import clock
-from annotation.common.errors import NoTaskLeft, Refused
+from annotation.common.errors import Blocked, NoTaskLeft, Refused
 from annotation.judging.ahead import lease_ahead
 from annotation.judging.leases import DONE, check_open, draw_seed, lease_task, lease_time
 from annotation.models import Assignment, Batch, Posting, Submission, Task, Worker
@@ -26,8 +26,7 @@ class DoneAlready(Refused):
     )
 
 
-class Blocked(Refused):
-    status = 403
+class BlockedOnMarket(Blocked):
     sentence = gettext_lazy(
         "You can't take part in this study any more. What you gave is kept, and what was approved is paid. "
         "Please return this task on the market."
@@ -54,7 +53,7 @@ def open_submission(posting: Posting, market_id: str, worker: Worker) -> Submiss
     Markets hand a returned assignment, id and all, to the next worker: so a second worker under one id is no error.
     """
     if worker.blocked_at:
-        raise Blocked
+        raise BlockedOnMarket
     with transaction.atomic():
         submission, is_new = Submission.objects.select_for_update().get_or_create(
             posting=posting, market_id=market_id, defaults={"worker": worker, "started_at": clock.now()}

@@ -14,7 +14,7 @@ from annotation.common import clock
 from annotation.common.errors import NotYours, Refused
 from annotation.crowds.base import Comer, NoSuchPosting
 from annotation.crowds.lookup import MARKETS, market_for
-from annotation.crowds.seats.places import Blocked, hold_place, next_place, open_submission, tasks_of, worker_of
+from annotation.crowds.seats.places import BlockedOnMarket, hold_place, next_place, open_submission, tasks_of, worker_of
 from annotation.crowds.seats.tokens import (
     AnotherStudysToken,
     AnotherWorkersToken,
@@ -96,7 +96,7 @@ def visit_of(token: str) -> Visit:
     if visit.submission.state == Submission.State.RETURNED:
         raise SubmissionReturned if market_for(visit.batch.crowd).confirms else TokenRevoked
     if visit.worker.blocked_at:
-        raise Blocked
+        raise BlockedOnMarket
     return visit
 
 

@@ -19,6 +19,8 @@ from annotation.tables.trusted import choose
 
 from .lists import ListQuery, State, beyond, state_of
 
+SET_ASIDE = "batches"  # stands for a filter's rule where the batch or the round decides
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -201,7 +203,7 @@ def _answers(document: Document, texts: dict[str, str]) -> dict[int, list[Answer
         summary, unit, value, seconds, is_check, worker, pseudonym, protocol, system, batch, *_rest = row
         rater, reason = in_batches.names[place], in_batches.set_aside.get(place, "")
         keys = [(worker, some_batch, some_system) for some_batch in (None, batch) for some_system in ("", system)]
-        rule, why = ("batches", reason) if reason else next((dropped[key] for key in keys if key in dropped), ("", ""))
+        rule, why = (SET_ASIDE, reason) if reason else next((dropped[key] for key in keys if key in dropped), ("", ""))
         answers[summary].append(
             Answer(
                 pseudonym, rater, unit, texts.get(unit, unit), value, protocol in yes_no, seconds, is_check, rule, why
@@ -212,12 +214,12 @@ def _answers(document: Document, texts: dict[str, str]) -> dict[int, list[Answer
 
 @dataclass(frozen=True)
 class _InBatches:
-    """How a document's answers stand to each other where somebody gave some in several batches."""
+    """How a document's answers stand to each other where somebody gave some in several batches or rounds."""
 
     names: list[str]
     """What each answer's worker is called: with the batch, where they judged this document in several."""
     set_aside: dict[int, str]
-    """The answers that the batch rule sets aside, each with the reason."""
+    """The answers that the batch rule sets aside or a later round revised, each with the reason."""
 
 
 def _in_batches(study: Study, rows: list[tuple[Any, ...]]) -> _InBatches:
@@ -232,9 +234,17 @@ def _in_batches(study: Study, rows: list[tuple[Any, ...]]) -> _InBatches:
     ]
     if not several.any() and study.batch_rule != Study.BatchRule.CHOSEN:
         return _InBatches(names, {})
-    set_aside = choose(study, frame[frame["group"] != REFERENCE_GROUP]).set_aside
+    choice = choose(study, frame[frame["group"] != REFERENCE_GROUP])
+    set_aside = choice.set_aside
     reasons = zip(set_aside["place"], set_aside["reason"], strict=True) if "reason" in set_aside else ()
-    return _InBatches(names, {int(place): str(reason) for place, reason in reasons})
+    revised = dict.fromkeys(_revised(choice.judgments), gettext("The worker revised this in a later round."))
+    return _InBatches(names, revised | {int(place): str(reason) for place, reason in reasons})
+
+
+def _revised(answers: pd.DataFrame) -> list[int]:
+    """The places of answers that the same rater gave anew in a later round."""
+    last = answers.groupby(["system", "unit", "worker_id"])["round"].transform("max")
+    return [int(place) for place in answers["place"][answers["round"] < last]]
 
 
 def _dropped(document: Document, workers: Iterable[int]) -> dict[tuple[int, int | None, str], tuple[str, str]]:

@@ -78,10 +78,7 @@ def start(words: Sequence[str], demo: bool) -> int:
         return code
     if is_new and not demo:
         make_first_account(env)
-    print(
-        f"== Pyramidion: http://127.0.0.1:{arguments.port}   (stop with Ctrl-C; everything is kept in {home})",
-        flush=True,
-    )
+    print(f"== Everything is kept in {home}", flush=True)
     os.chdir(SITE)
     os.execve(sys.executable, [sys.executable, "-m", "deploy.up"], env)  # noqa: S606
 

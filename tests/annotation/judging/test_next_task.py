@@ -302,3 +302,26 @@ class TestOnAMarket:
             send(client, held_assignment(), straight_on=True)
         send(client, held_assignment())
         assert offer not in client.get(reverse("home")).content.decode()
+
+
+# Blocked
+
+
+def test_a_blocked_person_takes_no_task_and_what_they_hold_is_kept(client, person):
+    first = held_assignment()
+    worker = first.worker
+    worker.blocked_at = "2026-01-01T00:00Z"
+    worker.save()
+    refused = client.post(reverse("take", args=[first.task.batch_id]))
+    assert refused.status_code == 403
+    assert "You can&#x27;t take part in this study any more." in refused.content.decode()
+    assert client.post(reverse("ahead", args=[first.key]), "{}", "application/json").status_code == 403
+    reply = send(client, first, straight_on=True)
+    assert reply["next"] is None
+    assert "any more" in reply["why"]
+    assert Assignment.objects.exclude(pk=first.pk).count() == 0
+    assert Judgment.objects.filter(assignment=first).exists()
+    assert "You can&#x27;t take part in this study any more." in client.get(reverse("home")).content.decode()
+    worker.blocked_at = None
+    worker.save()
+    assert client.post(reverse("take", args=[first.task.batch_id])).status_code == 302

@@ -296,3 +296,27 @@ def test_the_first_look_starts_the_work_and_a_new_filter_renews_it(client):
     assert study.dropped.exists()
     client.post(f"{address}refresh/")
     assert study.jobs.filter(kind="explore", state="done").count() == 4
+
+
+@pytest.mark.parametrize("rule", ["latest", "separate"])
+def test_a_revised_answer_counts_once_and_the_first_one_is_shown_as_left_out(client, rule):
+    study = make_study(units=1)
+    study.batch_rule = rule
+    study.save()
+    worker = make_worker(study)
+    for number in (1, 2):
+        batch = make_batch(study)
+        batch.round = number
+        batch.save()
+        assignment = lease_task(batch, worker)
+        (item,) = protocol_of(batch).items(assignment)
+        submit_judgments(worker, assignment.key, {item.field: str(number - 1)}, assignment.key)
+    refresh(study)
+    reader = make_member(study, Role.ANALYST)
+    page = document_page(study, study.documents.get().pk, ListQuery(), reader)
+    (unit,) = page.units
+    assert (unit.cells[0].n, unit.cells[0].mean) == (1, 1.0)  # "yes", of the second round
+    assert (page.columns[0].n_kept, page.columns[0].n_dropped) == (1, 1)
+    client.force_login(reader)
+    text = client.get(f"/studies/{study.slug}/explorer/{study.documents.get().pk}/").content.decode()
+    assert text.count("The worker revised this in a later round.") == 1

@@ -3,6 +3,7 @@
 import pytest
 
 from annotation import protocols
+from annotation.common.errors import NoTaskLeft
 from annotation.demo import STUDY, load_demo
 from annotation.judging.leases import lease_task
 from annotation.judging.submit import submit_judgments
@@ -229,3 +230,46 @@ def test_a_page_whose_job_failed_says_what_failed_and_starts_no_other(client, pa
     assert "The last run stopped." not in client.get(f"/studies/{study.slug}/{page}/").content.decode()
     done = Job.objects.filter(study=study, state="done").first()
     assert client.post(f"/studies/{study.slug}/jobs/{done.pk}/again/").status_code == 409
+
+
+def _judge_all(batch, worker):
+    while True:
+        try:
+            assignment = lease_task(batch, worker)
+        except NoTaskLeft:
+            return
+        answers = {item.field: str(n % 2) for n, item in enumerate(protocols.of(batch).items(assignment))}
+        submit_judgments(worker, assignment.key, answers, assignment.key)
+
+
+def test_with_a_single_judge_the_page_shows_what_there_is(client):
+    study = make_study(documents=2)
+    worker = make_worker(study)
+    _judge_all(make_batch(study), worker)
+    client.force_login(make_member(study, Role.ANALYST))
+    page = client.get(address(study)).content.decode()
+    assert "The last run stopped." not in page
+    assert "Agreement needs the answers of two people." in page
+    assert "Krippendorff&#x27;s alpha" not in page
+    row = page.split('id="workers-litepyramid"')[1].split("<tbody>")[1].split("</tr>")[0]
+    assert worker.pseudonym in row
+    assert '<td class="n">6</td>' in row  # two documents with three SCUs each
+    assert client.get(address(study, "litepyramid/systems.svg")).status_code == 409
+    assert client.get(address(study, "litepyramid/workers.csv")).content.count(worker.pseudonym.encode()) == 1
+
+
+def test_where_judges_differ_a_revised_answer_counts_once(client):
+    study = make_study(units=1)
+    first, second = make_worker(study), make_worker(study)
+    batch = make_batch(study, quota=2)
+    _judge_all(batch, first)
+    _judge_all(batch, second)
+    later = make_batch(study, quota=1)
+    later.round = 2
+    later.save()
+    assignment = lease_task(later, second)
+    (item,) = protocols.of(later).items(assignment)
+    submit_judgments(second, assignment.key, {item.field: "1"}, assignment.key)
+    client.force_login(make_member(study, Role.ANALYST))
+    row = client.get(address(study, "litepyramid/contested.csv")).content.decode().splitlines()[1]
+    assert row.split(",")[4] == "2"  # not three: the second person's answer of the first round was revised

@@ -1,9 +1,11 @@
 """Start the marketplace, or manage it from the command line."""
 
+import os
 import sys
+from importlib.util import find_spec
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotation.marketplace import serving
 
@@ -29,8 +31,11 @@ class Command(BaseCommand):
         if options["action"] != "serve":
             extra = ["--top-up", options["top_up"]] if options["top_up"] else []
             sys.exit(serving.command(f"market_{options['action']}", *options["words"], *extra))
+        if not find_spec("botocore"):
+            raise CommandError("The marketplace needs botocore (requirements-site.txt). Nothing was started.")
         if code := serving.prepare():
             sys.exit(code)
-        self.stdout.write(f"== Marketplace: http://{options['bind'] or '127.0.0.1:8001'}   (stop with Ctrl-C)")
+        bind = options["bind"] or os.environ.get("MARKETPLACE_BIND") or "127.0.0.1:8001"
+        self.stdout.write(f"== Marketplace: http://{bind}   (stop with Ctrl-C)")
         self.stdout.flush()
         serving.serve(options["bind"])

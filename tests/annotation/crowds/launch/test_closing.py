@@ -118,6 +118,35 @@ def test_closing_through_the_api_takes_the_postings_down(
     assert desk.books["held"] == 0
 
 
+def test_pausing_and_opening_again_by_api_reaches_the_market(
+    desk, batch, client, django_capture_on_commit_callbacks
+) -> None:
+    token = issue_token(make_member(batch.study, Role.ADMIN), "Test", ["write"], 7).token
+    path = f"/api/v1/studies/{batch.study.slug}/batches/{batch.pk}"
+    for state, in_market in (("paused", "Reviewable"), ("open", "Assignable")):
+        with django_capture_on_commit_callbacks(execute=True):
+            answer = client.patch(
+                path,
+                {"state": state},
+                content_type="application/json",
+                headers={"Authorization": f"Bearer {token}"},
+            )
+        assert answer.status_code == 202, answer.content
+        batch.refresh_from_db()
+        assert batch.state == state
+        assert set(batch.postings.values_list("state", flat=True)) == {state}
+        assert statuses(desk) == [in_market, in_market]
+
+
+def test_a_batch_is_not_paused_under_its_postings_from_the_collect_page(desk, batch, client) -> None:
+    client.force_login(make_member(batch.study, Role.ADMIN))
+    answer = client.post(reverse("batch-state", args=[batch.study.slug, batch.pk]), {"state": "paused"})
+    assert answer.status_code == 409
+    assert "2 postings" in answer.content.decode()
+    batch.refresh_from_db()
+    assert batch.state == Batch.State.OPEN
+
+
 def test_a_batch_is_not_closed_under_its_postings_from_the_collect_page(desk, batch, client) -> None:
     client.force_login(make_member(batch.study, Role.ADMIN))
     answer = client.post(reverse("batch-state", args=[batch.study.slug, batch.pk]), {"state": "closed"})
