@@ -18,7 +18,7 @@ MOVES = {
 
 
 # The postings that the market has to be asked about first, by what the batch is to become.
-ON_MARKET = {
+ON_MARKET: dict[str, list[str]] = {
     Batch.State.PAUSED: [Posting.State.OPEN],
     Batch.State.OPEN: [Posting.State.PAUSED],
     Batch.State.CLOSED: [state for state in Posting.State if state != Posting.State.CLOSED],
