@@ -50,7 +50,7 @@ TASK_ROUTES = {"take", "task", "draft", "submit", "ahead", "undo", "release", "r
 TASK_ROUTES |= {"consent", "tutorial", "test", "advice"}
 # They are sent by POST, and change nothing; or what they start writes its own line (`new-study`, once it is made).
 READ_ONLY_ROUTES = {"guidance-preview", "list-advice", "quality", "crowd-workers", "preview_filter", "job-again"}
-READ_ONLY_ROUTES |= {"new-study", "new-study-stop", "batch-size"}
+READ_ONLY_ROUTES |= {"new-study", "new-study-again", "new-study-stop", "batch-size"}
 
 
 def log_event(

@@ -22,6 +22,16 @@ def glimpse(text: Text, length: int) -> str:
     return start if len(start) <= length else start[:length].rsplit(" ", 1)[0] + " …"
 
 
+def natural_key(name: str) -> str:
+    """Sorts names as people count: 0, 1, 2, 10. A number has its length before it; equal keys keep the names' order."""
+
+    def counted(match: re.Match[str]) -> str:
+        number = match.group().lstrip("0") or "0"
+        return f"{len(number):02d}{number}"
+
+    return f"{re.sub('[0-9]+', counted, name)} {name}"
+
+
 def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 

@@ -44,7 +44,7 @@ def guidance_page(study: Study, name: str) -> GuidancePage:
     plan = PracticePlan.objects.filter(study=study, protocol=name).first()
     tests = PracticeRun.objects.filter(plan=plan, kind="test") if plan else PracticeRun.objects.none()
     passed = tests.filter(passed=True).values("worker").distinct().count()
-    summaries = Summary.objects.filter(document__study=study).order_by("document__doc_id", "system__name")
+    summaries = Summary.objects.filter(document__study=study).order_by("document__sort_key", "system__name")
     rows = summaries.values_list("pk", "document__doc_id", "system__name")
     return GuidancePage(
         protocol=protocol,

@@ -5,7 +5,7 @@ from typing import Any
 from django.db import models
 from django.db.models import F, Q
 
-from annotation.common.text import plain
+from annotation.common.text import natural_key, plain
 
 from .study import Study
 
@@ -13,15 +13,28 @@ REFERENCE_GROUP = "reference"  # the group of the system that holds references a
 WHOLE_SYSTEM = "*"  # stands for the document in a score of a whole system
 
 
+class SortKeyField(models.CharField[str, str]):
+    """The document's id as it sorts; written with every row, also with many at once."""
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> str:
+        key = natural_key(model_instance.doc_id)  # type: ignore[attr-defined]  # Document's own
+        setattr(model_instance, self.attname, key)
+        return key
+
+
 class Document(models.Model):
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="documents")
     doc_id = models.CharField(max_length=200)
+    sort_key = SortKeyField(max_length=700, default="", editable=False)
     source: Any = models.JSONField()
     extra = models.JSONField(default=dict, blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["study", "doc_id"], name="document_id_once")]
-        indexes = [models.Index(fields=["study", "id"], name="document_in_order")]
+        indexes = [
+            models.Index(fields=["study", "id"], name="document_in_order"),
+            models.Index(fields=["study", "sort_key"], name="document_by_sort_key"),
+        ]
 
     def __str__(self) -> str:
         return self.doc_id

@@ -140,7 +140,7 @@ class Protocol(ABC):
     def summaries(self, batch: Batch) -> list[tuple[int, int]]:
         """(document, summary) of all that a new batch is to judge, by document; references are not judged alone."""
         summaries = Summary.objects.filter(document__study=batch.study_id).exclude(system__group=REFERENCE_GROUP)
-        rows = summaries.order_by("document__doc_id", "pk").values_list("document_id", "pk")
+        rows = summaries.order_by("document__sort_key", "pk").values_list("document_id", "pk")
         return [row for row in rows if batch.chosen is None or row[1] in batch.chosen]
 
     def pin(self, batch: Batch) -> None:  # noqa: B027  # most have nothing to fix

@@ -68,7 +68,7 @@ class SCU(Protocol):
         return []
 
     def tasks(self, batch: Batch, quota: int) -> list[Task]:
-        references = Reference.objects.filter(document__study_id=batch.study_id).order_by("document__doc_id", "index")
+        references = Reference.objects.filter(document__study_id=batch.study_id).order_by("document__sort_key", "index")
         if batch.chosen is not None:
             references = references.filter(document__in={document for document, _summary in self.summaries(batch)})
         return [

@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 
 from annotation.common import libraries
 from annotation.common.errors import Refused
+from annotation.common.text import natural_key
 from annotation.jobs import Progress, kind
 from annotation.models import WHOLE_SYSTEM, Job, Study, Summary
 from annotation.tables.frames import documents_frame, scores_frame, summaries_frame
@@ -161,7 +162,7 @@ def metric_page(study: Study, metric: str, sort: str = "mean") -> MetricPage:
         )
     means = system_means(scores, metric, ci=RESAMPLES)
     column, ascending = SORTS.get(sort, SORTS["mean"])
-    documents = sorted(set(scores["doc_id"]) - {WHOLE_SYSTEM})
+    documents = sorted(set(scores["doc_id"]) - {WHOLE_SYSTEM}, key=natural_key)
     return MetricPage(
         metric=metric,
         run=study.metric_runs.filter(metric=metric).first(),

@@ -314,5 +314,5 @@ def reference_states(study: Study) -> list[ReferenceState]:
             versions.get(reference.document_id, 0),
             reference.document_id in judged_documents,
         )
-        for reference in references.defer("document__source").order_by("document__doc_id", "index")
+        for reference in references.defer("document__source").order_by("document__sort_key", "index")
     ]

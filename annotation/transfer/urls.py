@@ -9,6 +9,8 @@ from .mturk_csv import views as mturk_csv_views
 urlpatterns = [
     path("new-study/", importing_views.new_study, name="new-study"),
     path("new-study/<int:job_id>/", importing_views.reading, name="new-study-reading"),
+    path("new-study/<int:job_id>/again/", importing_views.again, name="new-study-again"),
+    path("new-study/templates/<str:name>", importing_views.template_file, name="new-study-template"),
     path("new-study/<int:job_id>/stop/", importing_views.stop, name="new-study-stop"),
     path("studies/<slug:slug>/collect/<int:batch_id>/batch.csv", mturk_csv_views.batch_csv, name="batch-csv"),
     path("studies/<slug:slug>/exports/", exporting_views.exports, name="exports"),

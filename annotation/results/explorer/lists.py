@@ -202,10 +202,10 @@ def beyond(
                 Q(**{f"value__{way}": current.value}) | Q(**{f"document_id__{tie}": document}),
             )
         return rows.order_by(*order), "document_id"
-    name = Document.objects.filter(study=study, pk=document).values_list("doc_id", flat=True).first()
-    if name is not None:
-        rows = rows.filter(**{"doc_id__lt" if backwards else "doc_id__gt": name})
-    return rows.order_by("-doc_id" if backwards else "doc_id"), "pk"
+    key = Document.objects.filter(study=study, pk=document).values_list("sort_key", flat=True).first()
+    if key is not None:
+        rows = rows.filter(**{"sort_key__lt" if backwards else "sort_key__gt": key})
+    return rows.order_by("-sort_key" if backwards else "sort_key"), "pk"
 
 
 def _lines(ids: list[int], pair: Exploration | None) -> list[Line]:

@@ -16,9 +16,11 @@ from annotation.common.errors import Refused
 from annotation.jobs import Progress, kind, no_room, start_job, stop_job
 from annotation.models import AuditEvent, Job, Study, User
 
+from .folder import NEEDED
+from .recognise.plan import Choices, SentTable, needs_asking
 from .study import Imported
 from .truecase import Showing
-from .uploads import Upload, check_files, import_files, write_file
+from .uploads import Upload, check_files, import_files, look_at_files, write_file
 
 KIND = "import"
 FORGOTTEN = 24 * 3600  # seconds after which files whose job was lost are taken away
@@ -27,8 +29,7 @@ FORGOTTEN = 24 * 3600  # seconds after which files whose job was lost are taken 
 def start_reading(upload: Upload, user: User, *, check: bool) -> Job:
     """Keep the files and have them read; Refused at once for what their number, size or names tell."""
     check_files(upload.files)
-    if Job.objects.filter(kind=KIND, asked_by=user, state__in=[Job.State.WAITING, Job.State.RUNNING]).exists():
-        raise Refused(_("Files of yours are still being read. Nothing was made: wait for them, or stop that first."))
+    _refuse_a_second(user)
     _remove_forgotten()
     key = secrets.token_urlsafe(16)
     try:
@@ -38,7 +39,25 @@ def start_reading(upload: Upload, user: User, *, check: bool) -> Job:
         shutil.rmtree(folder_of(key), ignore_errors=True)
         raise Refused(no_room(error) or _("The files could not be kept. Nothing was made: send them again.")) from None
     options = {"key": key, "name": upload.name, "shape": upload.shape, "scale": list(upload.scale), "check": check}
-    job = start_job(None, KIND, {**options, "truecase": upload.showing.truecase}, user)
+    return _started({**options, "truecase": upload.showing.truecase}, user)
+
+
+def read_again(job: Job, choices: Choices, user: User, *, check: bool) -> Job:
+    """Read the files of an earlier look once more, in the way that their sender chose."""
+    _refuse_a_second(user)
+    if not folder_of(job.options["key"]).is_dir():
+        raise Refused(_("These files are no longer here. Nothing was made: send them again."))
+    options = {name: value for name, value in job.options.items() if name != "result"}
+    return _started({**options, "check": check, "choices": dict(choices)}, user)
+
+
+def _refuse_a_second(user: User) -> None:
+    if Job.objects.filter(kind=KIND, asked_by=user, state__in=[Job.State.WAITING, Job.State.RUNNING]).exists():
+        raise Refused(_("Files of yours are still being read. Nothing was made: wait for them, or stop that first."))
+
+
+def _started(options: dict[str, Any], user: User) -> Job:
+    job = start_job(None, KIND, options, user)
     job.refresh_from_db()
     return job
 
@@ -57,16 +76,23 @@ def import_job(job: Job, progress: Progress) -> str:
         scale=(options["scale"][0], options["scale"][1]),
         showing=Showing(truecase=options["truecase"]),
     )
+    result: dict[str, Any] = {}
     try:
-        imported = import_files(upload, folder, job.asked_by, dry_run=options["check"], progress=progress)
+        tables = look_at_files(upload, folder, options.get("choices", {}))
+        asks = needs_asking(tables, NEEDED) or any(table.missing for table in tables)
+        is_look = options["check"] or (asks and "choices" not in options)
+        if asks:
+            result["tables"] = [table.stored() for table in tables]
+        imported = import_files(upload, folder, tables, job.asked_by, dry_run=is_look, progress=progress)
+        result |= {"imported": asdict(imported), "is_look": is_look}
     except TableError as error:
-        _note(
-            job, {"problems": [str(problem) for problem in error.problems], "more": error.total - len(error.problems)}
-        )
+        more = error.total - len(error.problems)
+        result |= {"problems": [str(problem) for problem in error.problems], "more": more}
         raise
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    _note(job, {"imported": asdict(imported)})
+        _note(job, result)
+        if "tables" not in result or not result.get("is_look", True):  # nobody is asked how to read them
+            shutil.rmtree(folder, ignore_errors=True)
     if imported.changed:
         _log(job, Study.objects.get(name=imported.study))
     return _("The files are read.")
@@ -100,6 +126,12 @@ def result_of(job: Job) -> tuple[Imported | None, list[str], int]:
         return Imported(**result["imported"]), [], 0
     problems = result.get("problems")
     return None, [*problems, _("Nothing was made.")] if problems else [job.message], result.get("more", 0)
+
+
+def tables_of(job: Job) -> list[SentTable]:
+    """How the files are read, where their sender is asked about it; none where the files are gone."""
+    stored = job.options.get("result", {}).get("tables", [])
+    return [SentTable(**table) for table in stored] if folder_of(job.options["key"]).is_dir() else []
 
 
 def _remove_forgotten() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from .column_lengths import check_lengths, check_name
 from .folder import BLANK, Folder, check_references, open_folder, read_folder
 from .judgments import check_judgments, check_keys, store_judgments
 from .truecase import NO_CHANGES, Showing, add_shown
-from .warnings import findings
+from .warnings import findings, same_texts
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ class Imported:
     counts: dict[str, int]
     findings: list[str]
     changed: bool  # False: a dry run, or the same folder as before
+    same_texts: list[str] = field(default_factory=list)
+    """The pairs of systems that the findings sum up in one sentence, where there are several."""
 
 
 def import_study(
@@ -84,9 +86,10 @@ def import_study(
     if judgments is not None:
         check_lengths(folder, {"judgments": judgments})  # again, now that assignments without an id have one
         check_keys(folder, judgments)
+    same = same_texts(folder)
     report = [*findings(folder), *_show(folder, showing)]
     if dry_run:
-        return Imported(name, folder_counts(folder), report, changed=False)
+        return Imported(name, folder_counts(folder), report, changed=False, same_texts=same)
     with transaction.atomic():
         study = Study.objects.create(name=name, fingerprint=fingerprint)
         if admin is not None:
@@ -95,7 +98,7 @@ def import_study(
         _store_scores(study, folder, summaries, progress)
         if judgments is not None:
             store_judgments(study, judgments, summaries, progress)
-    return Imported(name, folder_counts(folder), report, changed=True)
+    return Imported(name, folder_counts(folder), report, changed=True, same_texts=same)
 
 
 def _show(folder: Folder, showing: Showing) -> list[str]:

@@ -12,12 +12,15 @@ from django.db import IntegrityError
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from analysis.tables import TableError, find_table
+from analysis.tables import TableError
 from annotation.common.errors import Refused
 from annotation.models import Study, User
 from annotation.transfer.shapes.reading import read_shape
 
-from .folder import KINDS, NEEDED
+from .folder import NEEDED
+from .recognise.archives import check_workbook_size, unpack_archives
+from .recognise.plan import Choices, SentTable, look_into
+from .recognise.write import cut_off, remarks, with_lines, write_tables
 from .study import Imported, import_study
 from .truecase import NO_CHANGES, Showing
 
@@ -39,9 +42,19 @@ class Upload:
     showing: Showing = NO_CHANGES
 
 
+def look_at_files(upload: Upload, sent: Path, choices: Choices) -> list[SentTable]:
+    """Unpack what is packed, and say how the tables are read; nothing to say for files in somebody else's shape."""
+    unpack_archives(sent, most_files=MOST_FILES, most_bytes=MOST_UNPACKED_MB * 10**6)
+    for path in sent.iterdir():
+        if path.suffix.lower() in (".xlsx", ".xlsm"):
+            check_workbook_size(path, MOST_UNPACKED_MB * 10**6)
+    return [] if upload.shape else look_into(sent, choices)
+
+
 def import_files(
     upload: Upload,
     sent: Path,
+    tables: Sequence[SentTable],
     admin: User | None,
     *,
     dry_run: bool = False,
@@ -52,7 +65,8 @@ def import_files(
     steps = _Steps(progress, _check_unpacked(paths))
     with tempfile.TemporaryDirectory() as place:
         try:
-            folder = read_shape(upload.shape, paths, Path(place) / "tables") if upload.shape else _with_all_needed(sent)
+            target = Path(place) / "tables"
+            folder = read_shape(upload.shape, paths, target) if upload.shape else _as_tables(tables, sent, target)
             imported = import_study(
                 folder,
                 upload.name,
@@ -62,18 +76,16 @@ def import_files(
                 progress=steps,
                 admin=admin,
             )
-            unread = [] if upload.shape else sorted({path.name for path in paths} - _read(sent))
+            notes = [] if upload.shape else [*_unread(tables), *remarks(tables), *cut_off(tables, sent)]
         except TableError as error:
-            raise _without((str(sent), place), error) from None
+            raise _without((str(sent), place), with_lines(error, tables, sent)) from None
         except IntegrityError:
             if not Study.objects.filter(name=upload.name).exists():
                 raise
             raise Refused(
                 _("Somebody made a study of this name at the same moment. Nothing was made: choose another name.")
             ) from None
-    return replace(
-        imported, findings=[*(f"{name} was not read: no table has this name." for name in unread), *imported.findings]
-    )
+    return replace(imported, findings=[*notes, *imported.findings])
 
 
 class _Steps:
@@ -158,18 +170,18 @@ def _unpacked_size(path: Path) -> tuple[int, int]:
     return size, lines
 
 
-def _read(folder: Path) -> set[str]:
-    return {path.name for kind in KINDS if (path := find_table(folder, kind))}
+def _unread(tables: Sequence[SentTable]) -> list[str]:
+    return [f"{table.title} was not read: no table has this name." for table in tables if not table.kind]
 
 
-def _with_all_needed(folder: Path) -> Path:
-    missing = [kind for kind in NEEDED if find_table(folder, kind) is None]
+def _as_tables(tables: Sequence[SentTable], sent: Path, target: Path) -> Path:
+    missing = [kind for kind in NEEDED if kind not in {table.kind for table in tables}]
     if missing:
         raise Refused(
             _("A study needs documents and summaries, and no file here is named %(names)s. Nothing was made.")
             % {"names": ", ".join(f"{kind}.csv" for kind in missing)}
         )
-    return folder
+    return write_tables(tables, sent, target)
 
 
 def _without(places: tuple[str, ...], error: TableError) -> TableError:

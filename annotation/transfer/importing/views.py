@@ -2,7 +2,7 @@
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -11,9 +11,20 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django_htmx.http import HttpResponseClientRedirect, HttpResponseClientRefresh
 
 from annotation.accounts.access import may_make_studies, user_of
+from annotation.common.downloads import file_response
 from annotation.common.errors import Refused
 from annotation.models import Job, Study
-from annotation.transfer.importing.reading import KIND, result_of, start_reading, stop_reading
+from annotation.transfer.importing.folder import KINDS
+from annotation.transfer.importing.reading import (
+    KIND,
+    read_again,
+    result_of,
+    start_reading,
+    stop_reading,
+    tables_of,
+)
+from annotation.transfer.importing.recognise.text_files import ENCODINGS, SAVE_ANEW, SEPARATORS
+from annotation.transfer.importing.templates import NAMES, template
 from annotation.transfer.importing.truecase import Showing
 from annotation.transfer.importing.uploads import MOST_FILES, MOST_LINES, MOST_MB, Upload
 from annotation.transfer.shapes import SHAPES
@@ -32,7 +43,32 @@ def new_study(request: HttpRequest) -> HttpResponse:
         job = start_reading(_upload(request), user_of(request), check="check" in request.POST)
     except Refused as refusal:
         return _page(request, status=refusal.status, problems=[str(refusal)])
+    return _now_or_later(request, job)
+
+
+@require_POST
+def again(request: HttpRequest, job_id: int) -> HttpResponse:
+    """Whoever sent the files: they are read as the form says; with `check` only to look once more."""
+    job = _own_job(request, job_id)
+    choices = {name: value for name, value in request.POST.items() if ":" in name and isinstance(value, str)}
+    try:
+        next_job = read_again(job, choices, user_of(request), check="check" in request.POST)
+    except Refused as refusal:
+        return _page(request, status=refusal.status, problems=[str(refusal)], typed=job.options)
+    return _now_or_later(request, next_job)
+
+
+def _now_or_later(request: HttpRequest, job: Job) -> HttpResponse:
     return _answer(request, job) if job.is_over else _to(request, reverse("new-study-reading", args=[job.pk]))
+
+
+@require_GET
+def template_file(request: HttpRequest, name: str) -> HttpResponse:
+    """Admins of any study: a table with an example, to fill in."""
+    _refuse_others(request)
+    if name not in NAMES:
+        raise Http404(_("There is no such template. There are: %(names)s.") % {"names": ", ".join(NAMES)})
+    return file_response(template(name), "application/octet-stream", name)
 
 
 @never_cache
@@ -69,10 +105,12 @@ def _own_job(request: HttpRequest, job_id: int) -> Job:
 def _answer(request: HttpRequest, job: Job) -> HttpResponse:
     """What came of the files: the study's page, or what is in them, or what is wrong with them."""
     imported, problems, more = result_of(job)
+    asked = {"typed": job.options, "tables": tables_of(job), "job": job}
     if imported is None:
-        return _page(request, status=409, problems=problems, more=more, typed=job.options)
-    if job.options["check"] or not imported.changed:
-        return _page(request, done=imported, checked=job.options["check"], typed=job.options)
+        return _page(request, status=409, problems=problems, more=more, **asked)
+    is_look = job.options["result"].get("is_look", job.options["check"])
+    if is_look or not imported.changed:
+        return _page(request, done=imported, checked=is_look, **asked)
     study = get_object_or_404(Study, name=imported.study)
     messages.success(request, _("“%(study)s” is made, and you are its admin.") % {"study": study})
     for sentence in imported.findings[:MOST_FINDINGS]:
@@ -109,7 +147,8 @@ def _page(request: HttpRequest, status: int = 200, **results: object) -> HttpRes
     """The form, or for a page that is there already only what was found: so the files stay chosen."""
     shapes = [shape for shape in SHAPES.values() if shape.readable]
     context = {"typed": request.POST, "shapes": shapes, "most_files": MOST_FILES, "most_mb": MOST_MB, **results}
-    context |= {"most_lines": MOST_LINES}
+    context |= {"most_lines": MOST_LINES, "templates": NAMES, "kinds": KINDS, "save_anew": SAVE_ANEW}
+    context |= {"separators": SEPARATORS.items(), "encodings": ENCODINGS.items()}
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "annotation/transfer/new_study_found.html", context)
     return render(request, "annotation/transfer/new_study.html", context, status=status)

@@ -16,7 +16,7 @@ def findings(folder: Folder) -> list[str]:
     documents, summaries = folder.tables["documents"], folder.tables["summaries"]
     texts = summaries.assign(summary=summaries["summary"].map(_normal))
     return [
-        *_identical_texts(texts),
+        *_folded(same_texts(folder)),
         *_two_groups(summaries),
         *_equal_to_reference(texts, documents),
         *_missing_pairs(summaries, documents),
@@ -29,7 +29,10 @@ def _normal(text: str | list[str]) -> str:
     return " ".join(plain(text).split()).casefold()
 
 
-def _identical_texts(texts: pd.DataFrame) -> list[str]:
+def same_texts(folder: Folder) -> list[str]:
+    """Each pair of systems that wrote the same, those with most such documents first."""
+    summaries = folder.tables["summaries"]
+    texts = summaries.assign(summary=summaries["summary"].map(_normal))
     pairs: Counter[tuple[str, str]] = Counter()
     doubled = texts[texts.duplicated(["doc_id", "summary"], keep=False) & (texts["summary"] != "")]
     for _, rows in doubled.groupby(["doc_id", "summary"], sort=False):
@@ -40,6 +43,15 @@ def _identical_texts(texts: pd.DataFrame) -> list[str]:
         + (": this may be one system under two names." if n == min(counts[a], counts[b]) else ".")
         for (a, b), n in sorted(pairs.items(), key=lambda entry: (-entry[1], entry[0]))
     ]
+
+
+def _folded(pairs: list[str]) -> list[str]:
+    """One sentence for all pairs; the list of them is beside it."""
+    if len(pairs) < 2:
+        return pairs
+    n_whole = sum("under two names" in sentence for sentence in pairs)
+    whole = f", {n_whole} of them for every document: there may be systems under two names" if n_whole else ""
+    return [f"{len(pairs)} pairs of systems have the same text for some documents{whole}."]
 
 
 def _two_groups(summaries: pd.DataFrame) -> list[str]:

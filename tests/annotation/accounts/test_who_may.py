@@ -147,6 +147,8 @@ def addresses(study: Study, people: dict[str, User], callbacks: Any) -> dict[str
         "api:get_progress": {"id": batch.pk},
         "api:get_job": {"id": values["job_id"]},
         "new-study-reading": {"job_id": _upload_of(people["a"])},
+        "new-study-again": {"job_id": _upload_of(people["a"])},
+        "new-study-template": {"name": "documents.csv"},
         "new-study-stop": {"job_id": _upload_of(people["a"])},
         "api:get_document": {"id": study.documents.first().pk},
         "api:get_summary": {"id": batch.tasks.first().summary_id},

@@ -1,0 +1,1 @@
+"""Files as people have them (Excel, semicolons, other letters and names) become tables that the gate reads."""
