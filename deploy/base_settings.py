@@ -61,7 +61,10 @@ def templates(*context_processors: str) -> list[dict[str, Any]]:
         {
             "BACKEND": "django.template.backends.django.DjangoTemplates",
             "APP_DIRS": True,
-            "OPTIONS": {"context_processors": [*common, *context_processors]},
+            "OPTIONS": {
+                "context_processors": [*common, *context_processors],
+                "libraries": {"tables": "annotation.common.templatetags.tables"},
+            },
         }
     ]
 

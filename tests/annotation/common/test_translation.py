@@ -24,7 +24,7 @@ GERMAN = {"accept-language": "de"}
 _FIELD = re.compile(r'(msgctxt|msgid_plural|msgid|msgstr(?:\[\d\])?) (".*")')
 _PLACEHOLDER = re.compile(r"%\(\w+\)[sd]|%%|\{\w+\}|</?\w+[^>]*>")
 _TRANSLATE = re.compile(r"""\{%-?\s*trans(?:late)?\s+(["'])(.*?)\1(?:\s+context\s+(["'])(.*?)\3)?""")
-_ARGUMENT = re.compile(r"""[:=]_\((["'])(.*?)\1\)""")
+_ARGUMENT = re.compile(r"""[:=\s]_\((["'])(.*?)\1\)""")
 _BLOCK = re.compile(r"\{%\s*blocktrans(?:late)?\b([^%]*)%\}(.*?)\{%\s*endblocktrans(?:late)?\s*%\}", re.DOTALL)
 _TAG = re.compile(r"</?\w+[^>]*>")
 _PLURAL = re.compile(r"\{%\s*plural\s*%\}")

@@ -1,0 +1,1 @@
+"""Tags that the pages of site and marketplace share."""
