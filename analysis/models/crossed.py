@@ -17,7 +17,8 @@ from analysis.agreement.counts import Floats, Ints, latest
 from analysis.tables import AnalysisError
 from analysis.tables.where import without_checks
 
-FACTORS = ("document", "worker", "summary")
+CHUNK = 2000
+"""Rows whose variance is worked out at once."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ def _why_not(rows: pd.DataFrame, factor: str, column: str) -> str:
     """Why a factor can have no effect of its own here; empty when it can."""
     if rows[column].nunique() < 2:
         return f"There is one {factor} only, so it has no effect of its own."
+    if factor == "document" and rows.groupby("doc_id")["system"].nunique().max() == 1:
+        return "Every document has summaries of one system only, so that its effect can't be told from the summary's."
     if factor == "worker" and rows.groupby("worker_id")["summary"].nunique().max() == 1:
         return "Every worker id is confined to one summary, so that workers have no effect of their own here."
     if factor == "summary" and rows.groupby("summary").size().max() == 1:
@@ -135,6 +138,29 @@ class Crossed:
         tail = linalg.cho_solve(self._factor, tail - self._cross.T @ head)
         return np.asarray(np.concatenate([head - (self._cross @ tail) / self._diagonal[:, None], tail]))
 
+    def variances(self) -> tuple[Floats, list[Floats]]:
+        """What the effects' covariance (the inverse) gives every row, and its diagonal for every factor."""
+        first, scale = self._codes[0], self._scales[0]
+        shrunk = self._cross.multiply(1 / self._diagonal[:, None]).tocsr()
+        levels = 1 / self._diagonal + self._length(shrunk)
+        rows = scale**2 / self._diagonal[first]
+        for start in range(0, len(first), CHUNK):
+            part = slice(start, start + CHUNK)
+            rows[part] += self._length(self._rest[part] - scale * shrunk[first[part]])
+        tail = np.diag(linalg.cho_solve(self._factor, np.eye(len(self._schur)))) if self._factor else np.zeros(0)
+        return rows, [levels, *np.split(tail, np.cumsum(self._sizes[1:-1]))][: len(self._codes)]
+
+    def _length(self, vectors: sparse.csr_matrix) -> Floats:
+        """xᵀ S⁻¹ x for every row x, S being what is left when the first factor is taken out."""
+        if self._factor is None:
+            return np.zeros(vectors.shape[0])
+        half = linalg.solve_triangular(self._factor[0], vectors.toarray().T, lower=True)
+        return np.asarray((half * half).sum(axis=0))
+
     @property
     def size(self) -> int:
         return sum(self._sizes)
+
+    def split(self, effects: Floats) -> list[Floats]:
+        """Effects by factor."""
+        return np.split(effects, np.cumsum(self._sizes)[:-1])

@@ -1,4 +1,4 @@
-"""Mixed models of judgments: the linear one against statsmodels, the ordinal one against its parts."""
+"""Mixed models of judgments: the linear one against statsmodels and lme4, the ordinal one against ordinal::clmm."""
 
 from __future__ import annotations
 
@@ -49,6 +49,91 @@ def test_the_linear_model_equals_statsmodels():
     for factor, variance in variances.items():
         assert model.deviations[factor] ** 2 == pytest.approx(variance, rel=0.02, abs=2e-3)
     assert model.deviations["residual"] ** 2 == pytest.approx(peer.scale, rel=5e-3)
+
+
+WINE = "23344455 12132354 23325544 32323253 23433333 32322454 11222323 22233334 12323244"
+"""Bitterness of wine (Randall 1989; the data set `wine` of R's package ordinal): nine judges in turn, each on bottles
+1 to 8; bottles 1–2 are cold without skin contact, 3–4 cold with, 5–6 warm without, 7–8 warm with."""
+WINES = ("cold-no", "cold-yes", "warm-no", "warm-yes")
+
+
+def wine():
+    rows = [
+        (f"bottle{b}", WINES[b // 2], "bitterness", f"judge{j}", float(rating))
+        for j, ratings in enumerate(WINE.split())
+        for b, rating in enumerate(ratings)
+    ]
+    return pd.DataFrame(rows, columns=["doc_id", "system", "unit", "worker_id", "value"])
+
+
+def against_first(model, first):
+    """Difference and standard error of every system against one."""
+    pairs = {(pair.better, pair.worse): (pair.difference, pair.se) for pair in model.pairs}
+    return {better: numbers for (better, worse), numbers in pairs.items() if worse == first}
+
+
+def test_the_linear_model_equals_lme4():
+    # R 4.2, lme4: lmer(rating ~ 0 + system + (1|judge) + (1|bottle), wine)
+    model = mixed_model(wine())
+    effects = {effect.system: effect for effect in model.systems}
+    for name, value in zip(WINES, (2.055556, 2.611111, 3.111111, 3.888889), strict=True):
+        assert effects[name].value == pytest.approx(value, abs=1e-5)
+        assert effects[name].se == pytest.approx(0.227116, abs=1e-4)
+    assert model.deviations["worker"] == pytest.approx(0.446567, abs=1e-4)
+    assert model.deviations["residual"] == pytest.approx(0.727756, abs=1e-4)
+    assert model.deviations["summary"] == pytest.approx(0, abs=1e-3)
+    assert "one system only" in model.notes[0]
+    # lmer(value ~ 0 + system + (1|doc_id) + (1|worker_id) + (1|summary)) on ratings in steps
+    model = mixed_model(judgments(steps=True))
+    effects = {effect.system: effect for effect in model.systems}
+    for name, value in zip(("s0", "s1", "s2"), (2.3633401, 3.0581292, 3.5969529), strict=True):
+        assert effects[name].value == pytest.approx(value, abs=1e-4)
+        assert effects[name].se == pytest.approx(0.33470951, abs=1e-4)
+    expected = {"summary": 0.54143614, "document": 0.62273100, "worker": 0.48291073, "residual": 0.58343902}
+    assert model.deviations == pytest.approx(expected, abs=2e-4)
+
+
+def test_the_ordinal_model_equals_clmm_on_its_own_example():
+    # R 4.2, ordinal 2022.11-16: clmm(rating ~ system + (1|judge) + (1|bottle), wine)
+    model = mixed_model(wine(), kind="ordinal")
+    ours = against_first(model, "cold-no")
+    expected = {"cold-yes": (1.717432, 0.701963), "warm-no": (2.946702, 0.761088), "warm-yes": (4.895665, 0.885607)}
+    for name, numbers in expected.items():
+        assert ours[name] == pytest.approx(numbers, abs=2e-4)
+    assert model.deviations["worker"] == pytest.approx(1.129614, abs=2e-4)
+    assert model.deviations["summary"] == pytest.approx(0, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("options", "deviations", "systems"),
+    [
+        # clmm(value ~ system + (1|doc_id) + (1|worker_id) + (1|summary)), as printed by summary()
+        (
+            {},
+            {"summary": 1.819, "document": 2.193, "worker": 1.644},
+            {"s1": (2.293, 0.924), "s2": (4.180, 1.009)},
+        ),
+        (
+            {"documents": 40, "workers": 6, "seed": 1},
+            {"summary": 0.7926, "document": 2.1618, "worker": 0.7136},
+            {"s1": (1.1519, 0.2914), "s2": (3.2604, 0.3364)},
+        ),
+    ],
+)
+def test_the_ordinal_model_equals_clmm_with_three_crossed_effects(options, deviations, systems):
+    model = mixed_model(judgments(steps=True, **options), kind="ordinal")
+    assert {name: model.deviations[name] for name in deviations} == pytest.approx(deviations, abs=6e-4)
+    ours = against_first(model, "s0")
+    for name, numbers in systems.items():
+        assert ours[name] == pytest.approx(numbers, abs=6e-4)
+
+
+def test_a_system_that_is_always_rated_highest_has_no_odds():
+    table = judgments(steps=True)
+    table.loc[table["system"] == "s2", "value"] = 5.0
+    table.loc[table["system"] != "s2", "value"] = table["value"].clip(upper=4)
+    with pytest.raises(ValueError, match="did not converge"):
+        mixed_model(table, kind="ordinal")
 
 
 def test_pairs_carry_effect_sizes_and_a_correction():
