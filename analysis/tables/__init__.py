@@ -1,4 +1,4 @@
-"""The five tables, the five file forms, one gate.
+"""The tables, the five file forms, one gate.
 
 Every file and frame that enters the analysis or the scoring passes here. What comes out has ids as strings,
 values as finite floats, missing labels as the empty string, `is_check` as booleans and `references` as lists.
@@ -108,9 +108,15 @@ TABLES: dict[str, TableSpec] = {
             {"doc_id": "id", "system": "id", "metric": "id", "value": "score"},
             {"group": "label", "is_reference": "flag", "role": "label"},
         ),
+        _spec(
+            "preferences",
+            "doc_id system_a system_b unit worker_id batch shown_first",
+            {"doc_id": "id", "system_a": "id", "system_b": "id", "worker_id": "id", "preferred": "id"},
+            {"unit": "label", "shown_first": "label", "role": "label", "batch": "label", "is_check": "flag"},
+        ),
     )
 }
-"""The five tables by name. `TABLES["judgments"].required` and `.optional` give the columns."""
+"""The tables by name. `TABLES["judgments"].required` and `.optional` give the columns."""
 
 
 def table_spec(kind: str) -> TableSpec:

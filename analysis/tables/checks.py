@@ -88,7 +88,7 @@ class Column:
 
 @dataclass(frozen=True)
 class TableSpec:
-    """One of the five tables: its columns, and the columns that name a row."""
+    """One of the tables: its columns, and the columns that name a row."""
 
     name: str
     columns: tuple[Column, ...]

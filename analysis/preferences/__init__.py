@@ -1,0 +1,23 @@
+"""Preferences between two summaries of a document: strengths of systems, and how far the answers can be trusted."""
+
+from __future__ import annotations
+
+from analysis.preferences.comparisons import Comparisons, comparisons
+from analysis.preferences.consistency import Consistency, consistency
+from analysis.preferences.human_scores import human_scores
+from analysis.preferences.metrics import MetricAccuracy, metric_accuracy
+from analysis.preferences.strengths import Strength, StrengthPair, Strengths, strengths
+
+__all__ = [
+    "Comparisons",
+    "Consistency",
+    "MetricAccuracy",
+    "Strength",
+    "StrengthPair",
+    "Strengths",
+    "comparisons",
+    "consistency",
+    "human_scores",
+    "metric_accuracy",
+    "strengths",
+]
