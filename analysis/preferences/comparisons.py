@@ -27,7 +27,7 @@ class Comparisons:
 
     @property
     def is_tie(self) -> np.ndarray:
-        return self.outcome == 0.5
+        return np.asarray(self.outcome == 0.5)
 
     def tally(self) -> Floats:
         """How often the row's system was preferred to the column's; a tie counts half for each."""

@@ -55,7 +55,7 @@ def _position(preferences: pd.DataFrame) -> Share | None:
     rows = preferences[(preferences["preferred"] != TIE) & (preferences[SHOWN_FIRST].fillna("") != "")]
     if rows.empty:
         return None
-    is_first: Floats = (rows["preferred"] == rows[SHOWN_FIRST]).to_numpy(dtype=np.float64)
+    is_first: Floats = np.asarray(rows["preferred"] == rows[SHOWN_FIRST], dtype=np.float64)
     return clustered_share(is_first, rows["doc_id"])
 
 

@@ -36,7 +36,7 @@ def metric_accuracy(preferences: pd.DataFrame, scores: pd.DataFrame) -> list[Met
         ).dropna(subset=["higher", "lower"])
         if pairs.empty:
             continue
-        right = (np.sign(pairs["higher"] - pairs["lower"]).to_numpy(dtype=np.float64) + 1) / 2
+        right = (np.sign(np.asarray(pairs["higher"] - pairs["lower"], dtype=np.float64)) + 1) / 2
         share = clustered_share(right, pairs["doc_id"])
         results.append(MetricAccuracy(str(metric), share.value, share.low, share.high, share.n))
     return sorted(results, key=lambda result: -result.accuracy)
