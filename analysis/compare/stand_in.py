@@ -120,7 +120,7 @@ def without_each(a: Floats, b: Floats) -> Floats:
 def limits_without_each(a: Floats, b: Floats, tail: float, noise: Noise) -> tuple[Floats, Floats]:
     """The limits without each system in turn; a metric that then runs the other way has limits below zero."""
     r = without_each(a, b)
-    noise = Noise(*(np.asarray(part)[..., None] for part in (noise.metric, noise.human, noise.shared)))
+    noise = Noise(*(np.asarray(variance)[..., None] for variance in (noise.metric, noise.human, noise.shared)))
     low, high = true_limits(np.abs(r), a.shape[-1] - 1, LOOSER * tail, noise)
     return np.where(r < 0, -high, low), np.where(r < 0, -low, high)
 
@@ -144,8 +144,8 @@ def judge_metrics(cube: ScoreCube, human: str, metrics: Sequence[str]) -> StudyV
     results = [_judge(cube, human, name, len(defined), single) for name in defined]
     results.sort(key=lambda result: -result.value)
     shown = np.array([result.answer == SHOWN for result in results], dtype=bool)
-    own = np.array([result.ruled_out for result in results], dtype=bool)
-    answer = str(study_answer(shown, own)) if results and not single else OPEN
+    refuted_alone = np.array([result.ruled_out for result in results], dtype=bool)
+    answer = str(study_answer(shown, refuted_alone)) if results and not single else OPEN
     return StudyVerdict(answer, tuple(results), single)
 
 
@@ -157,9 +157,9 @@ def _is_defined(cube: ScoreCube, human: str, metric: str) -> bool:
 
 def _noise(cube: ScoreCube, human: str, metric: str, places: Ints) -> Noise:
     """The noise of the means of some systems, as far as their scores by document tell it."""
-    some = cube.keep_systems(places)
-    a, b = some.system_scores(metric), some.system_scores(human)
-    x, z = some.matrix(metric), some.matrix(human)
+    judged_cube = cube.keep_systems(places)
+    a, b = judged_cube.system_scores(metric), judged_cube.system_scores(human)
+    x, z = judged_cube.matrix(metric), judged_cube.matrix(human)
     if cube.is_whole(human) or z.shape[1] < 2:
         return QUIET
     if cube.is_whole(metric):  # of the metric's noise nothing is known
@@ -186,9 +186,9 @@ def _judge(cube: ScoreCube, human: str, metric: str, tests: int, single: bool) -
         answer, weak = _answer((low, high), limits_without_each(x, z, ALPHA / 2 / tests, noise))
     if answer == SHOWN and not _holds_within(within, groups):
         answer = OPEN
-    alone = _answer((own_low, own_high), limits_without_each(x, z, ALPHA / 2, noise))[0]
+    answer_alone = _answer((own_low, own_high), limits_without_each(x, z, ALPHA / 2, noise))[0]
     system = cube.systems[places[weak]] if weak >= 0 else ""
-    ruled_out = alone == REFUTED and not single
+    ruled_out = answer_alone == REFUTED and not single
     return StandIn(
         metric,
         answer,
@@ -227,7 +227,7 @@ def _members(cube: ScoreCube, places: Ints) -> dict[str, Ints]:
     """The systems of every group that has two or more; nothing when there is one group only."""
     groups = np.array(cube.groups)
     members = {str(name): places[groups[places] == name] for name in np.unique(groups[places]) if name}
-    members = {name: own for name, own in members.items() if len(own) > 1}
+    members = {name: systems for name, systems in members.items() if len(systems) > 1}
     return members if len(members) > 1 else {}
 
 
@@ -235,7 +235,7 @@ def _within(a: Floats, b: Floats, members: dict[str, Ints], tail: float, noise: 
     """The correlation when every system is taken less its group's mean: what is left when kinds aren't told apart."""
     if not members:
         return None
-    x, z = (np.concatenate([side[own] - side[own].mean() for own in members.values()]) for side in (a, b))
+    x, z = (np.concatenate([side[systems] - side[systems].mean() for systems in members.values()]) for side in (a, b))
     everything = np.concatenate(list(members.values()))
     freedom = len(x) - len(members)
     vx, vz = (x * x).sum() / freedom, (z * z).sum() / freedom

@@ -96,13 +96,13 @@ class Crossed:
         self._factorise()
 
     def _factorise(self) -> None:
-        first, rest = self._codes[0], self._codes[1:]
+        first, other_codes = self._codes[0], self._codes[1:]
         self._diagonal = 1 + self._scales[0] ** 2 * np.bincount(first, self._weights, self._sizes[0])
         starts = np.concatenate([[0], np.cumsum(self._sizes[1:])]).astype(int)
         width = int(starts[-1])
-        rows = np.tile(np.arange(len(first)), len(rest))
+        rows = np.tile(np.arange(len(first)), len(other_codes))
         columns = np.concatenate(
-            [code + start for code, start in zip(rest, starts, strict=False)] or [np.zeros(0, int)]
+            [code + start for code, start in zip(other_codes, starts, strict=False)] or [np.zeros(0, int)]
         )
         cells = np.repeat(self._scales[1:], len(first))
         self._rest = sparse.csr_matrix((cells, (rows, columns)), shape=(len(first), width))
@@ -116,8 +116,8 @@ class Crossed:
         self._factor = linalg.cho_factor(self._schur, lower=True) if width else None
 
     def log_determinant(self) -> float:
-        rest = 2 * np.log(np.diag(self._factor[0])).sum() if self._factor else 0.0
-        return float(np.log(self._diagonal).sum() + rest)
+        others_share = 2 * np.log(np.diag(self._factor[0])).sum() if self._factor else 0.0
+        return float(np.log(self._diagonal).sum() + others_share)
 
     def spread(self, columns: Floats) -> Floats:
         """Λ Zᵀ times columns of rows."""

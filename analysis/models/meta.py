@@ -54,14 +54,14 @@ def meta_correlate(
     >>> [(one.metric, round(one.value, 3), one.studies) for one in meta_correlate({"a": first, "b": second}, human="h")]
     [('m', 0.892, 2)]
     """
-    found: dict[str, list[tuple[float, int]]] = {}
+    results: dict[str, list[tuple[float, int]]] = {}
     for name, scores in studies.items():
         measure = human if isinstance(human, str) else human[name]
         for result in correlate(scores, human=measure, metrics=None):
             if math.isfinite(result.value) and result.n_used > 3 and abs(result.value) < 1:
-                found.setdefault(result.metric, []).append((result.value, result.n_used))
-    names = sorted(found) if metrics is None else list(metrics)
-    pooled = [_pool(name, found[name], confidence) for name in names if len(found.get(name, ())) > 1]
+                results.setdefault(result.metric, []).append((result.value, result.n_used))
+    names = sorted(results) if metrics is None else list(metrics)
+    pooled = [_pool(name, results[name], confidence) for name in names if len(results.get(name, ())) > 1]
     if not pooled:
         raise AnalysisError(
             "No metric has a correlation in two of the studies, with four systems each; name metrics alike in all of "

@@ -54,24 +54,24 @@ def _nothing_yet(study: Study) -> Sentence:
     return Sentence("No metric can be judged: every correlation is undefined, for the reasons below.")
 
 
-def _answer(standing: StudyVerdict, lead: StandIn, data: dict[str, Value]) -> Sentence:
+def _answer(verdict: StudyVerdict, lead: StandIn, data: dict[str, Value]) -> Sentence:
     values = {
         **data,
         "metric": lead.metric,
         "value": number(lead.value),
         "low": number(lead.low),
         "high": number(lead.high),
-        "n": len(standing.metrics),
+        "n": len(verdict.metrics),
         "threshold": number(THRESHOLD, 1),
     }
-    if standing.answer == SHOWN:
+    if verdict.answer == SHOWN:
         return Sentence(
             "On these %(systems)s and %(documents)s, %(metric)s can stand in for people when systems of this kind are "
             "ranked by %(human)s: r = %(value)s (%(low)s to %(high)s at 95 %% for all %(n)s metrics together), above "
             "%(threshold)s.",
             values,
         )
-    if standing.answer == REFUTED:
+    if verdict.answer == REFUTED:
         return Sentence(
             "On these %(systems)s and %(documents)s, none of the metrics can stand in for people when systems of this "
             "kind are ranked by %(human)s: the closest of %(n)s, %(metric)s, has r = %(value)s (%(low)s to %(high)s at "
@@ -129,20 +129,20 @@ def _within(lead: StandIn) -> list[Sentence]:
     ]
 
 
-def _others(standing: StudyVerdict, lead: StandIn) -> list[Sentence]:
+def _others(verdict: StudyVerdict, lead: StandIn) -> list[Sentence]:
     notes = []
-    also = [result.metric for result in standing.with_answer(SHOWN) if result is not lead]
-    ruled_out = [result.metric for result in standing.with_answer(REFUTED)]
+    also = [result.metric for result in verdict.with_answer(SHOWN) if result is not lead]
+    ruled_out = [result.metric for result in verdict.with_answer(REFUTED)]
     if also:
         notes.append(Sentence("So can %(names)s.", {"names": some_of(also)}))
-    if ruled_out and standing.answer != REFUTED:
+    if ruled_out and verdict.answer != REFUTED:
         notes.append(Sentence("These can't: %(names)s.", {"names": some_of(ruled_out)}))
     return notes
 
 
-def _turned(standing: StudyVerdict) -> list[Sentence]:
+def _turned(verdict: StudyVerdict) -> list[Sentence]:
     """A metric that runs the other way is as good as one that doesn't; only a sure one is named."""
-    names = [result.metric for result in standing.metrics if result.turned and result.own_low > 0]
+    names = [result.metric for result in verdict.metrics if result.turned and result.own_low > 0]
     if not names:
         return []
     return [
@@ -153,8 +153,8 @@ def _turned(standing: StudyVerdict) -> list[Sentence]:
     ]
 
 
-def _single_document(standing: StudyVerdict) -> list[Sentence]:
-    if not standing.single_document:
+def _single_document(verdict: StudyVerdict) -> list[Sentence]:
+    if not verdict.single_document:
         return []
     return [Sentence("Everything rests on one document; what another would say can't be known from it.")]
 

@@ -166,13 +166,13 @@ def _chosen(judgments: pd.DataFrame, names: list[str], order: Sequence[str]) -> 
     if "batch" not in judgments.columns:
         raise AnalysisError("The judgments have no column 'batch', so that none can be chosen by --batches.")
     available = sorted(set(judgments["batch"]))
-    chosen = _known(names, available)
-    is_other = ~judgments["batch"].isin(chosen).to_numpy()
+    batches = _known(names, available)
+    is_other = ~judgments["batch"].isin(batches).to_numpy()
     sentence = Sentence(
         "Only these batches count: %(batches)s (judgments of others, set aside: %(judgments)s).",
-        {"batches": ", ".join(chosen), "judgments": Grouped(int(is_other.sum()))},
+        {"batches": ", ".join(batches), "judgments": Grouped(int(is_other.sum()))},
     )
-    choice = _split(judgments, is_other, OTHER_BATCH, ", ".join(chosen), sentence)
+    choice = _split(judgments, is_other, OTHER_BATCH, ", ".join(batches), sentence)
     repeated = choose_batches(choice.judgments, LATEST, order)
     set_aside = pd.concat([choice.set_aside, repeated.set_aside], ignore_index=True)
     text = join_sentences([sentence, repeated.sentence] if repeated.sentence else [sentence])
@@ -186,17 +186,17 @@ def none_of_them(judgments: pd.DataFrame) -> pd.DataFrame:
 
 def _known(names: list[str], available: list[str]) -> list[str]:
     """Names one by one or with commas between them; a name that holds a comma itself is looked up first."""
-    chosen: list[str] = []
+    batches: list[str] = []
     for name in names:
-        parts = [name] if name in available else [part.strip() for part in name.split(",")]
-        for part in parts:
-            if part not in available:
+        batch_names = [name] if name in available else [batch.strip() for batch in name.split(",")]
+        for batch in batch_names:
+            if batch not in available:
                 raise AnalysisError(
-                    f"There is no batch {part!r}; there are {some_of(available, 10)}. "
+                    f"There is no batch {batch!r}; there are {some_of(available, 10)}. "
                     f"Beside names there are {LATEST} and {SEPARATE}."
                 )
-        chosen += parts
-    return list(dict.fromkeys(chosen))
+        batches += batch_names
+    return list(dict.fromkeys(batches))
 
 
 def _split(

@@ -78,9 +78,9 @@ def take_next(batch: Batch, worker: Worker, *, while_paused: bool = False) -> st
     """The key of the task that is now in hand: the one held ahead if it still is, otherwise as `lease_task`."""
     check_open(batch, while_paused=while_paused)
     leases = [row for row in map(Held._make, _HELD(worker=worker.pk)) if row.state == State.LEASED]
-    mine = [row for row in leases if row.batch == batch.pk]
-    if len(mine) == 1 and mine[0].is_ahead and _take_up(mine[0].pk):
-        return mine[0].key
+    in_batch = [row for row in leases if row.batch == batch.pk]
+    if len(in_batch) == 1 and in_batch[0].is_ahead and _take_up(in_batch[0].pk):
+        return in_batch[0].key
     return lease_task(batch, worker, while_paused=while_paused).key
 
 

@@ -68,12 +68,12 @@ def _lease(batch: Batch, worker: Worker) -> Assignment | None:
 
 def _take_over(batch: Batch, worker: Worker) -> Assignment | None:
     """A place that somebody else holds ahead: who has no task goes before who has one."""
-    own = Assignment.objects.filter(worker=worker, task=OuterRef("task")).exclude(state=State.EXPIRED)
+    had = Assignment.objects.filter(worker=worker, task=OuterRef("task")).exclude(state=State.EXPIRED)
     ahead = Assignment.objects.filter(task__batch=batch, state=State.LEASED, is_ahead=True, task__reserved_for=None)
     with transaction.atomic():
         LOCK_WORKER(worker=worker.pk)
-        others = ahead.exclude(worker=worker).exclude(Exists(own)).order_by("lease_until")
-        assignment = others.select_for_update(skip_locked=True, of=("self",)).first()
+        takeable = ahead.exclude(worker=worker).exclude(Exists(had)).order_by("lease_until")
+        assignment = takeable.select_for_update(skip_locked=True, of=("self",)).first()
         if assignment is None:
             return None
         assignment.state = State.EXPIRED
@@ -195,21 +195,21 @@ Holder = Worker | User | None
 
 def own_assignment(holder: Holder, key: str, *, lock: bool = False, texts: bool = True) -> Assignment:
     """The holder's assignment by its key; NotYours for anybody else's. `texts` brings document and summary along."""
-    who = "worker__user" if isinstance(holder, User) else "worker"
-    assignment = None if holder is None else _own_query(who, lock, texts).first(holder=holder.pk, key=key)
+    column = "worker__user" if isinstance(holder, User) else "worker"
+    assignment = None if holder is None else _own_query(column, lock, texts).first(holder=holder.pk, key=key)
     if assignment is None:
         raise NotYours
     return assignment
 
 
 @cache
-def _own_query(who: str, lock: bool, texts: bool) -> PreparedObjects[Assignment]:
+def _own_query(column: str, lock: bool, texts: bool) -> PreparedObjects[Assignment]:
     assignments = Assignment.objects.select_related("task__batch__study", "worker")
     if texts:
         assignments = assignments.select_related("task__document", "task__summary").defer("task__document__source")
     if lock:
         assignments = assignments.select_for_update(of=("self",))
-    return PreparedObjects(lambda holder, key: assignments.filter(key=key, **{who: holder}), "holder", words=["key"])
+    return PreparedObjects(lambda holder, key: assignments.filter(key=key, **{column: holder}), "holder", words=["key"])
 
 
 def assignment_of(user: User, key: str) -> Assignment:

@@ -38,13 +38,13 @@ class Field:
         """Each choice with its words and what stands for it: its number, or whether it is chosen."""
         if self.option.kind == "numbers":
             return [(key, words, self.value.get(key, 0)) for key, words in self.option.choices]
-        chosen = self.value if isinstance(self.value, list) else [self.value]
-        return [(key, words, key in chosen) for key, words in self.option.choices]
+        values = self.value if isinstance(self.value, list) else [self.value]
+        return [(key, words, key in values) for key, words in self.option.choices]
 
     @property
     def own_dimensions(self) -> list[Mapping[str, str]]:
-        own = [entry for entry in self.value if isinstance(entry, Mapping)]
-        return [*own, *[{}] * max(1, OWN_ROWS - len(own))]
+        dimensions = [entry for entry in self.value if isinstance(entry, Mapping)]
+        return [*dimensions, *[{}] * max(1, OWN_ROWS - len(dimensions))]
 
 
 def make_batch(study: Study, form: QueryDict) -> Batch:
@@ -123,7 +123,7 @@ def _whole(text: str, field: OptionField) -> int:
 
 
 def _own_dimensions(name: str, form: QueryDict) -> Iterator[dict[str, str]]:
-    columns = [form.getlist(f"{name}:{part}") for part in DIMENSION_PARTS]
+    columns = [form.getlist(f"{name}:{column}") for column in DIMENSION_PARTS]
     for cells in zip(*columns, strict=False):
         texts = dict(zip(DIMENSION_PARTS, (cell.strip()[:500] for cell in cells), strict=True))
         if texts["name"]:
@@ -180,24 +180,24 @@ def form_context(study: Study, form: QueryDict, protocol: Protocol, options: Map
 
 
 def _chosen(rows: Any, column: str, form: QueryDict, name: str) -> list[tuple[str, bool]]:
-    chosen = form.getlist(name)
-    return [(value, value in chosen) for value in rows.values_list(column, flat=True)]
+    values = form.getlist(name)
+    return [(value, value in values) for value in rows.values_list(column, flat=True)]
 
 
 def form_of(batch: Batch) -> QueryDict:
     """A batch as the form that would make it again: for a copy."""
-    judged = Selection(**batch.options.get("judged", {}))
+    selection = Selection(**batch.options.get("judged", {}))
     form = QueryDict(mutable=True)
     form["name"] = _("%(name)s, again") % {"name": batch.name[:180]}
     form["protocol"] = batch.protocol
     form["quota"] = str(batch.tasks.order_by("pk").values_list("quota", flat=True).first() or 1)
     form["expert"] = "on" if batch.role == "expert" else ""
-    form["documents"] = "\n".join(judged.documents)
+    form["documents"] = "\n".join(selection.documents)
     for name in ("systems", "sample", "disputed"):
-        form.setlist(name, getattr(judged, name))
-    form["metric"] = judged.metric
-    form["low"], form["high"] = f"{judged.low * 100:.0f}", f"{judged.high * 100:.0f}"
+        form.setlist(name, getattr(selection, name))
+    form["metric"] = selection.metric
+    form["low"], form["high"] = f"{selection.low * 100:.0f}", f"{selection.high * 100:.0f}"
     for name in ("most", "pilot"):
-        form[name] = str(getattr(judged, name) or "")
-    form["judged_seed"] = str(judged.seed)
+        form[name] = str(getattr(selection, name) or "")
+    form["judged_seed"] = str(selection.seed)
     return form

@@ -99,8 +99,8 @@ def builder_page(
 def _protocol(study: Study, name: str) -> Protocol:
     """The one that is asked for; otherwise LitePyramid where there are SCUs to judge, extraction where not."""
     has_units = study.documents.filter(units__isnull=False).exists()
-    usual = protocols.judging_scus() if has_units else protocols.extracting_scus()
-    return protocols.PROTOCOLS.get(name) or protocols.get(usual[0])
+    defaults = protocols.judging_scus() if has_units else protocols.extracting_scus()
+    return protocols.PROTOCOLS.get(name) or protocols.get(defaults[0])
 
 
 def _typed(protocol: Protocol, form: QueryDict) -> dict[str, Any]:

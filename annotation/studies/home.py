@@ -110,8 +110,8 @@ class _Facts:
     """What the database knows of one person in these batches."""
 
     def __init__(self, user: User, batches: list[Batch]) -> None:
-        own = Assignment.objects.filter(worker__user=user, task__batch__in=batches)
-        counts = own.values_list("task__batch", "state", "is_ahead").annotate(n=Count("pk"))
+        assignments = Assignment.objects.filter(worker__user=user, task__batch__in=batches)
+        counts = assignments.values_list("task__batch", "state", "is_ahead").annotate(n=Count("pk"))
         self.done: dict[int, int] = defaultdict(int)
         self.begun: dict[int, int] = defaultdict(int)
         self.ahead: dict[int, int] = defaultdict(int)
@@ -123,7 +123,7 @@ class _Facts:
         rows = list(_open_tasks(user, batches))
         self.free = {batch: free for batch, free, _others in rows}
         self.others = {batch: others for batch, _free, others in rows}
-        self.tasks = _newest_tasks(own)
+        self.tasks = _newest_tasks(assignments)
         self.plans = {(plan.study_id, plan.protocol): plan for plan in _plans(batches)}
         self.tests, self.practised = _practice(user)
         self.blocked = set(Worker.objects.filter(user=user, blocked_at__isnull=False).values_list("study", flat=True))
@@ -170,17 +170,17 @@ def _open_tasks(user: User, batches: list[Batch]) -> Iterable[tuple[int, int, in
     """By batch, of the tasks that the person never had: how many can be taken, and how many others work on."""
     open_to_user = Q(reserved_for__isnull=True) | Q(reserved_for__user=user)
     leases = Assignment.objects.filter(task=OuterRef("pk"), state=State.LEASED)
-    held = Assignment.objects.filter(worker__user=user).values("task")
+    had = Assignment.objects.filter(worker__user=user).values("task")
     can_be_taken = Q(live__lt=F("quota")) | Q(Exists(leases.filter(is_ahead=True)))  # what is held ahead yields
-    tasks = Task.objects.filter(open_to_user, batch__in=batches).exclude(pk__in=held)
+    tasks = Task.objects.filter(open_to_user, batch__in=batches).exclude(pk__in=had)
     return tasks.values_list("batch").annotate(
         free=Count("pk", filter=can_be_taken), others=Count("pk", filter=Q(Exists(leases)))
     )
 
 
-def _newest_tasks(own: Any) -> dict[int, list[Assignment]]:
+def _newest_tasks(assignments: Any) -> dict[int, list[Assignment]]:
     """The person's newest submitted tasks, by batch."""
-    rows = own.filter(state__in=DONE).select_related("task").order_by("-submitted_at", "-pk")
+    rows = assignments.filter(state__in=DONE).select_related("task").order_by("-submitted_at", "-pk")
     fields = ("key", "state", "signals", "draft", "submitted_at", "task__batch_id")
     by_batch: dict[int, list[Assignment]] = defaultdict(list)
     for row in rows.only(*fields)[:MOST_LOOKED_AT]:

@@ -68,8 +68,8 @@ def _named(study: Study, selection: Selection) -> dict[Pair, int]:
     }
 
 
-def _refuse_unknown(kind: str, names: Iterable[str], known: set[str]) -> None:
-    if unknown := [name for name in names if name not in known]:
+def _refuse_unknown(kind: str, names: Iterable[str], available: set[str]) -> None:
+    if unknown := [name for name in names if name not in available]:
         raise Refused(
             _("This study has no %(kind)s “%(names)s”. No batch was made.")
             % {"kind": kind, "names": "”, “".join(unknown[:5])}
@@ -87,8 +87,8 @@ def _by_scores(study: Study, selection: Selection) -> Iterable["set[Pair] | _Doc
     scores = scores_frame(study)
     try:
         if selection.sample:
-            drawn = sample_documents(scores, selection.sample, seed=selection.seed)
-            yield _Documents(document.doc_id for document in drawn.documents)
+            sample = sample_documents(scores, selection.sample, seed=selection.seed)
+            yield _Documents(document.doc_id for document in sample.documents)
         if selection.metric:
             yield set(in_range(scores, selection.metric, selection.low, selection.high))
         if selection.disputed:
@@ -106,5 +106,5 @@ class _Documents(frozenset[str]):
 
 def _pilot(pairs: Mapping[Pair, int], selection: Selection) -> dict[Pair, int]:
     documents = sorted({doc_id for doc_id, _system in pairs})
-    drawn = set(Random(f"{selection.seed}:pilot").sample(documents, min(selection.pilot, len(documents))))
-    return {pair: key for pair, key in pairs.items() if pair[0] in drawn}
+    pilot_documents = set(Random(f"{selection.seed}:pilot").sample(documents, min(selection.pilot, len(documents))))
+    return {pair: key for pair, key in pairs.items() if pair[0] in pilot_documents}

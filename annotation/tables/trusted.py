@@ -131,8 +131,8 @@ def measures_of(human: pd.DataFrame) -> list[str]:
 def filter_sentence(trusted: Trusted, human: str) -> str:
     """How the judgments behind a measure were chosen and filtered, and what the filter did to agreement."""
     sentences = [_rules_sentence(trusted.decision), _effect(trusted, human), trusted.choice.sentence]
-    said = [sentence for sentence in sentences if sentence]
-    return join_sentences(said) if said else ""
+    spoken = [sentence for sentence in sentences if sentence]
+    return join_sentences(spoken) if spoken else ""
 
 
 def _rules_sentence(decision: FilterDecision | None) -> Sentence | None:

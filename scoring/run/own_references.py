@@ -63,8 +63,8 @@ class LeaveOneOut:
             sets = range(len(references))
             self._weights.append(np.array([[float(not rows or i in rows) for rows in own] for i in sets]))
             for i in sets:
-                rest = references[:i] + references[i + 1 :]
-                yield replace(task, document=replace(task.document, references=rest))
+                others = references[:i] + references[i + 1 :]
+                yield replace(task, document=replace(task.document, references=others))
 
     def average(self, values: Iterable[npt.NDArray[np.float64]]) -> Iterator[npt.NDArray[np.float64]]:
         """One block per document from the blocks of its sets; what no set may score is undefined."""

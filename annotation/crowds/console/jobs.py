@@ -151,8 +151,8 @@ def bonus_job(job: Job, progress: Progress) -> str:
 
 @kind("shares", money=True)
 def shares_job(job: Job, progress: Progress) -> str:
-    named = {submission.pk for submission in _submissions(job)}
-    shares = [share for share in unpaid_shares(_batch(job)) if share.submission.pk in named]
+    submissions = {submission.pk for submission in _submissions(job)}
+    shares = [share for share in unpaid_shares(_batch(job)) if share.submission.pk in submissions]
     return _outcome(pay_bonuses(as_bonuses(shares), REASON, job.asked_by, progress), _("paid"))
 
 

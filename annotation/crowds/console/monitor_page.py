@@ -74,13 +74,13 @@ def live_part(batch: Batch, *, people: bool) -> dict[str, Any]:
 def admin_part(batch: Batch, state: Monitor) -> dict[str, Any]:
     """What only admins see: prices, what can be asked for again, files."""
     market = market_of(batch)
-    whole, other = whole_and_other(_unjudged(batch))
+    complete, incomplete = whole_and_other(_unjudged(batch))
     is_posted = bool(state.postings) and market is not None and market.pays
     return {
-        "approval": price_of_approval(whole),
-        "upto": max((submission.pk for submission in [*whole, *other]), default=0),
-        "without_answers": other,
-        "price_without_answers": price_of_approval(other),
+        "approval": price_of_approval(complete),
+        "upto": max((submission.pk for submission in [*complete, *incomplete]), default=0),
+        "without_answers": incomplete,
+        "price_without_answers": price_of_approval(incomplete),
         "shares": (shares := unpaid_shares(batch) if is_posted else []),
         "price_of_shares": sum(share.cents + _bonus_fee(market, share.cents) for share in shares),
         "can_expire": can_expire(state),

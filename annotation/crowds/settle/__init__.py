@@ -93,9 +93,9 @@ def settle_batch(batch: Batch, report: Settled) -> None:
 
 def _left_standing(batch: Batch, market_postings: dict[str, Posted]) -> list[str]:
     """A sentence where postings stand for a batch that is closed."""
-    ours = set(standing_after_close(Batch.objects.filter(pk=batch.pk)).values_list("market_id", flat=True))
-    theirs = {posting.market_id for posting in market_postings.values() if posting.state == Posting.State.OPEN}
-    n = len(ours | theirs) if batch.state == Batch.State.CLOSED else 0
+    in_books = set(standing_after_close(Batch.objects.filter(pk=batch.pk)).values_list("market_id", flat=True))
+    on_market = {posting.market_id for posting in market_postings.values() if posting.state == Posting.State.OPEN}
+    n = len(in_books | on_market) if batch.state == Batch.State.CLOSED else 0
     if not n:
         return []
     return [
