@@ -91,8 +91,8 @@ export class NextTask {
     const { root: main, preferences } = this.engine;
     const now = next.now + Date.now() - page.at; // it was loaded a while ago
     page.config.textContent = JSON.stringify({ ...next, now, texts: this.texts, preferences: preferences.values });
-    const fresh = dialogs.map((dialog) => dialog.cloneNode(true));
-    main.replaceChildren(...document.adoptNode(page.body).childNodes, ...fresh);
+    const copies = dialogs.map((dialog) => dialog.cloneNode(true));
+    main.replaceChildren(...document.adoptNode(page.body).childNodes, ...copies);
     document.title = page.title;
     history.replaceState(null, "", next.urls.task);
     window.scrollTo(0, 0);

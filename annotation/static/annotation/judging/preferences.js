@@ -6,8 +6,8 @@ const SIZES = [1, 1.125, 1.25, 1.5];
 export class Preferences {
   constructor(engine) {
     this.engine = engine;
-    const own = engine.config.preferences ?? {};
-    this.values = Object.keys(own).length ? own : stored();
+    const preferences = engine.config.preferences ?? {};
+    this.values = Object.keys(preferences).length ? preferences : stored();
     this.show();
     const sizes = engine.root.querySelectorAll("[data-size]");
     for (const button of sizes) {

@@ -232,8 +232,8 @@ export class Editor {
   render() {
     const units = this.units;
     const rows = new Map([...this.items.children].map((row) => [row.dataset.id, row]));
-    const held = this.items.contains(document.activeElement) ? document.activeElement : null;
-    const caret = held?.selectionStart ?? null;
+    const focused = this.items.contains(document.activeElement) ? document.activeElement : null;
+    const caret = focused?.selectionStart ?? null;
     const active = this.items.children[this.active]?.dataset.id;
     const next = units.map((unit, place) => this.row(rows.get(unit.id), unit, place));
     if (next.some((row, place) => row !== this.items.children[place]) || next.length !== this.items.children.length) {
@@ -245,7 +245,7 @@ export class Editor {
     const place = units.findIndex(({ id }) => id === active);
     this.active = Math.max(0, Math.min(place < 0 ? this.active : place, units.length - 1));
     if (units.length) this.activate(this.active);
-    if (held && held !== document.activeElement) this.focus(this.active, caret);
+    if (focused && focused !== document.activeElement) this.focus(this.active, caret);
     this.shade();
     this.showAdvice();
     this.ask();
@@ -317,13 +317,13 @@ export class Editor {
   async fetchAdvice() {
     if (!this.adviceUrl) return;
     const texts = this.units.map(({ text }) => text);
-    const asked = JSON.stringify({ units: texts });
-    if (asked === this.asked) return;
+    const body = JSON.stringify({ units: texts });
+    if (body === this.asked) return;
     try {
       const headers = { "Content-Type": "application/json", "X-CSRFToken": this.token() };
-      const answer = await fetch(this.adviceUrl, { method: "POST", body: asked, headers });
+      const answer = await fetch(this.adviceUrl, { method: "POST", body, headers });
       if (!answer.ok) return;
-      this.asked = asked;
+      this.asked = body;
       this.advice = (await answer.json()).advice;
       this.showAdvice();
     } catch {

@@ -65,23 +65,23 @@ export class Picker {
   }
 
   toggle(place) {
-    const chosen = new Set(this.chosen);
-    if (!chosen.delete(place)) chosen.add(place);
+    const places = new Set(this.chosen);
+    if (!places.delete(place)) places.add(place);
     this.anchor = place;
-    this.choose(chosen);
+    this.choose(places);
   }
 
   target(key) {
     const rtl = getComputedStyle(this.words[this.cursor]).direction === "rtl" ? -1 : 1;
     const home = this.words[this.cursor].parentElement;
-    const own = this.words.flatMap((word, place) => (word.parentElement === home ? [place] : []));
+    const inBox = this.words.flatMap((word, place) => (word.parentElement === home ? [place] : []));
     return {
       ArrowRight: () => this.cursor + rtl,
       ArrowLeft: () => this.cursor - rtl,
       ArrowDown: () => wordBeyond(this.words, this.cursor, 1),
       ArrowUp: () => wordBeyond(this.words, this.cursor, -1),
-      Home: () => own[0],
-      End: () => own.at(-1),
+      Home: () => inBox[0],
+      End: () => inBox.at(-1),
     }[key]?.();
   }
 
