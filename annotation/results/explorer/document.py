@@ -1,5 +1,7 @@
 """One document in the Explorer: its texts, its SCUs, all systems side by side, and who judged what."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -207,7 +207,7 @@ BAD = {
     "unknown document": ("scus.csv", b"doc_id,scu_id,text\nzzz,s1,Fact\n", "'zzz'"),
     "outside the scale": ("judgments.csv", b"doc_id,system,unit,worker_id,value\n007,1,s1,w,2\n", "0 or 1"),
     "outside Likert's scale": ("judgments.csv", b"doc_id,system,unit,worker_id,value\n007,1,fluency,w,6\n", "1 to 5"),
-    "not UTF-8": ("scus.csv", "doc_id,scu_id,text\n007,s1,Zürich\n".encode("latin-1"), "UTF-8"),
+    "not UTF-8": ("documents.jsonl", '{"doc_id": "1", "source": "Zürich"}'.encode("latin-1"), "UTF-8"),
     "not a number": ("judgments.csv", b"doc_id,system,unit,worker_id,value\n007,1,s1,w,yes\n", "value"),
     "bad JSON": ("documents.jsonl", b'{"doc_id": "1", \n', "documents.jsonl"),
     "bad time": (
