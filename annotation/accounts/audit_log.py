@@ -14,6 +14,8 @@ ACTION_LABELS = {
     "POST scu-list": _("Changed a list of SCUs"),
     "POST new-batch": _("Made a batch"),
     "POST edit-batch": _("Renamed a batch or deleted a draft"),
+    "POST edit-study": _("Renamed or deleted the study"),
+    "POST add-system": _("Added a system"),
     "POST open-round": _("Opened a second round"),
     "POST guidance-text": _("Wrote a text for annotators"),
     "POST guidance-rules": _("Changed what stands before the first task"),

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from annotation.common.prepared_queries import PreparedQuery
 from annotation.models import Assignment, Batch, Task, Worker
@@ -13,6 +13,7 @@ from annotation.models.attention import totals
 from .leases import DONE, State
 
 RECENT = 20  # tasks that a pace is taken from
+NEWEST = 1000  # answers of a study that tell how long a task takes
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,15 @@ def median_seconds(batch: Batch | int, worker: Worker | int) -> float | None:
     """Active seconds a task, over the worker's last ones; None when none was measured."""
     rows = Assignment.objects.filter(worker=worker, task__batch=batch, state__in=DONE).order_by("-submitted_at", "-pk")
     return median_active(rows.values_list("signals", flat=True)[:RECENT])
+
+
+def usual_seconds(study_id: int, protocol: str) -> tuple[float | None, int]:
+    """The median active time on a task of this protocol in this study, and of how many answers."""
+    in_this_study = Q(task__batch__study_id=study_id, task__batch__protocol=protocol)
+    assignments = Assignment.objects.filter(in_this_study, state=Assignment.State.SUBMITTED).order_by("-pk")
+    newest = assignments.values_list("signals", flat=True)[:NEWEST]
+    times = [seconds for signals in newest if (seconds := totals(signals).active_seconds) > 0]
+    return (statistics.median(times), len(times)) if times else (None, 0)
 
 
 def median_active(signals: Iterable[dict[str, object]]) -> float | None:

@@ -112,6 +112,8 @@ class Protocol(ABC):
     """The text, in Markdown, that a new study starts with."""
     practice_heading: str | Promise = _("Summary")
     practice_question: str | Promise = _("How do you rate the summary?")
+    usual_minutes: float = 5
+    """What a task takes where nobody has worked on one yet, for an estimate."""
     practice_label: str | Promise = _("Dimension or question")
     """How the admin's form calls what is asked."""
 

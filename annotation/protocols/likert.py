@@ -113,6 +113,7 @@ class Likert(Protocol):
     csv_form = "ratings"
     instructions = INSTRUCTIONS
     asks = "ratings on a scale"
+    usual_minutes = 10
     shows = "the source and a group of unlabelled summaries in random order"
     instrument = "Radio buttons in a row for each summary."
     prompt = "The name of the dimension; its definition is shown on focus."

@@ -109,6 +109,7 @@ class LitePyramid(Protocol):
     practice_question = _("Does the summary say this?")
     practice_label = _("Statement")
     asks = "LitePyramid (is an SCU of the reference present?)"
+    usual_minutes = 2
     shows = "one summary and the list of SCUs; not the source, the reference or the system's name"
 
     def items(self, assignment: Assignment) -> list[Item]:

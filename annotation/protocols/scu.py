@@ -59,6 +59,7 @@ class SCU(Protocol):
     practice_heading = _("Reference")
     practice_question = _("Is this a good SCU of the reference?")
     practice_label = _("Statement")
+    usual_minutes = 5
     shows = "one reference"
 
     def items(self, assignment: Assignment) -> list[Item]:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from annotation import protocols
 from annotation.common.errors import Refused
 from annotation.common.parsing import parse_int
+from annotation.judging.pace import usual_seconds
 from annotation.models import REFERENCE_GROUP, Batch, Study
 from annotation.protocols import Protocol
 from annotation.protocols.descriptions import OptionField
@@ -64,8 +65,23 @@ def make_batch(study: Study, form: QueryDict) -> Batch:
 
 @dataclass(frozen=True)
 class Size:
+    """What a form would make: tasks, answers, and about how much work and money that is."""
+
     tasks: int
     answers: int
+    hours: float
+    measured: int  # answers of this study by which the time is known; 0: a usual time
+    cents: int | None  # rewards without fees; None where no rate is known
+    rate: str  # where the rate is from: a batch's name, or empty for the minimum wage
+
+    @property
+    def minutes(self) -> int:
+        return max(round(self.hours * 60), 1)
+
+    @property
+    def quota(self) -> int | None:
+        """Answers per task, where all tasks have the same number."""
+        return self.answers // self.tasks if self.tasks and self.answers % self.tasks == 0 else None
 
 
 def size_of(study: Study, form: QueryDict) -> Size:
@@ -74,7 +90,21 @@ def size_of(study: Study, form: QueryDict) -> Size:
         batch = make_batch(study, with_free_name(study, form))
         quotas = list(batch.tasks.values_list("quota", flat=True))
         transaction.set_rollback(True)
-    return Size(len(quotas), sum(quotas))
+    answers = sum(quotas)
+    seconds, measured = usual_seconds(study.pk, batch.protocol)
+    hours = answers * (seconds or protocols.get(batch.protocol).usual_minutes * 60) / 3600
+    cents, rate = _cost(study, batch.protocol, answers, hours)
+    return Size(len(quotas), answers, hours, measured, cents, rate)
+
+
+def _cost(study: Study, protocol: str, answers: int, hours: float) -> tuple[int | None, str]:
+    """By the reward of the newest launched batch of this protocol; otherwise by the study's minimum wage."""
+    launched = study.batches.filter(protocol=protocol).exclude(terms={}).order_by("-pk").first()
+    if launched is not None and isinstance(launched.terms.get("reward_cents"), int):
+        per_task = launched.terms["reward_cents"] / max(launched.terms.get("tasks_per_participant") or 1, 1)
+        return round(answers * per_task), launched.name
+    wage = study.minimum_wage_cents
+    return (None, "") if wage is None else (round(hours * wage), "")
 
 
 def with_free_name(study: Study, form: QueryDict) -> QueryDict:

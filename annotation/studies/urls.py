@@ -7,6 +7,7 @@ from . import batch_views, builder_views, round_views, views
 urlpatterns = [
     path("", views.home, name="home"),
     path("studies/<slug:slug>/", views.overview, name="study"),
+    path("studies/<slug:slug>/edit/", views.edit_study, name="edit-study"),
     path("studies/<slug:slug>/collect/", batch_views.collect, name="collect"),
     path("studies/<slug:slug>/collect/new/", builder_views.new_batch, name="new-batch"),
     path("studies/<slug:slug>/collect/new/size/", builder_views.size, name="batch-size"),

@@ -1,9 +1,7 @@
 """What a launch would cost, and what speaks against it: asked before anything is promised to anybody."""
 
 from dataclasses import dataclass, field
-from statistics import median
 
-from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -12,13 +10,10 @@ from annotation.common.money import money
 from annotation.crowds.base import Market
 from annotation.crowds.lookup import market_for
 from annotation.crowds.terms import Terms
-from annotation.models import Assignment, Batch, Entry, Study
-from annotation.models.attention import totals
+from annotation.judging.pace import usual_seconds
+from annotation.models import Batch, Entry, Study
 
 from .plan import plan
-
-PILOT_AT_MOST = 1000
-"""So many of the newest answers tell how long a task takes."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +95,7 @@ def wage(batch: Batch, terms: Terms, reward: float, market: Market) -> tuple[int
 
 def pilot_seconds(batch: Batch) -> tuple[float | None, int]:
     """The median active time on a task of this protocol in this study, and of how many answers."""
-    in_this_study = Q(task__batch__study_id=batch.study_id, task__batch__protocol=batch.protocol)
-    assignments = Assignment.objects.filter(in_this_study, state=Assignment.State.SUBMITTED).order_by("-pk")
-    newest = assignments.values_list("signals", flat=True)[:PILOT_AT_MOST]
-    times = [seconds for signals in newest if (seconds := totals(signals).active_seconds) > 0]
-    return (median(times), len(times)) if times else (None, 0)
+    return usual_seconds(batch.study_id, batch.protocol)
 
 
 def _balance(market: Market) -> tuple[int | None, list[str]]:

@@ -62,7 +62,7 @@ def import_files(
 ) -> Imported:
     """Import the sent files for their sender, the new study's admin. After Refused or TableError nothing was made."""
     paths = sorted(sent.iterdir())
-    steps = _Steps(progress, _check_unpacked(paths))
+    steps = _Steps(progress, check_unpacked(paths))
     with tempfile.TemporaryDirectory() as place:
         try:
             target = Path(place) / "tables"
@@ -128,7 +128,7 @@ def write_file(file: "UploadedFile[bytes]", folder: Path) -> Path:
     return path
 
 
-def _check_unpacked(paths: Sequence[Path]) -> int:
+def check_unpacked(paths: Sequence[Path]) -> int:
     """The number of lines in the files; Refused for what is far larger inside.
 
     How large a Parquet file is shows only when it is in memory.

@@ -143,3 +143,19 @@ def test_only_admins_make_batches(client, study, address):
     for answer in (*answers, client.get(f"{address}preview/", PYRAMID)):
         assert answer.status_code in (403, 404)
     assert not Batch.objects.exists()
+
+
+def test_it_says_how_long_it_takes_and_what_it_costs(admin, study, address):
+    size = f"{address}size/"
+    page = markup(admin.post(size, {**PYRAMID, "quota": "3"}).content.decode())
+    # 3 documents × 2 systems = 6 tasks; 18 answers of 2 minutes each, LitePyramid's usual time.
+    assert "6 tasks × 3 answers = 18 answers, about 36 minutes of work" in " ".join(page.split())
+    assert "at your" not in page
+    study.minimum_wage_cents = 1000
+    study.save()
+    assert "about $6.00 at your minimum wage" in admin.post(size, {**PYRAMID, "quota": "3"}).content.decode()
+    batch = create_batch(study, "Launched", "litepyramid", 1, {})
+    batch.terms = {"reward_cents": 20}
+    batch.save()
+    page = admin.post(size, {**PYRAMID, "quota": "3"}).content.decode()
+    assert "about $3.60 at the rates of “Launched”" in " ".join(page.split())
