@@ -243,7 +243,7 @@ def _in_batches(study: Study, rows: list[tuple[Any, ...]]) -> _InBatches:
     return _InBatches(names, revised | {int(place): str(reason) for place, reason in reasons})
 
 
-def _revised(answers: "pd.DataFrame") -> list[int]:
+def _revised(answers: pd.DataFrame) -> list[int]:
     """The places of answers that the same rater gave anew in a later round."""
     last = answers.groupby(["system", "unit", "worker_id"])["round"].transform("max")
     return [int(place) for place in answers["place"][answers["round"] < last]]

@@ -76,7 +76,7 @@ def _chosen(frame: pd.DataFrame, low: float, high: float, each: int) -> dict[str
         share = frame.groupby("doc_id")[FITNESS].rank(pct=True)
         frame = frame[(share >= low) & (share <= high)]
         frame = frame.sort_values(FITNESS, ascending=False, kind="stable")
-    texts = {doc: rows["summary"].tolist() for doc, rows in frame.groupby("doc_id", sort=True)}
+    texts = {str(doc): rows["summary"].tolist() for doc, rows in frame.groupby("doc_id", sort=True)}
     if not texts:
         raise Refused("No summary of the file lies in that range. Nothing was imported: take a wider one.")
     return {doc: _spread(summaries, each) for doc, summaries in texts.items()}
