@@ -108,22 +108,25 @@ TABLES: dict[str, TableSpec] = {
             {"doc_id": "id", "system": "id", "metric": "id", "value": "score"},
             {"group": "label", "is_reference": "flag", "role": "label"},
         ),
-        _spec(
-            "preferences",
-            "doc_id system_a system_b unit worker_id batch shown_first",
-            {"doc_id": "id", "system_a": "id", "system_b": "id", "worker_id": "id", "preferred": "id"},
-            {"unit": "label", "shown_first": "label", "role": "label", "batch": "label", "is_check": "flag"},
-        ),
     )
 }
-"""The tables by name. `TABLES["judgments"].required` and `.optional` give the columns."""
+"""The five tables of a study by name. `TABLES["judgments"].required` and `.optional` give the columns."""
+
+PREFERENCES = _spec(
+    "preferences",
+    "doc_id system_a system_b unit worker_id batch shown_first",
+    {"doc_id": "id", "system_a": "id", "system_b": "id", "worker_id": "id", "preferred": "id"},
+    {"unit": "label", "shown_first": "label", "role": "label", "batch": "label", "is_check": "flag"},
+)
+"""Answers that prefer one of two summaries: read by the library, not part of a study yet."""
+_ALL = {**TABLES, PREFERENCES.name: PREFERENCES}
 
 
 def table_spec(kind: str) -> TableSpec:
     """The table of that name."""
-    if kind not in TABLES:
-        raise AnalysisError(f"There is no table {kind!r}; there are {', '.join(TABLES)}.")
-    return TABLES[kind]
+    if kind not in _ALL:
+        raise AnalysisError(f"There is no table {kind!r}; there are {', '.join(_ALL)}.")
+    return _ALL[kind]
 
 
 def read_table(path: str | Path, kind: str) -> pd.DataFrame:
