@@ -25,6 +25,7 @@ ACTION_LABELS = {
     "POST launch": _("Launched a batch"),
     "POST batch-act": _("Steered a batch on its market"),
     "POST crowd-workers-do": _("Decided on workers"),
+    "POST crowd-worker": _("Decided on a hand-in"),
     "POST crowd-links": _("Made or withdrew personal links"),
     "POST batch-csv": _("Took in a result file"),
     "POST ledger": _("Set the budget or the minimum wage"),

@@ -3,6 +3,8 @@
 import hashlib
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Max
@@ -14,6 +16,7 @@ from annotation.models import Assignment, Job, Judgment, StoredResult, Study, Us
 from . import Progress, kind, start_job
 
 VERSION = 3  # of all contents: raise it, and they are made anew
+AT_ONCE = 5000  # judgments up to which a page is made while one waits for it
 Maker = Callable[[Study], dict[str, Any]]
 MAKERS: dict[str, Maker] = {}
 
@@ -41,6 +44,41 @@ def current_content(name: str, study: Study, asked_by: User) -> tuple[dict[str, 
     return _stored_content(study, name, mark), job
 
 
+@dataclass(frozen=True)
+class Newest:
+    """The newest content of a page, which may be older than the study's newest answer."""
+
+    content: dict[str, Any]
+    """Empty before it was made for the first time."""
+    made_at: datetime | None
+    job: Job | None
+    """That makes it anew, or has failed to; None where it is as the study stands now."""
+
+
+def newest_content(name: str, study: Study, asked_by: User | None) -> Newest:
+    """The content at once, however old. Where the study has changed it is made anew: a small one's now, a large one's
+    in the background."""
+    mark, stored = study_mark(study), StoredResult.objects.filter(study=study, name=name).first()
+    if stored is not None and stored.mark == mark:
+        return _newest(stored, None)
+    if Judgment.objects.filter(assignment__task__batch__study=study)[AT_ONCE:].exists():
+        return _newest(stored, _refreshing(name, study, mark, asked_by))
+    return _newest(_make(study, name, mark), None)
+
+
+def _newest(stored: StoredResult | None, job: Job | None) -> Newest:
+    return Newest(with_sentences(stored.content), stored.made_at, job) if stored else Newest({}, None, job)
+
+
+def _refreshing(name: str, study: Study, mark: str, asked_by: User | None) -> Job:
+    """One at a time, whatever changes meanwhile."""
+    newest_job: Job | None = study.jobs.filter(kind="page", options__name=name).first()
+    is_tried = newest_job and newest_job.state == Job.State.FAILED and newest_job.options.get("mark") == mark
+    if newest_job and (is_tried or not newest_job.is_over):
+        return newest_job
+    return start_job(study, "page", {"name": name, "mark": mark}, asked_by)
+
+
 def _stored_content(study: Study, name: str, mark: str) -> dict[str, Any] | None:
     rows = StoredResult.objects.filter(study=study, name=name, mark=mark)
     content: dict[str, Any] | None = with_sentences(rows.values_list("content", flat=True).first())
@@ -64,9 +102,10 @@ def make_page(job: Job, progress: Progress) -> str:
     return "The page is ready."
 
 
-def _make(study: Study, name: str, mark: str) -> None:
+def _make(study: Study, name: str, mark: str) -> StoredResult:
     content = plain(MAKERS[name](study))
-    StoredResult.objects.update_or_create(study=study, name=name, defaults={"mark": mark, "content": content})
+    defaults = {"mark": mark, "content": content}
+    return StoredResult.objects.update_or_create(study=study, name=name, defaults=defaults)[0]
 
 
 def make_pages(study: Study) -> None:

@@ -1,6 +1,6 @@
 """The data model. The rules live in the database: see each model's constraints and `annotation/models/triggers.py`."""
 
-from .crowds import Entry, Posting, Submission
+from .crowds import Entry, Posting, Submission, WorkerFigures
 from .explorer import Disagreement, Dropped, Exploration, HumanScore
 from .exports import Export, ExportFile
 from .guidance import Consent, GuidanceText, PracticeDraft, PracticeItem, PracticePlan, PracticeRun
@@ -60,4 +60,5 @@ __all__ = [
     "UnitList",
     "User",
     "Worker",
+    "WorkerFigures",
 ]

@@ -159,3 +159,29 @@ class Entry(models.Model):
 
     def __str__(self) -> str:
         return self.token
+
+
+class WorkerFigures(models.Model):
+    """What a worker's answers in a batch look like, rejected ones too: worked out in the background for its pages."""
+
+    batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="figures", db_index=False)
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="figures")
+    tasks = models.PositiveIntegerField(default=0)  # handed in
+    answers = models.PositiveIntegerField(default=0)
+    seconds = models.FloatField(null=True)  # median active seconds per answer
+    active_seconds = models.FloatField(default=0)
+    agreement = models.FloatField(null=True)  # with the others, as the Quality page has it
+    checks = models.PositiveIntegerField(default=0)
+    failed = models.PositiveIntegerField(default=0)
+    is_fast = models.BooleanField(default=False)
+    fails_checks = models.BooleanField(default=False)
+    focus_lost = models.PositiveIntegerField(default=0)
+    pastes = models.PositiveIntegerField(default=0)
+    dropped_by: Any = models.JSONField(default=list)  # rules of the filter in force that leave answers of theirs out
+    stands_out = models.PositiveSmallIntegerField(default=0)  # how much: those with the most come first
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["batch", "worker"], name="figures_once_per_batch")]
+
+    def __str__(self) -> str:
+        return f"{self.worker_id} in {self.batch_id}"

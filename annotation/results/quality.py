@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from django.core.paginator import Page, Paginator
 from django.db import transaction
 from django.utils.translation import gettext, gettext_noop
 
@@ -15,14 +16,15 @@ from annotation.common.downloads import quality_chart
 from annotation.common.errors import Refused
 from annotation.common.parsing import parse_int
 from annotation.jobs.page_cache import cached_page
-from annotation.models import FilterDecision, Study, User
-from annotation.tables.frames import judgments_frame
+from annotation.models import Assignment, FilterDecision, Study, User
+from annotation.tables.answers import AnsweredTask, answered_tasks
 from annotation.tables.records import records
 from annotation.tables.trusted import chosen_judgments, trusted_judgments
 
 RESAMPLES = 1000
 HERE = "https://here.invalid/"  # stands for the page's own address, which the chart's maker would make absolute
 SEED = 0
+TASKS = 10  # on a page of a worker's answers
 _ITEM = ["doc_id", "system"]
 _ALPHA: list[tuple[str, dict[str, Any]]] = [
     (gettext_noop("Krippendorff's alpha, pooled over all units"), {}),
@@ -156,15 +158,14 @@ def _agreement(rows: pd.DataFrame, level: str) -> list[dict[str, Any]]:
     return [{"name": name, **row} for name, options in readings for row in _alpha(rows, level, **options)]
 
 
-def worker_answers(study: Study, pseudonym: str) -> list[dict[str, Any]]:
-    """What one worker answered, beside the mean of the others."""
-    from analysis.filters.workers import beside_others
-
-    rows = beside_others(judgments_frame(study), pseudonym)
-    if rows.empty:
+def worker_tasks(study: Study, pseudonym: str, page: str) -> tuple[list[AnsweredTask], Page[Any]]:
+    """What one worker answered, beside the others: some tasks at a time, in a fixed number of queries."""
+    work = Assignment.objects.counted().filter(worker__study=study, worker__pseudonym=pseudonym)
+    work = work.select_related("task__batch", "task__document").order_by("task__document__doc_id", "pk")
+    tasks = Paginator(work, TASKS).get_page(page)
+    if not tasks.object_list:
         raise Refused(gettext("There is no such worker in this study, or no answer of theirs counts."))
-    columns = ("doc_id", "system", "unit", "batch", "value", "mean", "count", "seconds", "is_check")
-    return records(rows[[name for name in columns if name in rows]])
+    return answered_tasks(list(tasks.object_list)), tasks
 
 
 # Decisions

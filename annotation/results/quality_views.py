@@ -16,7 +16,7 @@ from annotation.common.money import to_cents
 from annotation.common.parsing import parse_int
 from annotation.jobs.page_cache import current_content
 from annotation.models import Role, Study
-from annotation.results.quality import decide_batches, decide_filter, preview_rules, undo_filter, worker_answers
+from annotation.results.quality import decide_batches, decide_filter, preview_rules, undo_filter, worker_tasks
 
 TABLES = ("agreement", "workers", "contested", "spread")
 CHARTS = ("workers", "systems", "spread")
@@ -105,7 +105,8 @@ def batches(request: HttpRequest, slug: str) -> HttpResponse:
 def worker(request: HttpRequest, slug: str, pseudonym: str) -> HttpResponse:
     """Admins and analysts: one worker's answers beside the others'."""
     study = study_for(request, slug, *READERS)
-    context = {"study": study, "step": "quality", "pseudonym": pseudonym, "rows": worker_answers(study, pseudonym)}
+    tasks, page = worker_tasks(study, pseudonym, request.GET.get("page", "1"))
+    context = {"study": study, "step": "quality", "pseudonym": pseudonym, "tasks": tasks, "page": page}
     return render(request, "annotation/results/worker.html", context)
 
 

@@ -3,7 +3,6 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from math import ceil
 from statistics import median
 
 from django.db.models import Count, Min, Q, QuerySet, Sum
@@ -17,6 +16,8 @@ HOURS = 24
 LATELY = timedelta(hours=3)
 ENOUGH_ANSWERS, ENOUGH_TIME = 5, timedelta(minutes=10)
 """With less than either, a pace would be a guess."""
+SPENT = Q(kind__in=[Entry.Kind.APPROVE, Entry.Kind.BONUS])
+"""Lines of the ledger by which somebody was paid."""
 State = Assignment.State
 
 
@@ -169,12 +170,11 @@ def pace(times: list[datetime]) -> float | None:
 
 def money_of(entries: QuerySet[Entry]) -> Money:
     """What these lines of the ledger come to."""
-    spent = Q(kind__in=[Entry.Kind.APPROVE, Entry.Kind.BONUS])
     sums = entries.exclude(state=Entry.State.FAILED).aggregate(
         promised=Sum("promised_cents", default=0),
         paid=Sum("paid_cents", default=0),
-        reward=Sum("reward_cents", filter=spent, default=0),
-        fee=Sum("fee_cents", filter=spent, default=0),
+        reward=Sum("reward_cents", filter=SPENT, default=0),
+        fee=Sum("fee_cents", filter=SPENT, default=0),
         doubtful=Count("pk", filter=Q(state=Entry.State.DOUBTFUL)),
         waiting=Count("pk", filter=Q(state=Entry.State.PLANNED)),
     )
@@ -186,35 +186,3 @@ def _active_seconds(batch: Batch) -> float | None:
     times = [totals(signals).active_seconds for signals in newest.values_list("signals", flat=True)[:500]]
     measured = [time for time in times if time > 0]
     return median(measured) if measured else None
-
-
-# The chart of answers per hour: its geometry; the template draws it.
-
-WIDTH, HEIGHT, GAP = 480, 96, 2
-
-
-@dataclass(frozen=True)
-class Bar:
-    x: float
-    y: float
-    width: float
-    height: float
-    hour: Hour
-
-
-def bars(hours: list[Hour]) -> list[Bar]:
-    """One bar per hour, the highest as high as the chart."""
-    if not hours:
-        return []
-    highest, step = max(1, *(hour.answers for hour in hours)), WIDTH / max(len(hours), 8)
-    first = WIDTH - step * len(hours)
-    return [
-        Bar(
-            round(first + n * step, 1),
-            HEIGHT - ceil(HEIGHT * hour.answers / highest),
-            round(step - GAP, 1),
-            ceil(HEIGHT * hour.answers / highest),
-            hour,
-        )
-        for n, hour in enumerate(hours)
-    ]

@@ -1,7 +1,6 @@
 """The Monitor page: the state of a batch, its charts, and what an admin may do next."""
 
-from dataclasses import dataclass
-from math import floor
+from collections import Counter
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -10,43 +9,19 @@ from annotation import protocols
 from annotation.common.errors import Refused
 from annotation.common.parsing import parse_int
 from annotation.crowds.base import Market
-from annotation.crowds.launch.top_up import TopUp, top_up_of
+from annotation.crowds.launch.top_up import TopUp, kept_answers, top_up_of
 from annotation.crowds.lookup import MARKETS, market_for
 from annotation.crowds.pay.shares import unpaid_shares
 from annotation.crowds.pay.work_done import whole_and_other
 from annotation.jobs import MONEY_KINDS
+from annotation.jobs.page_cache import Newest, newest_content
 from annotation.models import Batch, Job, Submission
 
+from .charts import hours_chart, levels, scatter
 from .ending import can_close, can_expire
 from .flags import flags_of
-from .monitor import Monitor, bars, monitor
-from .workers import WorkerRow, price_of_approval, worker_table
-
-LEFT, TOP, WIDTH, HEIGHT = 30, 6, 440, 178
-DRAWN_AT_MOST = 2000
-"""Answers up to which the scatter is drawn anew every few seconds; beyond, the Quality page has it."""
-
-
-@dataclass(frozen=True)
-class Dot:
-    """A worker in the scatter of time against agreement."""
-
-    pseudonym: str
-    x: float
-    y: float
-    label: str
-    is_odd: bool
-    lowest: str
-    """What stands at the foot of the agreement axis."""
-
-
-@dataclass(frozen=True)
-class Level:
-    """Tasks with so many answers."""
-
-    answers: int
-    tasks: int
-    percent: int
+from .monitor import Monitor, monitor
+from .workers import price_of_approval
 
 
 def market_of(batch: Batch) -> Market | None:
@@ -64,14 +39,14 @@ def live_part(batch: Batch, *, people: bool) -> dict[str, Any]:
     state = monitor(batch)
     return {
         "monitor": state,
-        "bars": bars(state.hours),
+        "hours": hours_chart(state.hours),
         "levels": levels(state),
-        "dots": dots(worker_table(batch)) if people and state.done <= DRAWN_AT_MOST else [],
-        "too_many": state.done > DRAWN_AT_MOST,
+        "figures": newest_content("workers", batch.study, None) if people else None,
+        "scatter": scatter(batch) if people else None,
     }
 
 
-def admin_part(batch: Batch, state: Monitor) -> dict[str, Any]:
+def admin_part(batch: Batch, state: Monitor, figures: Newest) -> dict[str, Any]:
     """What only admins see: prices, what can be asked for again, files."""
     market = market_of(batch)
     complete, incomplete = whole_and_other(_unjudged(batch))
@@ -86,11 +61,19 @@ def admin_part(batch: Batch, state: Monitor) -> dict[str, Any]:
         "can_expire": can_expire(state),
         "can_close": can_close(state),
         "closes_later": batch.close_asked_at and batch.state != Batch.State.CLOSED,
-        "top_up": top_up_of(batch) if is_posted else TopUp([], None),
+        "top_up": _top_up(batch, figures) if is_posted else TopUp([], None),
         "posted": is_posted,
         "flags": flags_of(batch),
         "csv_form": batch.round == 1 and any(protocol.csv_form for protocol in protocols.among([batch.protocol])),
     }
+
+
+def _top_up(batch: Batch, figures: Newest) -> TopUp | None:
+    """What is missing; None while it isn't worked out yet what the filter leaves."""
+    if batch.study.filter_in_force() is None:
+        return top_up_of(batch, Counter(kept_answers(batch, None)))
+    kept = figures.content.get("kept", {}).get(str(batch.pk))
+    return None if kept is None else top_up_of(batch, {int(task): n for task, n in kept.items()})
 
 
 def _unjudged(batch: Batch, upto: int | None = None) -> list[Submission]:
@@ -126,39 +109,3 @@ def shares_seen(batch: Batch, total: str) -> list[int]:
 
 def _bonus_fee(market: Market | None, cents: int) -> int:
     return market.bonus_fee_cents(cents) if market else 0
-
-
-def levels(state: Monitor) -> list[Level]:
-    largest_count = max((count for _answers, count in state.tasks), default=1)
-    return [Level(answers, count, max(1, 100 * count // largest_count)) for answers, count in state.tasks]
-
-
-def axis_end(lowest: float) -> float:
-    """Where the agreement axis begins: at 0, or at the next tenth below, so that its label is exact."""
-    return min(0, floor(round(10 * lowest, 6))) / 10
-
-
-def dots(rows: list[WorkerRow]) -> list[Dot]:
-    """Geometry of the scatter: agreement from its axis's end up to 1, seconds from 0 to the slowest."""
-    complete_rows = [row for row in rows if row.agreement is not None and row.seconds is not None]
-    if len(complete_rows) < 2:
-        return []
-    slowest = max(max(row.seconds or 0.0 for row in complete_rows), 1.0)
-    lowest = axis_end(min(row.agreement or 0.0 for row in complete_rows))
-    return [
-        Dot(
-            row.worker.pseudonym,
-            round(LEFT + WIDTH * (row.seconds or 0.0) / slowest, 1),
-            round(TOP + HEIGHT * (1 - (row.agreement or 0.0)) / (1 - lowest), 1),
-            _("%(worker)s: %(seconds).1f seconds per answer, agreement %(agreement).2f, %(n)d answers")
-            % {
-                "worker": row.worker.pseudonym,
-                "seconds": row.seconds,
-                "agreement": row.agreement,
-                "n": row.answers,
-            },
-            bool(row.signals or row.dropped_by),
-            f"{lowest:.1f}".replace("-", "−"),
-        )
-        for row in complete_rows
-    ]

@@ -132,7 +132,7 @@ def monitor(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     if request.GET.get("live"):
         return render(request, "annotation/crowds/console/live.html", context)
     if context["is_admin"]:
-        context |= admin_part(batch, context["monitor"])
+        context |= admin_part(batch, context["monitor"], context["figures"])
     return render(request, "annotation/crowds/console/monitor.html", context)
 
 

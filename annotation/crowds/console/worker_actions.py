@@ -1,5 +1,6 @@
 """What admins do with chosen workers: each action first as a plan with its price, then as background work."""
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -214,9 +215,17 @@ def reason_given(text: str, least: int) -> str:
     return reason
 
 
+def fingerprint(plan: ActionPlan) -> str:
+    """Tells whether a plan for everybody in a list is still about the same people and the same work."""
+    keys = [[worker.pk for worker in plan.workers], [submission.pk for submission in plan.submissions]]
+    return hashlib.sha256(repr(keys).encode()).hexdigest()[:32]
+
+
 def start_action(batch: Batch, action: str, workers: Sequence[Worker], form: Mapping[str, str], user: User) -> Job:
     """Write the job down. Who is concerned is fixed here, so that nobody is judged unseen."""
     plan = plan_action(batch, action, workers)
+    if form.get("everybody") and form.get("seen") != fingerprint(plan):
+        raise Refused(_("Meanwhile the list has changed. Nothing was done: look at it again."))
     reason = form.get("reason", "").strip()[:4000]
     if "reason" in plan.fields:
         reason_given(reason, plan.least_reason)

@@ -1,10 +1,11 @@
 """The people of a batch, for admins: the table of workers, what is done about them, and personal links."""
 
 from dataclasses import replace
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect, render, resolve_url
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
@@ -14,8 +15,18 @@ from annotation.common.downloads import file_response
 from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import Refused
 from annotation.common.money import amount
-from annotation.crowds.console.worker_actions import ACTIONS, actions_for, bonus_price, plan_action, start_action
-from annotation.crowds.console.workers import chosen_workers, worker_table
+from annotation.common.parsing import parse_int
+from annotation.crowds.console.worker_actions import (
+    ACTIONS,
+    ActionPlan,
+    actions_for,
+    bonus_price,
+    fingerprint,
+    plan_action,
+    start_action,
+)
+from annotation.crowds.console.worker_page import start_verdict, worker_page
+from annotation.crowds.console.workers import SHOWN, SORTS, WorkerQuery, chosen_workers, worker_list
 from annotation.crowds.markets.direct import (
     link_named,
     links_csv,
@@ -29,6 +40,9 @@ from annotation.models import Batch, Role
 
 from .views import batch_of, page_context
 
+NAMED_AT_MOST = 100
+"""Of everybody in a list, so many are named before something is done about them."""
+
 
 @require_http_methods(["GET", "POST"])
 @answers_refusals
@@ -38,11 +52,39 @@ def workers(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     context = page_context(request, batch, "workers")
     if request.method == "POST":
         action = request.POST.get("action", "")
-        plan = plan_action(batch, action, chosen_workers(batch, request.POST.getlist("worker")))
-        context |= {"plan": plan, "action": action, "word": ACTIONS[action]}
+        plan = plan_action(batch, action, chosen_workers(batch, request.POST))
+        context |= {"plan": plan, "action": action, "word": ACTIONS[action], **_choice(request, plan)}
         return render(request, "annotation/crowds/console/confirm.html", context)
-    context |= {"rows": worker_table(batch), "actions": actions_for(batch)}
+    context |= {
+        "list": worker_list(batch, request.GET, user_of(request)),
+        "actions": actions_for(batch),
+        "sorts": [(name, title) for name, (title, _order) in SORTS.items()],
+        "shown": SHOWN.items(),
+    }
     return render(request, "annotation/crowds/console/workers.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@answers_refusals
+def worker(request: HttpRequest, slug: str, batch_id: int, worker_id: int) -> HttpResponse:
+    """Admins: one worker's answers beside the others'; a POST is a verdict on one hand-in. Others get 403."""
+    batch = batch_of(study_for(request, slug, Role.ADMIN), batch_id)
+    if request.method == "POST":
+        start_verdict(batch, worker_id, request.POST.dict(), user_of(request))
+        address = resolve_url("crowd-worker", slug, batch.pk, worker_id)
+        return redirect(f"{address}?page={parse_int(request.POST.get('page', ''), 1)}")
+    context = page_context(request, batch, "workers")
+    context["person"] = worker_page(batch, worker_id, request.GET)
+    return render(request, "annotation/crowds/console/worker.html", context)
+
+
+def _choice(request: HttpRequest, plan: ActionPlan) -> dict[str, Any]:
+    """Whom a plan is about, as its form says it again: everybody in the list as it was, or by name."""
+    if not request.POST.get("everybody"):
+        return {"named": plan.workers, "shown_workers": plan.workers}
+    query = WorkerQuery.of(request.POST)
+    chosen_by = {"everybody": "1", "q": query.search, "show": query.shown, "seen": fingerprint(plan)}
+    return {"chosen_by": chosen_by, "shown_workers": plan.workers[:NAMED_AT_MOST]}
 
 
 @require_POST
@@ -50,7 +92,7 @@ def workers(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
 def workers_do(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     """Admins: start what was planned. A bonus is shown with its sum once more before it is paid."""
     batch = batch_of(study_for(request, slug, Role.ADMIN), batch_id)
-    action, ticked_workers = request.POST.get("action", ""), chosen_workers(batch, request.POST.getlist("worker"))
+    action, ticked_workers = request.POST.get("action", ""), chosen_workers(batch, request.POST)
     if action == "bonus" and not request.POST.get("sure"):
         return _bonus_sum(request, batch)
     start_action(batch, action, ticked_workers, request.POST.dict(), user_of(request))
@@ -58,7 +100,7 @@ def workers_do(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
 
 
 def _bonus_sum(request: HttpRequest, batch: Batch) -> HttpResponse:
-    plan = plan_action(batch, "bonus", chosen_workers(batch, request.POST.getlist("worker")))
+    plan = plan_action(batch, "bonus", chosen_workers(batch, request.POST))
     price = bonus_price(batch, plan, request.POST.get("amount", ""))
     button = _("Pay %(sum)s") % {"sum": amount(price.total_cents, batch.study.currency)}
     hidden_fields = {name: request.POST.get(name, "") for name in ("amount", "reason")}
@@ -69,6 +111,7 @@ def _bonus_sum(request: HttpRequest, batch: Batch) -> HttpResponse:
         "word": ACTIONS["bonus"],
         "hidden_fields": {**hidden_fields, "sure": "1"},
         "sentence": hidden_fields["reason"],
+        **_choice(request, plan),
     }
     return render(request, "annotation/crowds/console/confirm.html", context)
 

@@ -1,176 +1,198 @@
 """The people of a batch, for its admins: what each did, how well, what it earned them, and what stands out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
-from django.db.models import Count, Q, Sum
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet, Sum
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from annotation import protocols
 from annotation.common.errors import Refused
 from annotation.common.parsing import parse_int
-from annotation.models import Assignment, Batch, Entry, Submission, Worker
-from annotation.models.attention import totals
-from annotation.tables.records import records
-from annotation.tables.trusted import batch_judgments, trusted_judgments
+from annotation.jobs.page_cache import newest_content
+from annotation.models import Assignment, Batch, Entry, Job, Submission, User, Worker, WorkerFigures
 
-FOCUS = 5
-"""Leaving the page so often per task is worth a look."""
+from .worker_figures import handed_in, odd_things
+
+ROWS = 50
 State = Submission.State
+SORTS: dict[str, tuple[str | Promise, list[Any]]] = {
+    "standing": (gettext_lazy("Those who stand out first"), [F("f__stands_out").desc(nulls_last=True), "f__agreement"]),
+    "agreement": (gettext_lazy("Least agreement first"), [F("f__agreement").asc(nulls_last=True)]),
+    "failed": (gettext_lazy("Most failed checks first"), [F("f__failed").desc(nulls_last=True)]),
+    "fast": (gettext_lazy("Fastest first"), [F("f__seconds").asc(nulls_last=True)]),
+    "tasks": (gettext_lazy("Most tasks first"), [F("f__tasks").desc(nulls_last=True)]),
+    "name": (gettext_lazy("By id"), ["external_id"]),
+}
+SHOWN: dict[str, str | Promise] = {
+    "all": gettext_lazy("Everybody"),
+    "waiting": gettext_lazy("With work that waits"),
+    "odd": gettext_lazy("Who stand out"),
+    "dropped": gettext_lazy("Left out by the filter"),
+    "rejected": gettext_lazy("With rejected work"),
+    "blocked": gettext_lazy("Blocked"),
+}
+
+
+@dataclass(frozen=True)
+class WorkerQuery:
+    """What a list of workers shows, in which order."""
+
+    search: str = ""
+    shown: str = "all"
+    sort: str = "standing"
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> "WorkerQuery":
+        shown, sort = str(parameters.get("show", "")), str(parameters.get("sort", ""))
+        return cls(
+            str(parameters.get("q", "")).strip()[:200],
+            shown if shown in SHOWN else "all",
+            sort if sort in SORTS else "standing",
+        )
+
+    def address(self) -> str:
+        """Without what is as usual."""
+        values = {"q": self.search, "show": self.shown, "sort": self.sort}
+        usual = {"q": "", "show": "all", "sort": "standing"}
+        return urlencode({name: value for name, value in values.items() if value != usual[name]})
 
 
 @dataclass(frozen=True)
 class WorkerRow:
     worker: Worker
-    tasks: int
-    """Assignments that count."""
-    answers: int
-    seconds: float | None
-    """Median active seconds per answer."""
-    active_seconds: float
+    figures: WorkerFigures
     paid_cents: int
     """Rewards and bonuses, without fees."""
-    agreement: float | None
-    checks: int
-    failed: int
     unjudged: int
     """Submissions that wait for a verdict."""
     approved: int
     rejected: int
     signals: list[str] = field(default_factory=list)
-    dropped_by: list[str] = field(default_factory=list)
-    """The rules of the filter in force that leave answers of theirs out."""
 
     @property
     def hourly_cents(self) -> int | None:
-        return round(self.paid_cents * 3600 / self.active_seconds) if self.active_seconds and self.paid_cents else None
+        active = self.figures.active_seconds
+        return round(self.paid_cents * 3600 / active) if active and self.paid_cents else None
 
 
-def worker_table(batch: Batch) -> list[WorkerRow]:
-    """Everybody with work in this batch; those who stand out come first."""
-    figures_by_worker = {row["worker_id"]: row for row in _figures(batch)}
-    verdict_counts, paid_cents, times = _verdict_counts(batch), _paid(batch), _times(batch)
-    dropped = dropped_workers(batch)
+@dataclass(frozen=True)
+class WorkerList:
+    """A page of the workers of a batch."""
+
+    rows: list[WorkerRow]
+    page: Page[Any]
+    query: WorkerQuery
+    made_at: datetime | None
+    """When agreement, checks and times were worked out."""
+    job: Job | None
+    """That works them out anew."""
+
+    @property
+    def total(self) -> int:
+        return self.page.paginator.count
+
+
+def worker_list(batch: Batch, parameters: Mapping[str, Any], asked_by: User | None = None) -> WorkerList:
+    """The people with work in this batch, a page of them, in a fixed number of queries."""
+    query, newest = WorkerQuery.of(parameters), newest_content("workers", batch.study, asked_by)
+    page = Paginator(workers_shown(batch, query), ROWS).get_page(str(parameters.get("page", "1")))
+    return WorkerList(worker_rows(batch, list(page.object_list)), page, query, newest.made_at, newest.job)
+
+
+def workers_shown(batch: Batch, query: WorkerQuery) -> QuerySet[Worker]:
+    """Everybody with work in this batch whom the list is about."""
+    submissions = Submission.objects.filter(posting__batch=batch, worker=OuterRef("pk"))
+    work = Assignment.objects.filter(handed_in(), task__batch=batch, worker=OuterRef("pk"))
+    workers = Worker.objects.filter(Exists(submissions) | Exists(work), study=batch.study)
+    workers = workers.annotate(f=FilteredRelation("figures", condition=Q(figures__batch=batch)))
+    conditions = {
+        "waiting": Exists(submissions.filter(state=State.SUBMITTED)),
+        "rejected": Exists(submissions.filter(state=State.REJECTED)),
+        "odd": Q(f__stands_out__gt=0),
+        "dropped": Q(f__stands_out__gte=10),
+        "blocked": Q(blocked_at__isnull=False),
+    }
+    if query.shown in conditions:
+        workers = workers.filter(conditions[query.shown])
+    if query.search:
+        names = ("external_id", "pseudonym", "user__username")
+        workers = workers.filter(Q(*((f"{name}__icontains", query.search) for name in names), _connector=Q.OR))
+    return workers.select_related("user").order_by(*SORTS[query.sort][1], "pk")
+
+
+def worker_rows(batch: Batch, workers: Sequence[Worker]) -> list[WorkerRow]:
+    """What is known of these workers."""
+    figures = {row.worker_id: row for row in WorkerFigures.objects.filter(batch=batch, worker__in=workers)}
+    verdicts, paid = _verdict_counts(batch, workers), _paid(batch, workers)
     rows = []
-    for worker in Worker.objects.filter(pk__in={*verdict_counts, *times}).select_related("user").order_by("pk"):
-        figures = figures_by_worker.get(worker.pseudonym, {})
-        time, counts = times.get(worker.pk, _Time()), verdict_counts.get(worker.pk, {})
+    for worker in workers:
+        row = figures.get(worker.pk) or WorkerFigures(batch=batch, worker=worker)
+        counts = verdicts.get(worker.pk, {})
         rows.append(
             WorkerRow(
                 worker=worker,
-                tasks=time.tasks,
-                answers=figures.get("answers", 0),
-                seconds=figures.get("seconds"),
-                active_seconds=time.active,
-                paid_cents=paid_cents.get(worker.pk, 0),
-                agreement=figures.get("agreement"),
-                checks=figures.get("checks", 0),
-                failed=figures.get("failed", 0),
-                unjudged=counts.get("unjudged", 0),
-                approved=counts.get("approved", 0),
-                rejected=counts.get("rejected", 0),
-                signals=_signals(worker, time, figures),
-                dropped_by=dropped.get(worker.pseudonym, []),
+                figures=row,
+                paid_cents=paid.get(worker.pk, 0),
+                unjudged=counts.get(State.SUBMITTED, 0),
+                approved=counts.get(State.APPROVED, 0),
+                rejected=counts.get(State.REJECTED, 0),
+                signals=_signals(worker, row),
             )
         )
-    return sorted(rows, key=lambda row: (not row.dropped_by, -len(row.signals), row.agreement or 0, row.worker.pk))
+    return rows
 
 
-def _figures(batch: Batch) -> list[dict[str, Any]]:
-    """Answers, time, checks and agreement by worker, as the Quality page has them."""
-    from analysis.filters.workers import standing_out, worker_figures
+def _verdict_counts(batch: Batch, workers: Sequence[Worker]) -> dict[int, dict[str, int]]:
+    submissions = Submission.objects.filter(posting__batch=batch, worker__in=workers).order_by()
+    counts: dict[int, dict[str, int]] = {}
+    for worker, state, n in submissions.values_list("worker", "state").annotate(n=Count("pk")):
+        counts.setdefault(worker, {})[state] = n
+    return counts
 
-    figures = standing_out(worker_figures(batch_judgments(batch), protocols.level_of(batch.protocol)))
-    return records(figures.astype(object).where(figures.notna(), None))
+
+def _paid(batch: Batch, workers: Sequence[Worker]) -> dict[int, int]:
+    spent = Entry.objects.filter(batch=batch, submission__worker__in=workers).exclude(state=Entry.State.FAILED)
+    rows = spent.filter(kind__in=[Entry.Kind.APPROVE, Entry.Kind.BONUS]).order_by()
+    return dict(rows.values_list("submission__worker").annotate(cents=Sum("reward_cents")))
 
 
-def _verdict_counts(batch: Batch) -> dict[int, dict[str, int]]:
-    submissions = Submission.objects.filter(posting__batch=batch).values("worker")
-    rows = submissions.annotate(
-        unjudged=Count("pk", filter=Q(state=State.SUBMITTED)),
-        approved=Count("pk", filter=Q(state=State.APPROVED)),
-        rejected=Count("pk", filter=Q(state=State.REJECTED)),
-    )
-    return {
-        row["worker"]: {"unjudged": row["unjudged"], "approved": row["approved"], "rejected": row["rejected"]}
-        for row in rows
+def _signals(worker: Worker, row: WorkerFigures) -> list[str]:
+    sentences = {
+        "checks": _("%(n)d checks failed") % {"n": row.failed},
+        "fast": _("very fast"),
+        "pastes": _("pasted %(n)d times") % {"n": row.pastes},
+        "focus": _("left the page %(n)d times a task") % {"n": round(row.focus_lost / max(1, row.tasks))},
     }
-
-
-def _paid(batch: Batch) -> dict[int, int]:
-    spent = batch.entries.filter(kind__in=[Entry.Kind.APPROVE, Entry.Kind.BONUS]).exclude(state=Entry.State.FAILED)
-    rows = spent.values_list("submission__worker").annotate(cents=Sum("reward_cents"))
-    return {worker: cents for worker, cents in rows if worker is not None}
-
-
-@dataclass
-class _Time:
-    tasks: int = 0
-    active: float = 0.0
-    focus: int = 0
-    pastes: int = 0
-
-
-def _times(batch: Batch) -> dict[int, _Time]:
-    times: dict[int, _Time] = {}
-    assignments = Assignment.objects.counted().filter(task__batch=batch).values_list("worker", "signals")
-    for worker, signals in assignments.iterator(chunk_size=2000):
-        time, sums = times.setdefault(worker, _Time()), totals(signals)
-        time.tasks += 1
-        time.active += sums.active_seconds
-        time.focus += sums.focus_lost
-        time.pastes += sums.pastes
-    return times
-
-
-def _signals(worker: Worker, time: _Time, figures: dict[str, Any]) -> list[str]:
-    signals = []
-    if worker.blocked_at:
-        signals.append(_("blocked"))
-    if figures.get("fails_checks"):
-        signals.append(_("%(n)d checks failed") % {"n": figures["failed"]})
-    if figures.get("is_fast"):
-        signals.append(_("very fast"))
-    if time.pastes:
-        signals.append(_("pasted %(n)d times") % {"n": time.pastes})
-    if time.tasks and time.focus / time.tasks >= FOCUS:
-        signals.append(_("left the page %(n)d times a task") % {"n": round(time.focus / time.tasks)})
-    return signals
-
-
-def dropped_workers(batch: Batch) -> dict[str, list[str]]:
-    """Pseudonym -> the rules in force that drop answers of theirs; empty without a filter."""
-    from analysis.filters.caught import caught_by
-    from analysis.tables import AnalysisError
-
-    decision = batch.study.filter_in_force()
-    if decision is None:
-        return {}
-    try:
-        trusted = trusted_judgments(batch.study)
-        caught = caught_by(trusted.drops, trusted.choice.judgments)
-        workers = trusted.choice.workers
-        return {workers.get(name, name): rules for name, rules in caught.items()}
-    except AnalysisError:  # a rule that doesn't apply (yet): the Quality page says why
-        return {}
+    return [*([_("blocked")] if worker.blocked_at else []), *(sentences[name] for name in odd_things(row))]
 
 
 # What admins do about people
 
 
-def chosen_workers(batch: Batch, ids: Iterable[str]) -> list[Worker]:
-    """The ticked workers of this batch's study; Refused when there is none."""
-    keys = [parse_int(worker_id) for worker_id in ids]
-    workers = list(Worker.objects.filter(study=batch.study, pk__in=keys).select_related("user").order_by("pk"))
-    if not workers:
+def chosen_workers(batch: Batch, form: Any) -> list[Worker]:
+    """The ticked workers of this batch's study, or everybody whom the list showed; Refused when there is none."""
+    workers = Worker.objects.filter(study=batch.study).select_related("user").order_by("pk")
+    if form.get("everybody"):
+        everybody = workers_shown(batch, WorkerQuery.of(form)).values("pk")
+        chosen = list(workers.filter(pk__in=everybody))
+    else:
+        chosen = list(workers.filter(pk__in=[parse_int(worker_id) for worker_id in form.getlist("worker")]))
+    if not chosen:
         raise Refused(_("Tick at least one worker. Nothing was done."))
-    return workers
+    return chosen
 
 
 def submissions_of(batch: Batch, workers: Sequence[Worker], *states: str) -> list[Submission]:
     """What these workers handed in, in these states, oldest first."""
-    submissions = Submission.objects.filter(posting__batch=batch, worker__in=workers, state__in=states)
+    submissions = Submission.objects.filter(
+        posting__batch=batch, worker__in=[worker.pk for worker in workers], state__in=states
+    )
     return list(submissions.select_related("posting__batch__study", "worker").order_by("pk"))
 
 

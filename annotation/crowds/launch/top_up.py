@@ -1,11 +1,11 @@
 """Tasks that lost answers, to the filter or by rejection: how many are missing, and what new ones would cost."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.common.errors import Refused
@@ -13,7 +13,7 @@ from annotation.common.money import money
 from annotation.crowds.lookup import market_for
 from annotation.crowds.terms import Terms, terms_of
 from annotation.models import Assignment, Batch, FilterDecision, Posting, Submission, Task, User
-from annotation.tables.trusted import trusted_judgments
+from annotation.tables.trusted import Trusted, trusted_judgments
 
 from .extend import ToppedUp, refuse_closed, top_up
 
@@ -50,22 +50,34 @@ class TopUp:
         return sum(task.cents for task in self.tasks)
 
 
-def top_up_of(batch: Batch) -> TopUp:
-    """What is missing under the filter in force. Nothing before anything was published."""
+def top_up_of(batch: Batch, answers: Mapping[int, int] | None = None) -> TopUp:
+    """What is missing under the filter in force. Nothing before anything was published.
+
+    `answers`: how many the filter leaves of each task, where that was worked out beforehand.
+    """
     decision = batch.study.filter_in_force()
     if not batch.postings.exists() or batch.state == Batch.State.CLOSED or batch.close_asked_at is not None:
         return TopUp([], decision)
-    answers = Counter(_kept(batch, decision))
+    if answers is None:
+        answers = Counter(kept_answers(batch, trusted_judgments(batch.study) if decision else None))
     free = open_places(batch)
     price, terms = _price(batch), terms_of(batch)
     quotas = batch.options.get(ASKED, {})
     lost_tasks = []
-    for task in batch.tasks.select_related("document", "summary__system").order_by("pk"):
+    for task in _tasks(batch):
         quota = int(quotas.get(str(task.pk), task.quota))
-        missing = quota - answers[task.pk] - free.get(task.pk, free.get(0, 0))
+        n_answers = answers.get(task.pk, 0)
+        missing = quota - n_answers - free.get(task.pk, free.get(0, 0))
         if missing > 0:
-            lost_tasks.append(_lost(task, quota, answers[task.pk], missing, price(terms, task)))
+            lost_tasks.append(_lost(task, quota, n_answers, missing, price(terms, task)))
     return TopUp(lost_tasks, decision)
+
+
+def _tasks(batch: Batch) -> QuerySet[Task]:
+    """Without their texts."""
+    names = ("document__doc_id", "summary__system__name", "summary__system__group")
+    fields = ("quota", "batch", "document", "summary", "summary__system", "summary__document", *names)
+    return batch.tasks.select_related("document", "summary__system").only(*fields).order_by("pk")
 
 
 def _lost(task: Task, quota: int, answers: int, missing: int, cents: int) -> Lost:
@@ -73,16 +85,15 @@ def _lost(task: Task, quota: int, answers: int, missing: int, cents: int) -> Los
     return Lost(task.pk, task.document.doc_id, system, quota, answers, missing, missing * cents)
 
 
-def _kept(batch: Batch, decision: FilterDecision | None) -> list[int]:
+def kept_answers(batch: Batch, trusted: Trusted | None) -> list[int]:
     """The task of every answer that counts and that the filter keeps."""
     assignments = list(Assignment.objects.counted().filter(task__batch=batch).values_list("task", "key"))
-    if decision is None or not assignments:
+    if trusted is None:
         return [task for task, _key in assignments]
     # An answer that the batch rule sets aside was given and paid for: it is not missing in this batch.
-    result = trusted_judgments(batch.study)
-    frames = [frame for frame in (result.judgments, result.choice.set_aside) if len(frame)]
-    trusted = {key for frame in frames for key in frame["assignment_id"]}
-    return [task for task, key in assignments if key in trusted]
+    frames = [frame for frame in (trusted.judgments, trusted.choice.set_aside) if len(frame)]
+    keys = {key for frame in frames for key in frame["assignment_id"]}
+    return [task for task, key in assignments if key in keys]
 
 
 def open_places(batch: Batch) -> dict[int, int]:

@@ -11,11 +11,11 @@ from django.urls import reverse
 from annotation.common import clock
 from annotation.common.errors import Refused
 from annotation.crowds.collect import collect
+from annotation.crowds.console.charts import axis_end
 from annotation.crowds.console.jobs import top_up_job
 from annotation.crowds.console.monitor import money_of, monitor, pace
-from annotation.crowds.console.monitor_page import axis_end
 from annotation.crowds.console.worker_actions import plan_action, start_action
-from annotation.crowds.console.workers import worker_table
+from annotation.crowds.console.workers import worker_list
 from annotation.crowds.launch.form import form_of, read_terms
 from annotation.crowds.launch.publish import publish
 from annotation.crowds.launch.top_up import ask_for_more, top_up_of
@@ -379,9 +379,9 @@ def test_the_worker_table_shows_who_disagrees_and_only_admins_get_ids(admin, dja
     batch = make_crowd_batch(documents=3, quota=3)
     for submission in published(batch, workers=3):
         submit_answers(submission, "01" if submission.worker.external_id == "A2" else "10")
-    rows = {row.worker.external_id: row for row in worker_table(batch)}
-    assert rows["A2"].agreement < rows["A0"].agreement
-    assert rows["A0"].tasks == 3
+    rows = {row.worker.external_id: row for row in worker_list(batch, {}).rows}
+    assert rows["A2"].figures.agreement < rows["A0"].figures.agreement
+    assert rows["A0"].figures.tasks == 3
     assert rows["A0"].unjudged == 3
     client = admin(batch)
     with django_assert_max_num_queries(40):
