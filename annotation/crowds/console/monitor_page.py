@@ -79,7 +79,10 @@ def _top_up(batch: Batch, figures: Newest) -> TopUp | None:
 def _unjudged(batch: Batch, upto: int | None = None) -> list[Submission]:
     submissions = Submission.objects.filter(posting__batch=batch, state=Submission.State.SUBMITTED)
     submissions = submissions if upto is None else submissions.filter(pk__lte=upto)
-    return list(submissions.select_related("posting__batch", "worker__user").order_by("pk"))
+    rows = list(submissions.select_related("posting", "worker__user").order_by("pk"))
+    for row in rows:
+        row.posting.batch = batch  # not fetched with each of them
+    return rows
 
 
 def approval_seen(batch: Batch, upto: str, total: str, *, without_answers: bool = False) -> list[int]:

@@ -5,14 +5,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from annotation.common.errors import Refused
 from annotation.common.money import money
 from annotation.crowds.lookup import market_for
 from annotation.crowds.terms import Terms, terms_of
-from annotation.models import Assignment, Batch, FilterDecision, Posting, Submission, Task, User
+from annotation.models import Assignment, Batch, FilterDecision, Posting, Submission, User
 from annotation.tables.trusted import Trusted, trusted_judgments
 
 from .extend import ToppedUp, refuse_closed, top_up
@@ -64,25 +64,14 @@ def top_up_of(batch: Batch, answers: Mapping[int, int] | None = None) -> TopUp:
     price, terms = _price(batch), terms_of(batch)
     quotas = batch.options.get(ASKED, {})
     lost_tasks = []
-    for task in _tasks(batch):
-        quota = int(quotas.get(str(task.pk), task.quota))
-        n_answers = answers.get(task.pk, 0)
-        missing = quota - n_answers - free.get(task.pk, free.get(0, 0))
-        if missing > 0:
-            lost_tasks.append(_lost(task, quota, n_answers, missing, price(terms, task)))
-    return TopUp(lost_tasks, decision)
-
-
-def _tasks(batch: Batch) -> QuerySet[Task]:
-    """Without their texts."""
     names = ("document__doc_id", "summary__system__name", "summary__system__group")
-    fields = ("quota", "batch", "document", "summary", "summary__system", "summary__document", *names)
-    return batch.tasks.select_related("document", "summary__system").only(*fields).order_by("pk")
-
-
-def _lost(task: Task, quota: int, answers: int, missing: int, cents: int) -> Lost:
-    system = task.summary.system.name if task.summary else ""
-    return Lost(task.pk, task.document.doc_id, system, quota, answers, missing, missing * cents)
+    for task, asked_for, doc_id, system, group in batch.tasks.order_by("pk").values_list("pk", "quota", *names):
+        quota, n_answers = int(quotas.get(str(task), asked_for)), answers.get(task, 0)
+        missing = quota - n_answers - free.get(task, free.get(0, 0))
+        if missing > 0:
+            cents = missing * price(terms, group or "")
+            lost_tasks.append(Lost(task, doc_id, system or "", quota, n_answers, missing, cents))
+    return TopUp(lost_tasks, decision)
 
 
 def kept_answers(batch: Batch, trusted: Trusted | None) -> list[int]:
@@ -108,11 +97,12 @@ def open_places(batch: Batch) -> dict[int, int]:
     return dict(free)
 
 
-def _price(batch: Batch) -> Callable[[Terms, Task], int]:
+def _price(batch: Batch) -> Callable[[Terms, str], int]:
+    """What one more answer costs, by the group of the system it is about."""
     market = market_for(batch.crowd)
 
-    def cents(terms: Terms, task: Task) -> int:
-        reward = terms.reward_for(task.summary.system.group if task.summary else "")
+    def cents(terms: Terms, group: str) -> int:
+        reward = terms.reward_for(group)
         return reward + market.fee_cents(reward, 1, terms.as_json()) if market.pays else 0
 
     return cents

@@ -123,6 +123,7 @@ def addresses(study: Study, people: dict[str, User], callbacks: Any) -> dict[str
         "job_id": Job.objects.filter(study=study).values_list("pk", flat=True).first(),
         "token_id": issue_token(people["w"], "mine", ["read"], 7).row.pk,
         "pseudonym": study.workers.first().pseudonym,
+        "worker_id": study.workers.first().pk,
         "secret": invite(study, "annotator", "", people["a"]),
         "token": token,
         "protocol": "litepyramid",
