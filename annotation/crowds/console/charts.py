@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 from math import ceil, floor, log10
+from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -125,7 +126,7 @@ def axis_end(lowest: float) -> float:
 def scatter(batch: Batch) -> Scatter | None:
     """Everybody of a batch whose time and agreement are known; None while these are fewer than two."""
     rows = WorkerFigures.objects.filter(batch=batch, seconds__isnull=False, agreement__isnull=False)
-    people = list(
+    people: list[tuple[int, str, Any, Any, int, int]] = list(
         rows.order_by("pk").values_list("worker", "worker__pseudonym", "seconds", "agreement", "answers", "stands_out")
     )
     if len(people) < 2:

@@ -1,7 +1,7 @@
 """The ledger as its page and its file show it, and the limits of a study."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -41,12 +41,10 @@ class LedgerFilter:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> "LedgerFilter":
-        words = {"kind": Entry.Kind.values, "state": Entry.State.values, "by": BY}
+        words: dict[str, Iterable[str]] = {"kind": Entry.Kind.values, "state": Entry.State.values, "by": BY}
         chosen = {name: str(parameters.get(name, "")) for name in words}
-        return cls(
-            **{name: word if word in words[name] else "" for name, word in chosen.items()},
-            **{name: _number(parameters.get(name), 0) for name in ("batch", "task", "worker")},
-        )
+        values: dict[str, Any] = {name: word if word in words[name] else "" for name, word in chosen.items()}
+        return cls(**values, **{name: _number(parameters.get(name), 0) for name in ("batch", "task", "worker")})
 
     def lines(self, study: Study) -> QuerySet[Entry]:
         paths = {"kind": "kind", "state": "state", "batch": "batch", "task": BY["task"][0], "worker": BY["worker"][0]}
@@ -99,9 +97,9 @@ def ledger_page(study: Study, parameters: Mapping[str, Any]) -> LedgerPage:
     """The newest lines first, with what was asked for of kind, state and batch; or sums by task or worker."""
     chosen = LedgerFilter.of(parameters)
     lines = chosen.lines(study)
-    rows = _sums(lines, chosen.by) if chosen.by else _in_order(lines)
+    rows: QuerySet[Any, Any] = _sums(lines, chosen.by) if chosen.by else _in_order(lines)
     page = Paginator(rows, ROWS).get_page(_number(parameters.get("page"), 1))
-    listed = list(page.object_list)
+    listed: list[Any] = list(page.object_list)
     return LedgerPage(
         entries=[] if chosen.by else listed,
         subtotals=[_subtotal(chosen, row) for row in listed] if chosen.by else [],
@@ -128,10 +126,10 @@ def _in_order(lines: QuerySet[Entry]) -> QuerySet[Entry]:
     return lines.select_related("batch", "submission__worker").order_by("-pk")
 
 
-def _sums(lines: QuerySet[Entry], by: str) -> QuerySet[Entry, dict[str, Any]]:
+def _sums(lines: QuerySet[Entry], by: str) -> QuerySet[Any, Any]:
     """A row for each task or worker that a line belongs to, by name."""
     rows = lines.exclude(state=Entry.State.FAILED).filter(**{f"{BY[by][0]}__isnull": False})
-    sums = rows.values(*BY[by]).annotate(
+    sums: QuerySet[Any, Any] = rows.values(*BY[by]).annotate(
         lines=Count("pk"),
         reward=Sum("reward_cents", filter=SPENT, default=0),
         fee=Sum("fee_cents", filter=SPENT, default=0),

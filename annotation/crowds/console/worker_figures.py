@@ -164,7 +164,7 @@ def _frame(batch: Batch) -> pd.DataFrame:
     }
     pairs = zip(frame["doc_id"], frame["unit"], strict=True)
     return frame.assign(
-        expected=[expected.get(pair) for pair in pairs],
+        expected=pd.Series([expected.get(pair) for pair in pairs], dtype=float),
         seconds=frame["seconds"].astype(float),
         worker_id=frame["worker_id"].astype(str),
     )
