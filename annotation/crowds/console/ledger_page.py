@@ -44,7 +44,8 @@ class LedgerFilter:
         words: dict[str, Iterable[str]] = {"kind": Entry.Kind.values, "state": Entry.State.values, "by": BY}
         chosen = {name: str(parameters.get(name, "")) for name in words}
         values: dict[str, Any] = {name: word if word in words[name] else "" for name, word in chosen.items()}
-        return cls(**values, **{name: _number(parameters.get(name), 0) for name in ("batch", "task", "worker")})
+        values |= {name: _number(parameters.get(name), 0) for name in ("batch", "task", "worker")}
+        return cls(**values)
 
     def lines(self, study: Study) -> QuerySet[Entry]:
         paths = {"kind": "kind", "state": "state", "batch": "batch", "task": BY["task"][0], "worker": BY["worker"][0]}
