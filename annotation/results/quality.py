@@ -16,8 +16,8 @@ from annotation.common.downloads import quality_chart
 from annotation.common.errors import Refused
 from annotation.common.parsing import parse_int
 from annotation.jobs.page_cache import cached_page
+from annotation.judging.answered_tasks import AnsweredTask, answered_tasks
 from annotation.models import Assignment, FilterDecision, Study, User
-from annotation.tables.answers import AnsweredTask, answered_tasks
 from annotation.tables.records import records
 from annotation.tables.trusted import chosen_judgments, trusted_judgments
 

@@ -14,8 +14,8 @@ from annotation.crowds.lookup import MARKETS, market_for
 from annotation.crowds.pay.work_done import WorkDone, work_done
 from annotation.jobs import start_job
 from annotation.jobs.page_cache import newest_content
+from annotation.judging.answered_tasks import AnsweredTask, answered_tasks
 from annotation.models import Assignment, Batch, Job, Submission, User, Worker
-from annotation.tables.answers import AnsweredTask, answered_tasks
 
 from .worker_actions import reason_given
 from .worker_figures import handed_in
