@@ -20,7 +20,7 @@ class AnnotationConfig(AppConfig):
         from annotation.transfer.exporting import jobs as export_jobs  # noqa: F401
         from annotation.transfer.importing import reading  # noqa: F401
 
-        from .results import metrics, quality, report, scoring_job  # noqa: F401
+        from .results import correlations, metrics, quality, report, scoring_job, training  # noqa: F401
 
         pre_migrate.connect(_before_migrate, sender=self)
         post_migrate.connect(_after_migrate, sender=self)

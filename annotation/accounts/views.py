@@ -20,6 +20,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.accounts import invitations, second_factor
 from annotation.accounts.access import study_for, user_of
 from annotation.accounts.audit_log import log_event
+from annotation.accounts.record import record_lines
 from annotation.accounts.throttle import code_key, keys_of, minutes, password_key, throttle
 from annotation.common import clock
 from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
@@ -211,5 +212,6 @@ def record(request: HttpRequest, slug: str) -> HttpResponse:
     """Admins: every change that people made in this study, the newest first."""
     study = study_for(request, slug, Role.ADMIN)
     pages = Paginator(AuditEvent.objects.filter(study=study), PAGE)
-    context = {"study": study, "step": "collect", "page": pages.get_page(request.GET.get("page", "1"))}
+    page = pages.get_page(request.GET.get("page", "1"))
+    context = {"study": study, "step": "collect", "page": page, "lines": record_lines(study, page.object_list)}
     return render(request, "annotation/accounts/record.html", context)

@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,8 @@ from annotation.models import WHOLE_SYSTEM, Job, Study, Summary
 from annotation.tables.frames import documents_frame, scores_frame, summaries_frame
 from annotation.tables.records import records
 from annotation.tables.trusted import of_systems
+
+from .metric_families import SETS, MetricSet, known_family, seconds_for
 
 if TYPE_CHECKING:
     from scoring.base import Metric
@@ -32,6 +35,44 @@ class Choice:
     names: tuple[str, ...]
     citation: str
     missing: str  # what this machine lacks for it; empty when ready
+    options: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return known_family(self.names).name
+
+    @property
+    def usual(self) -> list[str]:
+        """The scores that people usually report."""
+        return [name for name in self.names if name in known_family(self.names).usual]
+
+    @property
+    def others(self) -> list[str]:
+        return [name for name in self.names if name not in known_family(self.names).usual]
+
+
+@dataclass(frozen=True)
+class SetChoice:
+    """A ready-made set: what of it can be computed here, what not, and about how long it takes."""
+
+    key: str
+    title: Any
+    metrics: list[str]
+    missing: list[str]
+    minutes: int
+
+
+def set_choices(families: list[Choice], summaries: int) -> list[SetChoice]:
+    """The ready-made sets, for so many summaries."""
+    family_of = {name: family for family in families for name in family.names}
+    return [_set_choice(entry, family_of, summaries) for entry in SETS]
+
+
+def _set_choice(entry: MetricSet, family_of: dict[str, Choice], summaries: int) -> SetChoice:
+    ready = [name for name in entry.metrics if name in family_of and not family_of[name].missing]
+    needed = {family_of[name].names for name in ready}
+    minutes = ceil(seconds_for(needed, summaries) / 60)
+    return SetChoice(entry.key, entry.title, ready, [name for name in entry.metrics if name not in ready], minutes)
 
 
 def choices() -> list[Choice]:
@@ -45,6 +86,7 @@ def choices() -> list[Choice]:
             metric.family.description.names,
             metric.family.description.citation,
             "" if (ready := metric.ready()).ok else ready.missing,
+            tuple(option.name for option in metric.family.description.options),
         )
         for metric in families.values()
     ]
@@ -130,7 +172,7 @@ def scored_metrics(study: Study) -> list[dict[str, Any]]:
 
 def current_job(study: Study) -> Job | None:
     """The newest job that this page starts, while it matters."""
-    return study.jobs.filter(kind__in=("score", "libraries")).first()
+    return study.jobs.filter(kind__in=("score", "libraries", "train")).first()
 
 
 @dataclass(frozen=True)

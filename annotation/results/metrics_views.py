@@ -12,7 +12,9 @@ from annotation.common.addresses import from_address
 from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import Refused
 from annotation.jobs import job_for, start_job
-from annotation.models import Job, Role, Study
+from annotation.jobs.page_cache import current_content
+from annotation.models import Job, Role, Study, Summary
+from annotation.results.correlations import with_correlations
 from annotation.results.metrics import (
     checked_metrics,
     choices,
@@ -21,7 +23,9 @@ from annotation.results.metrics import (
     metric_page,
     model_libraries,
     scored_metrics,
+    set_choices,
 )
+from annotation.results.training import TRAINABLE, checked_training
 
 
 @require_http_methods(["GET", "POST"])
@@ -34,11 +38,22 @@ def metrics(request: HttpRequest, slug: str) -> HttpResponse:
     if "libraries" in request.POST:
         return _start_libraries(request, study)
     try:
-        names = checked_metrics(request.POST.get("more", "")[:2000], request.POST.getlist("metric"))
+        if "train" in request.POST:
+            start_job(study, "train", checked_training(study, request.POST), user_of(request))
+            return redirect("metrics", slug=slug)
+        names = checked_metrics(request.POST.get("more", "")[:2000], _ticked(request))
         start_job(study, "score", {"metrics": names}, user_of(request))
     except Refused as refusal:
         return _page(request, study, refusal)
     return redirect("metrics", slug=slug)
+
+
+def _ticked(request: HttpRequest) -> list[str]:
+    """The metrics that were ticked, or those of a set that can be computed here."""
+    key = request.POST.get("set")
+    if not key:
+        return request.POST.getlist("metric")
+    return [name for entry in set_choices(choices(), 0) if entry.key == key for name in entry.metrics]
 
 
 def _start_libraries(request: HttpRequest, study: Study) -> HttpResponse:
@@ -54,7 +69,12 @@ def _start_libraries(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _page(request: HttpRequest, study: Study, refusal: Refused | None = None) -> HttpResponse:
     """What was scored and what could be; after a refusal with its sentence and the choice as it was made."""
-    context = {"study": study, "choices": choices(), "scored": scored_metrics(study), "job": current_job(study)}
+    families, n_summaries = choices(), Summary.objects.filter(document__study=study).count()
+    scored = scored_metrics(study)
+    content, making = current_content("metrics", study, user_of(request)) if scored else ({}, None)
+    context = {"study": study, "choices": families, "job": current_job(study), "making": making}
+    context |= {"scored": with_correlations(scored, content or {}), "picture": content}
+    context |= {"sets": set_choices(families, n_summaries), "summaries": n_summaries, "kinds": TRAINABLE}
     may_install = settings.INSTALL_LIBRARIES and study.role_of(user_of(request)) == Role.ADMIN
     context |= {"libraries": model_libraries(), "may_install": may_install, "command": how_to_bring("models")}
     context |= {"step": "metrics", "problem": refusal and str(refusal)}
@@ -105,4 +125,4 @@ def job_again(request: HttpRequest, slug: str, job_id: int) -> HttpResponse:
         raise Refused(gettext("This job did not fail, or is none that a page repeats. Nothing was started."))
     start_job(study, job.kind, job.options, user_of(request))
     page = job.options.get("name") if job.kind == "page" else "explorer"
-    return redirect(page if page in ("quality", "report") else "explorer", slug=slug)
+    return redirect(page if page in ("quality", "report", "metrics") else "explorer", slug=slug)

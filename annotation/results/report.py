@@ -31,6 +31,13 @@ def report_content(study: Study) -> dict[str, Any]:
     return {} if report is None else _content(report)
 
 
+def human_measures_of(study: Study) -> tuple[pd.DataFrame, list[str]]:
+    """All scores, people's among them, and the names of people's measures, the leading one first; none without."""
+    trusted, imported = trusted_judgments(study), scores_frame(study)
+    measured = imported_humans(imported) if trusted.judgments.empty else human_scores(study, trusted.judgments)
+    return (imported, []) if measured.empty else (_together(measured, imported), measures_of(measured))
+
+
 def study_report(study: Study, human: str = "") -> Report | None:
     """The report by one human measure (by default the leading one)."""
     from analysis.correlate.score_cube import human_measures

@@ -2,7 +2,6 @@
 
 from django import template
 
-from annotation.accounts.audit_log import ACTION_LABELS
 from annotation.common.addresses import to_address
 from annotation.common.labels import label
 from annotation.common.translation import translated
@@ -10,12 +9,6 @@ from annotation.common.translation import translated
 register = template.Library()
 register.filter("word", label)
 register.filter("in_address", to_address)
-
-
-@register.filter
-def deed(action: str) -> str:
-    """What a line of the record says was done."""
-    return str(ACTION_LABELS.get(action, action))
 
 
 @register.filter

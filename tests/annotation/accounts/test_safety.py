@@ -316,7 +316,7 @@ class TestRecord:
         assert len(event.request) == 32
         page = client.get(reverse("record", args=[study.slug])).content.decode()
         assert "form.state: paused" in page
-        assert "Opened, paused or closed a batch" in page
+        assert f"Paused “{batch.name}”" in page
 
     def test_a_refused_change_and_a_look_are_not(self, client, admin):
         study, _ = admin

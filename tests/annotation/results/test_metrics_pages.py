@@ -251,3 +251,73 @@ def test_one_button_installs_them_where_the_operator_allows_it(client, study, wi
     page = client.post(address, {"libraries": "models"}, follow=True).content.decode()
     assert "The metrics with models are ready." in page
     assert asked == ["models"]
+
+
+# What a metric is worth, sets and training
+
+
+@pytest.fixture
+def judged(study, settings, tmp_path, monkeypatch):
+    """People gave the systems 1, 2 and 3, with a little of the document's own."""
+    monkeypatch.setenv("SCORING_MODELS", str(tmp_path / "models"))
+    for place, summary in enumerate(Summary.objects.filter(document__study=study).order_by("system__name", "pk")):
+        system = summary.system
+        for metric, value, extra in (
+            ("people", place // 2 + 0.1 * (place % 2), {"role": "human"}),
+            ("follows", place // 2 + 0.2, {}),
+            ("against", -place, {}),
+        ):
+            Score.objects.create(
+                study=study, system=system, document=summary.document, metric=metric, value=value, extra=extra
+            )
+    return study
+
+
+def test_every_metric_has_its_correlation_with_people_and_the_best_comes_first(analyst, judged):
+    page = analyst.get(f"/studies/{judged.slug}/metrics/").content.decode()
+    assert "Which metric follows people" in page
+    assert "<svg" in page
+    table = page[page.index('id="scored"') :]
+    assert table.index(">follows<") < table.index(">against<") < table.index(">people<")
+    cells = markup(table)
+    assert '<td class="n">1.000</td>' in cells  # system means 1, 2, 3 in the same order
+    assert "-1.000" in cells or "−1.000" in cells
+
+
+def test_a_set_is_scored_with_one_click(analyst, study):
+    page = analyst.get(f"/studies/{study.slug}/metrics/").content.decode()
+    for words in ("<b>ROUGE</b>", "<b>BERTScore</b>", "Quick", "REALSumm&#x27;s", "SummEval&#x27;s", "about 1 min"):
+        assert words in page
+    analyst.post(f"/studies/{study.slug}/metrics/", {"set": "quick"})
+    names = set(study.scores.values_list("metric", flat=True))
+    assert names == {"rouge-1-f", "rouge-2-f", "rouge-l-f", "js-2", "chrf", "length"}
+
+
+def test_a_metric_is_trained_from_the_page_and_scores_the_study(analyst, judged):
+    page = f"/studies/{judged.slug}/metrics/"
+    score_study(judged, ["length", "rouge-1-f"])
+    for form, sentence in (
+        ({"kind": "other", "model": "mine"}, "Choose what is to be trained."),
+        ({"kind": "learned", "model": "../x"}, "A model&#x27;s name has small letters"),
+    ):
+        answer = analyst.post(page, {**form, "train": "1"})
+        assert answer.status_code == 409
+        assert sentence in answer.content.decode()
+    Score.objects.filter(study=judged, metric__in=["follows", "against"]).delete()
+    analyst.post(page, {"kind": "learned", "model": "mine", "train": "1"})
+    job = Job.objects.filter(kind="train").get()
+    assert job.state == "done", job.message
+    metric = f"learned[model={judged.slug}-mine]"
+    assert job.message.startswith(f"{metric} is trained and scored.")
+    assert judged.scores.filter(metric=metric).count() == 6
+    assert (
+        "There is a model of this name already"
+        in analyst.post(page, {"kind": "learned", "model": "mine", "train": "1"}).content.decode()
+    )
+
+
+def test_nobody_to_learn_from_is_said(analyst, study):
+    score_study(study, ["length"])
+    analyst.post(f"/studies/{study.slug}/metrics/", {"kind": "learned", "model": "mine", "train": "1"})
+    job = Job.objects.get(kind="train")
+    assert (job.state, "Nobody has judged yet" in job.message) == ("failed", True)
