@@ -42,8 +42,10 @@ def with_correlations(scored: list[dict[str, Any]], content: dict[str, Any]) -> 
     """The scored metrics, each with its correlation; those that follow people best first."""
     rows = content.get("rows", {})
     joined = [{**row, "correlation": rows.get(row["metric"])} for row in scored]
-    return sorted(joined, key=lambda row: -(row["correlation"] or {}).get("value") if _is_known(row) else 2.0)
+    return sorted(joined, key=lambda row: -_value(row))
 
 
-def _is_known(row: dict[str, Any]) -> bool:
-    return (row["correlation"] or {}).get("value") is not None
+def _value(row: dict[str, Any]) -> float:
+    """For sorting: what has no correlation comes last."""
+    value = (row["correlation"] or {}).get("value")
+    return -2.0 if value is None else float(value)
