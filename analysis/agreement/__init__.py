@@ -183,6 +183,8 @@ def _of_counts(
 def _fixed_workers(rows: pd.DataFrame, start: AgreementResult) -> tuple[str, ...]:
     """Redrawn documents take the workers as they are: with habits of theirs such an interval is too narrow."""
     pairs = rows[["worker_id", "doc_id"]].drop_duplicates()
+    if start.cluster == "unit" and rows.groupby("doc_id")["unit"].nunique().max() > 1:
+        return ("Units of one document belong together; redrawn singly they make the interval too narrow.",)
     if start.cluster != "doc_id" or start.coefficient != "alpha" or len(pairs) < 2 * start.n_workers:
         return ()
     return ("The interval is about these workers, who judge several documents each; doc_id,worker_id redraws both.",)

@@ -18,6 +18,7 @@ from analysis.commands._metrics import (
 )
 from analysis.correlate import ESTIMANDS, INTERVALS, UNDEFINED, CorrelationResult, correlate, interval_caution
 from analysis.correlate.coefficients import COEFFICIENTS
+from analysis.correlate.intervals import is_skewed
 from analysis.correlate.resample import SCHEMES
 from analysis.correlate.score_cube import ScoreCube, build_cube
 
@@ -68,7 +69,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         _draw(args, scores, cube, results)
     notes = [result.note for result in results if result.note]
     if results[0].interval:
-        notes.append(_about_intervals(args, results[0]))
+        notes.append(_about_intervals(args, results[0], cube))
     rows = [{column: getattr(result, column) for column in COLUMNS} for result in results]
     return CommandResult(rows, COLUMNS, notes)
 
@@ -86,19 +87,25 @@ def _given(args: argparse.Namespace, cube: ScoreCube) -> CommandResult:
     return CommandResult([asdict(result) for result in results], [], [note])
 
 
-def _about_intervals(args: argparse.Namespace, result: CorrelationResult) -> str:
+def _about_intervals(args: argparse.Namespace, result: CorrelationResult, cube: ScoreCube) -> str:
     """How the intervals were made, and what they speak of."""
     kinds = {
         "exact": "from the distribution of r for normal scores",
         "fisher": "Fisher's z with the standard errors of Bonett and Wright (2000)",
+        "true-means": "from draws of the systems' true means, given their scores and the documents' noise",
         "bootstrap": "expanded percentile (Hesterberg 2015)",
         "percentile": "plain percentile",
     }
     note = f"Intervals: 95 %, {kinds[result.interval]}"
     if result.resamples:
-        note += f", {args.ci} bootstrap resamples of {args.resample}, seed {args.seed}"
+        is_drawn = result.interval == "true-means"
+        what = f"{args.ci} draws" if is_drawn else f"{args.ci} bootstrap resamples of {args.resample}"
+        note += f", {what}, seed {args.seed}"
     note += f". They speak of {ESTIMANDS[args.resample]}.{too_few(args.ci) if result.resamples else ''}"
-    return f"{note} {caution}" if (caution := interval_caution(result)) else note
+    cautions = [interval_caution(result, len(cube.systems))]
+    if args.level == "system" and args.coefficient == "pearson" and is_skewed(cube.system_scores(args.human)):
+        cautions.append(f"The systems' scores by {args.human} are not normal: such intervals may cover 80 %, not 95.")
+    return " ".join([note, *filter(None, cautions)])
 
 
 def _correlate(args: argparse.Namespace, cube: ScoreCube, level: str) -> list[CorrelationResult]:

@@ -9,9 +9,9 @@ refuted   that interval lies inside ±.8; "none can" needs only every metric's o
 open      everything else
 
 Either must hold, at 80 %, whichever one system is left out: the limits are exact for normal scores only, and one system
-far from the others can make or hide a correlation. The lower limit keeps the noise of the documents (a metric will be
-used with as much of it) and gives back what noise common to both sides makes up; the upper one is moved outwards by
-what noise hides. docs/statistics/verdicts.md has the simulation.
+far from the others can make or hide a correlation. Both limits are corrected for the noise of the documents: what it
+hides is given back, what noise common to both sides makes up is taken out. docs/statistics/verdicts.md has the
+simulation.
 """
 
 from __future__ import annotations
@@ -99,13 +99,12 @@ class StudyVerdict:
 
 
 def true_limits(r: Floats, n: int, tail: float, noise: Noise) -> tuple[Floats, Floats]:
-    """Limits of the true means' correlation for r ≥ 0: the outer one has room for what noise hides."""
-    low, high = exact_limits(r, n, tail)
+    """Limits of the true means' correlation: what noise makes up is taken out, what it hides is given back."""
+    limits = exact_limits(r, n, tail)
     with np.errstate(invalid="ignore", divide="ignore"):
-        outer = np.where(noise.reach > 0, (high - noise.shared) / noise.reach, 1.0)
-        below_zero = np.where(noise.reach > 0, (low - noise.shared) / noise.reach, -1.0)
-    inner = np.where(low > 0, low - np.maximum(noise.shared, 0), below_zero)
-    return np.clip(inner, -1, 1), np.clip(outer, -1, 1)
+        low, high = ((limit - noise.shared) / noise.reach for limit in limits)
+    is_known = noise.reach > 0  # nothing but noise: every correlation of the true means is possible
+    return np.where(is_known, np.clip(low, -1, 1), -1.0), np.where(is_known, np.clip(high, -1, 1), 1.0)
 
 
 def without_each(a: Floats, b: Floats) -> Floats:

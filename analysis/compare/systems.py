@@ -29,6 +29,12 @@ CELLS = 2_000_000
 """How many numbers a block of resamples may hold at once."""
 
 
+FIXED_WORKERS = (
+    "Workers are taken as they are, though they judge several documents each: with habits of their own such intervals "
+    "may cover 80 %, not 95; both redraws workers too."
+)
+
+
 @dataclass(frozen=True)
 class SystemMean:
     """A system's mean over documents, with its interval and the cluster of systems it can't be told from."""
@@ -120,6 +126,8 @@ def compare_systems(
         if resample == "workers":
             raise AnalysisError(f"{UNLINKABLE} and workers can't be redrawn; use --resample documents.")
         resample, notes = "documents", (f"{UNLINKABLE}: documents alone are redrawn.",)
+    elif resample == "documents" and rows.groupby("worker_id")["doc_id"].nunique().max() > 1:
+        notes = (FIXED_WORKERS,)
     scores = _scores(rows)
     if len(scores.systems) < 2:
         raise AnalysisError(f"There is one system only ({scores.systems[0]}); a comparison needs two.")

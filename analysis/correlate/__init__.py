@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -48,6 +48,7 @@ from analysis.correlate.resample import (
     weights_of,
 )
 from analysis.correlate.score_cube import ScoreCube, build_cube, over_documents
+from analysis.correlate.true_means import LEAST, true_mean_samples
 from analysis.sentence import Sentence, join_sentences, some_of
 from analysis.tables import AnalysisError
 
@@ -148,10 +149,11 @@ def correlate(
 ) -> list[CorrelationResult]:
     """Correlate metrics with a human measure.
 
-    `ci` is the number of bootstrap resamples (0: no interval), `resample` what the interval speaks of (`ESTIMANDS`).
+    `ci` is the number of resamples (0: no interval), `resample` what the interval speaks of (`ESTIMANDS`).
     `interval` is how it is made: `"auto"` takes the kind that covers best, `"exact"` and `"fisher"` need no resamples,
-    `"bootstrap"` are expanded percentile intervals and `"percentile"` plain ones. A metric that lacks some systems is
-    judged on the systems it has, and its result says so.
+    `"true-means"` draws what endless documents would give (with `resample="inputs"`), `"bootstrap"` are expanded
+    percentile intervals and `"percentile"` plain ones. A metric that lacks some systems is judged on the systems it
+    has, and its result says so.
 
     >>> import pandas as pd
     >>> means = {"human": [1, 2, 3, 4], "good": [1, 2, 4, 5], "poor": [3, 1, 2, 2]}
@@ -196,6 +198,8 @@ def _correlate_one(cube: ScoreCube, human: str, metric: str, options: Options) -
         keep = np.asarray((np.isfinite(x) & np.isfinite(z)).any(axis=1))
     x, z = x[keep], z[keep]
     kept_fixed = tuple(side[keep] if side is not None else None for side in fixed)
+    if options.interval == "true-means" and not _has_noise(x, options, fixed):
+        options = replace(options, interval="bootstrap")
     point = point_estimate(x, z, options, (sides[0][keep], sides[1][keep]))
     low_high = _interval(x, z, point, options, (kept_fixed[0], kept_fixed[1]))
     return CorrelationResult(
@@ -286,24 +290,27 @@ def _interval(
     redrawn = x.shape[1] if options.resample == "inputs" else x.shape[0]
     if redrawn < 2:  # every resample of one item is that item
         return NO_INTERVAL
+    if options.interval == "true-means":
+        samples = true_mean_samples(options.coefficient, x, z, options.ci, options.seed)
+        return percentile_interval(samples, options.confidence) if samples.size else Interval(-1.0, 1.0)
     weights = draw(options.seed, options.ci, options.resample, x.shape[0], x.shape[1])
-    if weights[1] is not None and _is_corrected(x, options, fixed):
+    is_corrected = options.interval == "bootstrap" and options.coefficient == "pearson"
+    if weights[1] is not None and is_corrected and _has_noise(x, options, fixed):
         samples = corrected_samples(x, z, weights[0], weights[1])
     else:
         samples = bootstrap_samples(x, z, options, weights, fixed)
     return percentile_interval(samples, options.confidence, redrawn if options.interval == "bootstrap" else None)
 
 
-def interval_caution(result: CorrelationResult) -> str:
-    """Where an interval is known not to cover what it speaks of, in one sentence (docs/statistics/verdicts.md)."""
-    return caution(result.interval, result.level, result.coefficient, result.resample)
+def interval_caution(result: CorrelationResult, systems: int) -> str:
+    """Where an interval over so many systems is known not to cover what it speaks of, in one sentence."""
+    return caution(result.interval, result.level, result.coefficient, result.resample, systems)
 
 
-def _is_corrected(x: Floats, options: Options, fixed: tuple[Floats | None, Floats | None]) -> bool:
-    """Whether redrawn documents would count their noise twice, and it can be taken out."""
-    is_wanted = options.level == "system" and options.interval == "bootstrap" and options.score == "mean"
-    has_cells = x.shape[1] > 1 and all(side is None for side in fixed)
-    return is_wanted and has_cells and options.coefficient == "pearson"
+def _has_noise(x: Floats, options: Options, fixed: tuple[Floats | None, ...]) -> bool:
+    """Whether the documents' noise in the systems' means is known."""
+    is_mean = options.level == "system" and options.score == "mean"
+    return is_mean and x.shape[1] > 1 and x.shape[0] >= LEAST and all(side is None for side in fixed)
 
 
 def bootstrap_samples(

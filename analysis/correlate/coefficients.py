@@ -236,6 +236,14 @@ class Interval(NamedTuple):
 NO_INTERVAL = Interval(math.nan, math.nan)
 
 
+RANK_STEP: dict[str, Callable[[int], float]] = {
+    "spearman": lambda n: 6 / (n * (n * n - 1)),
+    "kendall": lambda n: 2 / (n * (n - 1)),
+}
+"""Half the step from a perfect order to the next. Six systems are often in perfect order by chance, which is then taken
+half a step lower: an interval of one point would be wrong every time."""
+
+
 def fisher_interval(name: str, r: float, n: int, confidence: float = 0.95) -> Interval:
     """Fisher's z interval, with the standard errors of Bonett and Wright (2000) for the rank coefficients."""
     margin = {"pearson": 3, "spearman": 3, "kendall": 4}.get(name)
@@ -244,7 +252,8 @@ def fisher_interval(name: str, r: float, n: int, confidence: float = 0.95) -> In
     if not math.isfinite(r) or n <= margin:
         return NO_INTERVAL
     if abs(r) >= 1:
-        return Interval(r, r)
+        low = fisher_interval(name, abs(r) - RANK_STEP[name](n), n, confidence).low if name in RANK_STEP else 1.0
+        return Interval(low, 1.0) if r > 0 else Interval(-1.0, -low)
     spread = {"pearson": 1.0, "spearman": math.sqrt(1 + r * r / 2), "kendall": math.sqrt(0.437)}[name]
     reach = float(stats.norm.ppf(0.5 + confidence / 2)) * spread / math.sqrt(n - margin)
     return Interval(math.tanh(math.atanh(r) - reach), math.tanh(math.atanh(r) + reach))

@@ -2,8 +2,8 @@
 
 Redrawing documents adds their noise a second time to means that already carry it once, so plain percentiles of such
 resamples lie too low (of 25 systems on 100 documents 2 to 80 % cover the true means' correlation). Here the noise is
-measured and taken out: from the moments of each resample, or from the limits of the exact interval.
-docs/statistics/verdicts.md has the coverage of every kind, simulated by `python -m benchmarks coverage`.
+measured and taken out: the true means are drawn (`true_means`), or the limits of the exact interval are corrected.
+docs/statistics/coverage.md has the coverage of every kind, simulated by `python -m benchmarks coverage`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy import stats
 
 from analysis.correlate.coefficients import Floats, Interval, fisher_interval
-from analysis.correlate.exact import exact_interval
+from analysis.correlate.exact import LEAST, exact_interval
 from analysis.correlate.noise import QUIET, Noise, mean_covariance, noise_of
 from analysis.correlate.resample import resampled_means
 from analysis.sentence import Sentence
+from analysis.tables import AnalysisError
 
-INTERVALS = ("auto", "exact", "fisher", "bootstrap", "percentile")
+INTERVALS = ("auto", "exact", "fisher", "true-means", "bootstrap", "percentile")
 WITHOUT_DRAWS = ("exact", "fisher")
+FEW = 10
+"""Systems below which ranks and resamples are too coarse."""
 CLOSED_FORM = ("pearson", "spearman", "kendall")
 
 ESTIMANDS = {
@@ -31,10 +35,16 @@ ESTIMANDS = {
 
 
 def kind_of(interval: str, level: str, coefficient: str, resample: str) -> str:
-    """The kind behind `auto`: exact or Fisher's where a formula covers better than resamples, else the bootstrap."""
+    """The kind behind `auto`: the one that covers best (docs/statistics/coverage.md)."""
+    if interval == "true-means" and (level, resample) != ("system", "inputs"):
+        raise AnalysisError(
+            "Intervals by true-means speak of these systems on all documents: take them at system level with inputs."
+        )
     if interval != "auto":
         return "fisher" if interval == "exact" and coefficient in ("spearman", "kendall") else interval
-    if level != "system" or resample == "inputs" or coefficient not in CLOSED_FORM:
+    if (level, resample) == ("system", "inputs"):
+        return "true-means"
+    if level != "system" or coefficient not in CLOSED_FORM:
         return "bootstrap"
     return "exact" if coefficient == "pearson" else "fisher"
 
@@ -90,13 +100,25 @@ def corrected_samples(x: Floats, z: Floats, rows: Floats | None, columns: Floats
     return np.asarray(np.where((aa > 0) & (bb > 0), r, np.sign(ab)))
 
 
-def caution(kind: str, level: str, coefficient: str, resample: str) -> str:
-    """What an interval can't do, where the simulation says so; empty where it covers."""
-    if resample == "systems" or level != "system" or not kind:
+def caution(kind: str, level: str, coefficient: str, resample: str, systems: int) -> str:
+    """What an interval can't do, where the simulation says so; empty where it covers (docs/statistics/coverage.md)."""
+    if not kind:
         return ""
-    if kind == "percentile" or (kind == "bootstrap" and coefficient != "pearson"):
+    if level != "system":
+        if resample == "inputs" or systems >= FEW:
+            return ""
+        return Sentence("Resamples of so few systems are too alike: these intervals may cover less than they say.")
+    if resample != "systems" and (kind == "percentile" or (kind == "bootstrap" and coefficient != "pearson")):
         return Sentence(
             "Redrawn documents add their noise a second time and it isn't taken out here, so these intervals lie too "
-            "low; Pearson's r has corrected ones."
+            "low; --interval auto gives corrected ones."
         )
+    if coefficient != "pearson" and systems < FEW:
+        return Sentence("Ranks of so few systems take few values, so these intervals are wider than need be.")
     return ""
+
+
+def is_skewed(scores: Floats) -> bool:
+    """Whether system scores are not normal by Shapiro and Wilk's test at 5 %: intervals of r are too narrow then."""
+    values = scores[np.isfinite(scores)]
+    return len(values) >= LEAST and bool(np.ptp(values) > 0) and float(stats.shapiro(values).pvalue) < 0.05

@@ -6,12 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from analysis.compare import Comparison
 from analysis.compare.stand_in import THRESHOLD
-from analysis.correlate import FEW_SYSTEMS
-from analysis.correlate.coefficients import Floats
+from analysis.correlate.intervals import is_skewed
 from analysis.correlate.resample import draw_weights
 from analysis.experiments.pairwise import verdicts
 from analysis.plot import number
@@ -174,7 +172,7 @@ def _negative(findings: Findings) -> list[Sentence]:
 def _skewed(study: Study, findings: Findings) -> list[Sentence]:
     """System scores that are far from normal: the intervals of r are too narrow then."""
     names = [study.human, *([findings.lead.metric] if findings.lead else [])]
-    skewed = [name for name in names if findings.lead and _is_skewed(study.cube.system_scores(name))]
+    skewed = [name for name in names if findings.lead and is_skewed(study.cube.system_scores(name))]
     if not skewed:
         return []
     return [
@@ -184,11 +182,6 @@ def _skewed(study: Study, findings: Findings) -> list[Sentence]:
             {"names": ", ".join(skewed)},
         )
     ]
-
-
-def _is_skewed(scores: Floats) -> bool:
-    values = scores[np.isfinite(scores)]
-    return len(values) >= FEW_SYSTEMS and bool(np.ptp(values) > 0) and float(stats.shapiro(values).pvalue) < 0.05
 
 
 def _noise(study: Study, findings: Findings) -> list[Sentence]:

@@ -67,21 +67,22 @@ def _answer(verdict: StudyVerdict, lead: StandIn, data: dict[str, Value]) -> Sen
     if verdict.answer == SHOWN:
         return Sentence(
             "On these %(systems)s and %(documents)s, %(metric)s can stand in for people when systems of this kind are "
-            "ranked by %(human)s: r = %(value)s (%(low)s to %(high)s at 95 %% for all %(n)s metrics together), above "
-            "%(threshold)s.",
+            "ranked by %(human)s: r = %(value)s (for the true means %(low)s to %(high)s at 95 %% for all %(n)s metrics "
+            "together), above %(threshold)s.",
             values,
         )
     if verdict.answer == REFUTED:
         return Sentence(
             "On these %(systems)s and %(documents)s, none of the metrics can stand in for people when systems of this "
-            "kind are ranked by %(human)s: the closest of %(n)s, %(metric)s, has r = %(value)s (%(low)s to %(high)s at "
-            "95 %%), below %(threshold)s.",
+            "kind are ranked by %(human)s: the closest of %(n)s, %(metric)s, has r = %(value)s (for the true means "
+            "%(low)s to %(high)s at 95 %%), below %(threshold)s.",
             {**values, "low": number(lead.own_low), "high": number(lead.own_high)},
         )
     return Sentence(
         "On these %(systems)s and %(documents)s there is too little data to say whether a metric can stand in for "
         "people when systems of this kind are ranked by %(human)s: the closest of %(n)s, %(metric)s, has r = %(value)s "
-        "(%(low)s to %(high)s at 95 %% for all of them together), and %(threshold)s would be needed.",
+        "(for the true means %(low)s to %(high)s at 95 %% for all of them together), and %(threshold)s would be "
+        "needed.",
         values,
     )
 

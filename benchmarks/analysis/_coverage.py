@@ -90,9 +90,7 @@ SPEAKS_OF = {
     "inputs": "these systems' true means",
     "both": "other systems' true means",
 }
-RANKS_WITH_NOISE = "ranks: the noise of redrawn documents isn't taken out"
-SIX_RANKS = "ranks over six systems"
-FEW_DOCUMENTS = "ten documents: wider than need be"
+SIX_RANKS = "ranks of six systems take few values: wider than need be"
 SKEWED = "systems of a skewed population: r is taken as if scores were normal"
 
 
@@ -102,9 +100,7 @@ def _system_rows(studies: int) -> Iterator[Row]:
             for systems, documents in ((6, 10), (6, 100), (25, 10), (25, 100)):
                 if resample == "systems" and documents == 10:
                     continue  # with these documents given, their number doesn't matter
-                remark = SIX_RANKS if name == "spearman" and systems == 6 and resample == "systems" else ""
-                if resample == "inputs":
-                    remark = RANKS_WITH_NOISE if name != "pearson" else FEW_DOCUMENTS if documents == 10 else ""
+                remark = SIX_RANKS if name != "pearson" and systems == 6 else ""
                 covered = share(_correlation(name, systems, documents, resample), studies)
                 yield Row(f"system level, {name}", SPEAKS_OF[resample], f"{systems} × {documents}", covered, remark)
     for systems in (6, 25):
@@ -258,7 +254,6 @@ def _system_pair(resample: str) -> Simulation:
 UNITS_ALONE = "units of one document belong together; not the default"
 DOCUMENTS_ALONE = "the same workers judge many documents: take doc_id,worker_id"
 UNEVEN = "workers err unevenly: wrong votes are more frequent than their mean error tells"
-WIDE = "wider than need be"
 
 
 def _human_rows(studies: int) -> Iterator[Row]:
@@ -297,7 +292,7 @@ def _human_rows(studies: int) -> Iterator[Row]:
         )
     for resample in ("documents", "both"):
         covered = share(_system_pair(resample), part)
-        remark = "workers with habits are taken as fixed" if resample == "documents" else WIDE
+        remark = "workers with habits are taken as fixed; not the default" if resample == "documents" else ""
         yield Row(
             f"difference of two systems, {resample}", "other documents and workers", "40 × 6 workers", covered, remark
         )

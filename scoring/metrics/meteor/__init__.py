@@ -57,6 +57,19 @@ class MeteorFamily(Family):
     """The best score over the references."""
 
     libraries = ("nltk",)
+    reports = True
+
+    def warnings(self, sums: Mapping[str, float], count: int) -> Sequence[str]:
+        """Which METEOR it was, where the name alone doesn't say: `auto` without the release's tables."""
+        if self.is_release or self.options["variant"] == "nltk" or self.options["tables"] == "own":
+            return ()
+        return (
+            Sentence(
+                "meteor was scored without METEOR 1.5's word lists and paraphrases, which are not here: it is our own "
+                "variant (paraphrases:none in its signature). %(command)s brings them; %(option)s refuses without.",
+                {"command": release.COMMAND, "option": "meteor[tables=release]"},
+            ),
+        )
 
     @property
     def is_release(self) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.compare.stand_in import OPEN, REFUTED, SHOWN, judge_metrics, without_each
+from analysis.compare.stand_in import OPEN, REFUTED, SHOWN, judge_metrics, true_limits, without_each
+from analysis.correlate.exact import exact_limits
+from analysis.correlate.noise import Noise
 from analysis.correlate.score_cube import build_cube
 from benchmarks.analysis._verdict_grid import simulate
 from tests.analysis._matrices import table
@@ -126,3 +128,15 @@ def test_leaving_each_system_out_is_what_it_says():
     a, b = rng.normal(size=(2, 7))
     slow = [np.corrcoef(np.delete(a, i), np.delete(b, i))[0, 1] for i in range(7)]
     assert without_each(a, b) == pytest.approx(slow)
+
+
+def test_noise_of_documents_hides_no_good_metric():
+    """The claim is about true means: the lower limit gives back what noise hides, and power comes of it."""
+    cell = simulate(np.random.default_rng(3), 400, 0.9, 25, 1, 100)
+    assert cell.shown > 0.27  # .34 in docs/statistics/coverage.md; .22 when the noise stayed in the limit
+    loud = Noise(np.asarray(0.2), np.asarray(0.2), np.asarray(0.0))
+    low, high = true_limits(np.asarray(0.75), 25, 0.025, loud)
+    plain = exact_limits(np.asarray(0.75), 25, 0.025)
+    assert (float(low), float(high)) == pytest.approx((float(plain[0]) / 0.8, min(1, float(plain[1]) / 0.8)))
+    nothing = Noise(np.asarray(1.2), np.asarray(0.2), np.asarray(0.0))
+    assert [float(limit) for limit in true_limits(np.asarray(0.95), 25, 0.025, nothing)] == [-1, 1]

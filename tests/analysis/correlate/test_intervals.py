@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.correlate import correlate
+from analysis.correlate import correlate, interval_caution
+from analysis.correlate.coefficients import coefficient as coefficient_of
 from analysis.correlate.coefficients import fisher_interval
 from analysis.correlate.exact import exact_interval, exact_limits
 from analysis.correlate.noise import noise_of
+from analysis.correlate.true_means import true_mean_samples
+from analysis.tables import AnalysisError
 from benchmarks.analysis._coverage import _correlation, cube_of, share
 from tests.analysis._matrices import table
 
@@ -40,6 +43,62 @@ def test_redrawn_documents_dont_count_their_noise_twice():
     """25 systems on 100 documents: plain percentiles cover the true means' correlation in 20 to 80 % of studies."""
     assert share(_correlation("pearson", 25, 100, "inputs", noise=4.0), 120) >= 0.92
     assert share(_correlation("pearson", 25, 10, "both"), 120) >= 0.92
+
+
+@pytest.mark.parametrize("name", ["spearman", "kendall"])
+def test_ranks_of_true_means_are_covered_too(name):
+    """25 systems on 10 documents: resamples of documents cover in 55 % of studies."""
+    assert share(_correlation(name, 25, 10, "inputs"), 120) >= 0.9
+
+
+def test_drawn_true_means_follow_the_posterior():
+    # One metric without noise and people with noise .25 about true means that equal the metric's: y = t + e, so that
+    # r = 1 for the true means, and 25 systems say it within a tenth.
+    rng = np.random.default_rng(1)
+    x = np.repeat(rng.normal(size=(25, 1)), 40, axis=1) + 1e-6 * rng.normal(size=(25, 40))
+    z = x + 1.5 * rng.normal(size=(25, 40))
+    samples = true_mean_samples("pearson", x, z, 400, 0)
+    assert np.quantile(samples, 0.025) > 0.9
+    assert float(coefficient_of("pearson")(x.mean(axis=1), z.mean(axis=1))) < 0.98
+    # Means that are nothing but noise leave nearly every correlation of the true means possible.
+    noise = table(h=rng.normal(size=(5, 4)), m=rng.normal(size=(5, 4)))
+    result = correlate(noise, human="h", ci=200, resample="inputs")[0]
+    assert result.high - result.low > 1.4
+
+
+def test_true_means_are_drawn_where_their_noise_is_known_and_nowhere_else():
+    rng = np.random.default_rng(0)
+    scores = table(h=rng.random((6, 5)), m=rng.random((6, 5)))
+    kinds = [
+        correlate(scores, human="h", ci=20, resample="inputs", **options)[0].interval
+        for options in ({}, {"score": "median"}, {"level": "summary"})
+    ]
+    assert kinds == ["true-means", "bootstrap", "bootstrap"]
+    with pytest.raises(AnalysisError, match="at system level with inputs"):
+        correlate(scores, human="h", ci=20, interval="true-means")
+
+
+def test_a_perfect_order_of_six_systems_is_no_certainty():
+    for name, step in (("spearman", 6 / 210), ("kendall", 2 / 30)):
+        interval = fisher_interval(name, 1.0, 6)
+        assert interval == (fisher_interval(name, 1 - step, 6).low, 1.0)
+        assert interval.low < 0.8
+        assert fisher_interval(name, -1.0, 6) == (-1.0, -interval.low)
+    assert fisher_interval("pearson", 1.0, 6) == (1.0, 1.0)
+
+
+def test_every_interval_that_misses_its_level_says_so():
+    rng = np.random.default_rng(0)
+    few, many = (table(h=rng.random((n, 8)), m=rng.random((n, 8))) for n in (6, 12))
+
+    def caution(scores, systems, **options):
+        return interval_caution(correlate(scores, human="h", ci=20, **options)[0], systems)
+
+    assert "wider than need be" in caution(few, 6, coefficient="kendall")
+    assert "too alike" in caution(few, 6, level="summary")
+    assert "a second time" in caution(many, 12, coefficient="kendall", resample="inputs", interval="bootstrap")
+    for options in ({}, {"coefficient": "kendall"}, {"level": "summary"}, {"resample": "inputs"}):
+        assert caution(many, 12, **options) == ""
 
 
 def test_the_interval_over_documents_isnt_below_what_was_observed():

@@ -252,6 +252,16 @@ def test_own_tables_and_no_release_are_one_variant_with_one_signature(
     assert "pip install --no-deps pycocoevalcap==1.2" in state.missing
 
 
+def test_a_run_says_which_meteor_it_was(small_release: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("meteor[synonyms=no]", "meteor[synonyms=no,tables=own]", "meteor[variant=nltk,synonyms=no]")
+    for name in names:
+        assert registry.get(name).family.warnings({}, 1) == ()
+    monkeypatch.setenv("METEOR_DIR", "/nowhere")
+    told = [registry.get(name).family.warnings({}, 1) for name in names]
+    assert "our own variant (paraphrases:none" in told[0][0]
+    assert told[1:] == [(), ()]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
