@@ -15,7 +15,7 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         # These modules register kinds of jobs and pages.
         from annotation.crowds.console import jobs as crowd_jobs  # noqa: F401
-        from annotation.crowds.console import worker_figures  # noqa: F401
+        from annotation.crowds.console import schedule, worker_figures  # noqa: F401
         from annotation.results.explorer import index  # noqa: F401
         from annotation.transfer.exporting import jobs as export_jobs  # noqa: F401
         from annotation.transfer.importing import reading  # noqa: F401

@@ -31,6 +31,9 @@ WORDS = frozenset(
         gettext_noop("expert"),
         gettext_noop("tutorial"),
         gettext_noop("test"),
+        gettext_noop("nothing"),
+        gettext_noop("whole work"),
+        gettext_noop("whole work of workers who don't stand out"),
     }
 )
 

@@ -66,6 +66,13 @@ def newest_content(name: str, study: Study, asked_by: User | None) -> Newest:
     return _newest(_make(study, name, mark), None)
 
 
+def make_now(name: str, study: Study) -> None:
+    """For background work that needs the content as the study stands now."""
+    mark = study_mark(study)
+    if not StoredResult.objects.filter(study=study, name=name, mark=mark).exists():
+        _make(study, name, mark)
+
+
 def _newest(stored: StoredResult | None, job: Job | None) -> Newest:
     return Newest(with_sentences(stored.content), stored.made_at, job) if stored else Newest({}, None, job)
 

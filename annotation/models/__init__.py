@@ -1,6 +1,6 @@
 """The data model. The rules live in the database: see each model's constraints and `annotation/models/triggers.py`."""
 
-from .crowds import Entry, Posting, Submission, WorkerFigures
+from .crowds import Entry, Posting, Schedule, Submission, WorkerFigures
 from .explorer import Disagreement, Dropped, Exploration, HumanScore
 from .exports import Export, ExportFile
 from .guidance import Consent, GuidanceText, PracticeDraft, PracticeItem, PracticePlan, PracticeRun
@@ -46,6 +46,7 @@ __all__ = [
     "RateCount",
     "Reference",
     "Role",
+    "Schedule",
     "Scope",
     "Score",
     "SecondFactor",

@@ -185,3 +185,30 @@ class WorkerFigures(models.Model):
 
     def __str__(self) -> str:
         return f"{self.worker_id} in {self.batch_id}"
+
+
+class Schedule(models.Model):
+    """What the background does for a batch that stands on a market, and when it last did."""
+
+    class Rule(models.TextChoices):
+        NOBODY = "", "nothing"
+        WHOLE = "whole", "whole work"  # all promised answers are with us
+        CLEAN = "clean", "whole work of workers who don't stand out"
+
+    batch = models.OneToOneField(Batch, on_delete=models.CASCADE, related_name="schedule")
+    collect_minutes = models.PositiveSmallIntegerField(default=10)  # 0: not by itself
+    approve = models.CharField(max_length=10, choices=Rule, default=Rule.NOBODY, blank=True)
+    approve_hours = models.PositiveSmallIntegerField(default=24)  # so long after it was handed in
+    settle_hours = models.PositiveSmallIntegerField(default=24)  # 0: not by itself
+    looked_at = models.DateTimeField(null=True, blank=True)  # when the background last saw whether something is due
+    collected_at = models.DateTimeField(null=True, blank=True)
+    approved_at = models.DateTimeField(null=True, blank=True)
+    settled_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(approve__in=["", "whole", "clean"]), name="schedule_rule_known")
+        ]
+
+    def __str__(self) -> str:
+        return f"schedule of {self.batch_id}"

@@ -29,6 +29,7 @@ from annotation.protocols.scu_units import Coverage, Unit, as_unit, coverage
 from .advice import similarity
 
 MATCH = 0.5  # content words shared by two annotators' SCUs that are taken for the same fact
+IN_ORDER = ("document__sort_key", "index")
 MOST_FROZEN = 100  # the annotators' limit is a batch's option; an admin may merge several lists
 SUBMITTED = (Assignment.State.SUBMITTED, Assignment.State.SURPLUS)
 
@@ -283,6 +284,14 @@ class ReferenceState:
     is_judged: bool
 
 
+def neighbours(reference: Reference) -> tuple[int | None, int | None]:
+    """The references before and after this one, in the order of the study's list."""
+    references = Reference.objects.filter(document__study=reference.document.study_id)
+    keys: list[int | None] = [None, *references.order_by(*IN_ORDER).values_list("pk", flat=True), None]
+    place = keys.index(reference.pk)
+    return keys[place - 1], keys[place + 1]
+
+
 def reference_states(study: Study) -> list[ReferenceState]:
     """Every reference of a study: five queries, whatever their number."""
     references = Reference.objects.filter(document__study=study).select_related("document")
@@ -314,5 +323,5 @@ def reference_states(study: Study) -> list[ReferenceState]:
             versions.get(reference.document_id, 0),
             reference.document_id in judged_documents,
         )
-        for reference in references.defer("document__source").order_by("document__sort_key", "index")
+        for reference in references.defer("document__source").order_by(*IN_ORDER)
     ]

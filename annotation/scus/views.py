@@ -23,7 +23,7 @@ from annotation.models import Reference, Role, Study
 from annotation.protocols.scu import editor_config, reference_of
 from annotation.protocols.scu_units import read_units
 from annotation.scus.advice import unit_advice
-from annotation.scus.lists import MOST_FROZEN, compare, freeze_units, reference_states, version_of
+from annotation.scus.lists import MOST_FROZEN, compare, freeze_units, neighbours, reference_states, version_of
 
 
 def advice_response(request: HttpRequest, reference: Reference) -> HttpResponse:
@@ -85,11 +85,14 @@ def _freeze(request: HttpRequest, study: Study, reference: Reference) -> HttpRes
 
 def _list_page(request: HttpRequest, study: Study, reference: Reference) -> dict[str, Any]:
     comparison = compare(reference)
+    previous, following = neighbours(reference)
     version = request.GET.get("version", "")
     return {
         "study": study,
         "reference": reference,
         "comparison": comparison,
+        "previous": previous,
+        "following": following,
         "may_freeze": study.role_of(user_of(request)) == Role.ADMIN,
         "sentences": sentences(reference.text),
         "reference_text": plain(reference.text),

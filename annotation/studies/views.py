@@ -13,6 +13,7 @@ from annotation.common.error_pages import answers_refusals
 from annotation.models import Role
 from annotation.studies.editing import delete_study, rename_study
 from annotation.studies.home import desk_cards
+from annotation.studies.next_step import next_step, spent
 from annotation.studies.progress import home_cards, study_state, system_rows
 
 
@@ -34,10 +35,13 @@ def home(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def overview(request: HttpRequest, slug: str) -> HttpResponse:
-    """Admins and analysts: the study's steps, each with its state, and its systems."""
+    """Admins and analysts: the study's steps, each with its state, and its systems; admins: what is next, and money."""
     study = study_for(request, slug, *READERS)
-    context = {"study": study, "state": study_state(study), "systems": system_rows(study), "step": "data"}
+    state = study_state(study)
+    context = {"study": study, "state": state, "systems": system_rows(study), "step": "data"}
     context |= {"is_admin": study.role_of(user_of(request)) == Role.ADMIN}
+    if context["is_admin"]:
+        context |= {"next": next_step(study, state), "spent": spent(study)}
     return render(request, "annotation/studies/overview.html", context)
 
 

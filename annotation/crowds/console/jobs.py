@@ -68,7 +68,7 @@ def _result_sentence(succeeded: int, failed: int, reasons: list[str], action: st
     return " ".join([sentence, *dict.fromkeys(reasons[:3])])
 
 
-def _outcome(outcome: Outcome, action: str) -> str:
+def outcome_sentence(outcome: Outcome, action: str) -> str:
     reasons = [reason for _submission, reason in outcome.refused]
     sentence = _result_sentence(outcome.done, len(reasons), reasons, action)
     return f"{sentence} {_named(outcome.paid)}".strip()
@@ -125,12 +125,12 @@ def settle_job(job: Job, progress: Progress) -> str:
 def approve_job(job: Job, progress: Progress) -> str:
     without_answers = bool(job.options.get("without_answers"))
     outcome = approve(_submissions(job), job.asked_by, progress, without_answers=without_answers)
-    return _outcome(outcome, _("approved"))
+    return outcome_sentence(outcome, _("approved"))
 
 
 @kind("reject", money=True)
 def reject_job(job: Job, progress: Progress) -> str:
-    return _outcome(reject(_submissions(job), str(job.options.get("reason", "")), job.asked_by), _("rejected"))
+    return outcome_sentence(reject(_submissions(job), str(job.options.get("reason", "")), job.asked_by), _("rejected"))
 
 
 @kind("close", money=True)
@@ -146,19 +146,19 @@ def close_job(job: Job, progress: Progress) -> str:
 def bonus_job(job: Job, progress: Progress) -> str:
     cents, reason = int(job.options["cents"]), str(job.options["reason"])
     amounts = [Bonus(submission, cents) for submission in _submissions(job)]
-    return _outcome(pay_bonuses(amounts, reason, job.asked_by, progress), _("paid"))
+    return outcome_sentence(pay_bonuses(amounts, reason, job.asked_by, progress), _("paid"))
 
 
 @kind("shares", money=True)
 def shares_job(job: Job, progress: Progress) -> str:
     submissions = {submission.pk for submission in _submissions(job)}
     shares = [share for share in unpaid_shares(_batch(job)) if share.submission.pk in submissions]
-    return _outcome(pay_bonuses(as_bonuses(shares), REASON, job.asked_by, progress), _("paid"))
+    return outcome_sentence(pay_bonuses(as_bonuses(shares), REASON, job.asked_by, progress), _("paid"))
 
 
 @kind("undo", money=True)
 def undo_job(job: Job, progress: Progress) -> str:
-    return _outcome(undo_rejections(_submissions(job), job.asked_by), _("approved"))
+    return outcome_sentence(undo_rejections(_submissions(job), job.asked_by), _("approved"))
 
 
 @kind("block", money=True)

@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Any
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 
 from annotation import protocols
@@ -15,12 +16,14 @@ from annotation.crowds.pay.shares import unpaid_shares
 from annotation.crowds.pay.work_done import whole_and_other
 from annotation.jobs import MONEY_KINDS
 from annotation.jobs.page_cache import Newest, newest_content
-from annotation.models import Batch, Job, Submission
+from annotation.models import Batch, Job, Schedule, Submission
 
 from .charts import hours_chart, levels, scatter
 from .ending import can_close, can_expire
 from .flags import flags_of
 from .monitor import Monitor, monitor
+from .schedule import schedule_of, schedule_steps
+from .situation import situation
 from .workers import price_of_approval
 
 
@@ -30,8 +33,9 @@ def market_of(batch: Batch) -> Market | None:
 
 
 def last_job(batch: Batch) -> Job | None:
-    """The newest crowd job of this batch: what it does, or what came of it."""
-    return batch.study.jobs.filter(kind__in=MONEY_KINDS, options__batch=batch.pk).first()
+    """The newest crowd job of this batch that a person asked for: what it does, or what came of it."""
+    jobs = batch.study.jobs.filter(kind__in=MONEY_KINDS, options__batch=batch.pk)
+    return jobs.exclude(options__has_key="scheduled").first()
 
 
 def live_part(batch: Batch, *, people: bool) -> dict[str, Any]:
@@ -39,6 +43,7 @@ def live_part(batch: Batch, *, people: bool) -> dict[str, Any]:
     state = monitor(batch)
     return {
         "monitor": state,
+        "situation": situation(batch, state),
         "hours": hours_chart(state.hours),
         "levels": levels(state),
         "figures": newest_content("workers", batch.study, None) if people else None,
@@ -63,6 +68,10 @@ def admin_part(batch: Batch, state: Monitor, figures: Newest) -> dict[str, Any]:
         "closes_later": batch.close_asked_at and batch.state != Batch.State.CLOSED,
         "top_up": _top_up(batch, figures) if is_posted else TopUp([], None),
         "posted": is_posted,
+        "schedule": schedule_of(batch) if is_posted else None,
+        "steps": schedule_steps(batch) if is_posted else [],
+        "rules": Schedule.Rule.choices,
+        "background": settings.BACKGROUND,
         "flags": flags_of(batch),
         "csv_form": batch.round == 1 and any(protocol.csv_form for protocol in protocols.among([batch.protocol])),
     }

@@ -25,6 +25,7 @@ from annotation.crowds.console.monitor_page import (
     market_of,
     shares_seen,
 )
+from annotation.crowds.console.schedule import set_schedule
 from annotation.crowds.console.worker_actions import reason_given
 from annotation.crowds.launch.extend import refuse_closed
 from annotation.crowds.launch.form import crowd_chosen, form_as_typed, form_of, launch_choices, read_terms
@@ -139,7 +140,7 @@ def monitor(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
 @require_POST
 @answers_refusals
 def act(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
-    """Admins: collect, settle, approve all, pause, go on, expire, close or top up, as background work.
+    """Admins: collect, settle, approve all, pause, go on, expire, close or top up, as background work; the schedule.
 
     Expire and Close are shown with their consequences first; `sure` does them.
     """
@@ -150,6 +151,10 @@ def act(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     market_for(batch.crowd)
     if action in ENDINGS and not request.POST.get("sure"):
         return _ask_to_end(request, batch, action)
+    if action == "schedule":
+        set_schedule(batch, request.POST)
+        messages.success(request, _("The schedule is kept."))
+        return redirect("monitor", slug=slug, batch_id=batch.pk)
     if action in CHOICES:
         action, more_options = CHOICES[action](batch, request.POST)
         options |= more_options

@@ -10,6 +10,7 @@ from django.db import DatabaseError, connection
 from django_tasks_db.management.commands.db_worker import Command as DatabaseWorker
 
 from annotation.crowds.console.ending import start_waiting_closes
+from annotation.crowds.console.schedule import start_due_work
 from annotation.jobs import revive_lost_jobs
 
 LOOK = 30  # seconds between two looks for jobs that were lost with their worker
@@ -31,13 +32,14 @@ class Command(DatabaseWorker):
 
 
 def look_after_jobs() -> None:
-    """Now and then, hand out again what was lost, and close batches whose close had to wait."""
+    """Now and then, hand out again what was lost, close batches whose close had to wait, and start what is due."""
     pause = threading.Event()
     while not pause.wait(LOOK):
         try:
             if n_revived := revive_lost_jobs():
                 logger.warning("%s lost jobs are handed out again", n_revived)
             start_waiting_closes()
+            start_due_work()
         except DatabaseError:
             logger.warning("the database did not answer; lost jobs are looked for again in %s seconds", LOOK)
         connection.close_if_unusable_or_obsolete()
