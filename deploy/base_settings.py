@@ -33,6 +33,7 @@ common_apps = [
 outer_middleware = [
     "annotation.common.middleware.WholeRequestMiddleware",
     "deploy.monitoring.logs.RequestLog",
+    "annotation.common.flood.RefuseEarly",
     "django.middleware.security.SecurityMiddleware",
 ]
 people_middleware = [
@@ -79,6 +80,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+PASSWORD_HASHERS = ["annotation.common.flood.LowPriorityHasher"]
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "home"

@@ -3,8 +3,7 @@
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
-from annotation.common.client_address import address_of
-from annotation.common.throttle import Throttle, minutes, name_as_read
+from annotation.common.throttle import Throttle, address_of, minutes, name_as_read
 from annotation.models import SignInFailures
 
 __all__ = ["code_key", "keys_of", "minutes", "password_key", "throttle"]

@@ -25,6 +25,7 @@ from annotation.accounts.throttle import code_key, keys_of, minutes, password_ke
 from annotation.common import clock
 from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
 from annotation.common.error_pages import answers_refusals
+from annotation.common.flood import takes_turns
 from annotation.models import AuditEvent, Role, SecondFactor, User
 
 WAITING = "second_factor"  # in the session: who has shown a password, when, and where they were going
@@ -42,6 +43,7 @@ class SignOut(LogoutView):
     """Everybody who is signed in."""
 
 
+@method_decorator(takes_turns, name="dispatch")
 class SignIn(LoginView):
     """Everybody: name and password, then a code where the account asks for one. Failures have to wait."""
 

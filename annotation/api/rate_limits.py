@@ -9,7 +9,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext
 
 from annotation.common import clock
-from annotation.common.client_address import address_of
+from annotation.common.throttle import address_of
 from annotation.models.tokens import ApiToken, RateCount
 
 from .problems import Problem

@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import models, transaction
+from django.http import HttpRequest
 
 from annotation.common import clock
 
@@ -85,6 +87,15 @@ class Throttle:
 def _closed_until(failures: int, kind: str, now: datetime) -> datetime | None:
     over = failures - FREE[kind]
     return now + min(timedelta(seconds=30 * 2 ** min(over, 10)), LONGEST) if over >= 0 else None
+
+
+def address_of(request: HttpRequest) -> str:
+    """Who asks. Behind our proxy, the last address it noted; what a client claims further left is worth nothing."""
+    if settings.SECURE_PROXY_SSL_HEADER:
+        noted = request.headers.get("X-Forwarded-For", "").split(",")[-1].strip()
+        if noted:
+            return noted
+    return str(request.META.get("REMOTE_ADDR", ""))
 
 
 def name_as_read(name: str) -> str:

@@ -16,6 +16,7 @@ from tests.attack.deployment import MARKET, SITE
 
 THREADS = 24
 FORM = "application/x-www-form-urlencoded"
+TOKENS = f"csrftoken={'c' * 32}; marketplace_csrf={'c' * 32}"  # a guess of a password is looked at with them only
 
 
 def attack(facts: dict[str, Any], seconds: float, rate: int) -> dict[str, Any]:
@@ -42,7 +43,7 @@ def attack(facts: dict[str, Any], seconds: float, rate: int) -> dict[str, Any]:
 def _strike(target: Any, facts: dict[str, Any], seed: int, end: float, pause: float, statuses: Counter[int]) -> None:
     """One attacker: at fixed times, whatever the answers take."""
     product, host, cookie = ("site", SITE, "sessionid") if seed % 2 else ("market", MARKET, "marketplace_session")
-    attacker = Attacker(target, host, cookie, seed)
+    attacker = Attacker(target, host, cookie, seed, f"127.0.1.{seed + 1}")
     routes = [route for route in facts[product]["routes"] if "sign-out" not in route and not route.startswith("api")]
     sessions = ["", facts[product]["sessions"].get("annotator" if seed % 2 else "worker", "")]
     due = time.monotonic() + pause * seed / THREADS
@@ -65,7 +66,8 @@ def _one(attacker: Attacker, routes: list[str], sessions: list[str], known: dict
             attacker.ask("POST", "/", "", attacker.json_body(), X_Amz_Target=pick.choice(TEXTS[:5]))
         case 3:
             body = attacker.body(["username", "password", "assignmentId"])
-            attacker.ask("POST", pick.choice(["/sign-in/", "/mturk/externalSubmit"]), "", body, Content_Type=FORM)
+            where = pick.choice(["/sign-in/", "/mturk/externalSubmit"])
+            attacker.ask("POST", where, "", body, Content_Type=FORM, Cookie=TOKENS, X_CSRFToken="c" * 32)
         case _:
             attacker.ask("GET", address, session, **attacker.bad_header())
 

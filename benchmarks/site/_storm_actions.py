@@ -1,15 +1,18 @@
-"""What else goes on in the storm: studies are uploaded, and backups are restored into a database beside, some of them
-cut short and some restores killed half-way."""
+"""What else goes on in the storm: studies are uploaded, backups are restored into a database beside (some restores are
+killed half-way), half archives are given to the live one, and in a pause the live one is restored from its backup."""
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import tarfile
 import threading
 from pathlib import Path
+from typing import IO, cast
 
 import requests
 
@@ -17,6 +20,7 @@ from benchmarks.site._annotators import CSRF
 from benchmarks.site.load import ROOT
 
 DOCUMENTS = 20
+MANAGE = [sys.executable, "manage.py"]
 FACTS = "import django, json; django.setup(); from deploy.backup import table_facts; print(json.dumps(table_facts()))"
 
 
@@ -64,8 +68,8 @@ def _files() -> list[tuple[str, str]]:
 class Restores(threading.Thread):
     """Takes a backup, restores it into a database of its own, and looks at every table there; again and again.
 
-    Now and then the archive is cut in half, or the restore is killed: then the tables must be as before, or as in the
-    backup, and nothing in between.
+    Now and then a restore is killed: then the tables must be as before, or as in the backup, and nothing in between.
+    And now and then half an archive is given to the live database, where people work: it must be refused.
     """
 
     def __init__(self, env: dict[str, str], drill: str, folder: Path) -> None:
@@ -80,62 +84,82 @@ class Restores(threading.Thread):
         while not self.over.wait(2):
             number += 1
             file = self.folder / f"drill-{number}.tar"
-            if self._manage(self.live, "backup", str(file)).returncode:
+            if manage(self.live, "backup", str(file)).returncode:
                 continue  # the database was away just then
             [self._whole, self._killed, self._cut][number % 3 if self.restored else 0](file)
             file.unlink(missing_ok=True)
 
     def _whole(self, file: Path) -> None:
-        process = self._manage(self.env, "restore", str(file), "--replace")
+        process = manage(self.env, "restore", str(file), "--replace")
         if process.returncode == 0:
             self.restored += 1
         elif "Nothing was changed" not in process.stderr:
             self.faults.append(process.stderr[-200:])
 
     def _cut(self, file: Path) -> None:
-        before = self._facts()
         file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-        process = self._manage(self.env, "restore", str(file), "--replace")
+        process = manage(self.live, "restore", str(file), "--replace")
         self.refused += 1
-        if process.returncode == 0 or (before and self._facts() not in ("", before)):
-            self.faults.append("half an archive was restored")
+        if process.returncode == 0 or "Nothing was changed" not in process.stderr:
+            self.faults.append(f"half an archive over the live database: {process.stderr[-200:]}")
 
     def _killed(self, file: Path) -> None:
-        before = self._facts()
-        process = subprocess.Popen(
-            self._command("restore", str(file), "--replace"), cwd=ROOT, env=self.env, process_group=0,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        try:
-            is_through = process.wait(self.draw.uniform(1, 4)) == 0
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            is_through = False
-            self.killed += 1
-        after = self._facts()
-        if before and after and after != before and not is_through and not self._is_whole(file):
-            self.faults.append("a killed restore left something in between")
-
-    def _is_whole(self, file: Path) -> bool:
-        """Whether the restore had come through after all, just before it was killed: a second one changes nothing."""
-        reached = self._facts()
-        self._manage(self.env, "restore", str(file), "--replace")
-        return reached == self._facts()
-
-    def _facts(self) -> str:
-        """Empty where the database was away."""
-        process = subprocess.run(
-            [sys.executable, "-c", FACTS], cwd=ROOT, env=self.env, capture_output=True, text=True, check=False
-        )
-        return process.stdout
-
-    def _manage(self, env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(self._command(*words), cwd=ROOT, env=env, capture_output=True, text=True, check=False)
-
-    def _command(self, *words: str) -> list[str]:
-        return [sys.executable, "manage.py", *words]
+        before = facts(self.env)
+        is_killed = killed_restore(self.env, file, self.draw.uniform(1, 4))
+        self.killed += is_killed
+        after = facts(self.env)
+        if before and after and after != before:  # then it had come through, also where it was killed just after
+            different = [name for name, table in backed_up(file).items() if json.loads(after).get(name) != table]
+            self.faults += [f"a killed restore left something in between, in {different}"] * bool(different)
 
     def end(self) -> None:
         self.over.set()
         self.join()
+
+
+def restore_over_live(env: dict[str, str], file: Path, seconds: float) -> list[str]:
+    """A backup of the live database, put back over it: first killed after some seconds, then whole. What is wrong.
+
+    Nobody may write meanwhile: what is answered between a backup and its restore is in neither.
+    """
+    if (process := manage(env, "backup", str(file))).returncode:
+        return [f"no backup: {process.stderr[-200:]}"]
+    before = facts(env)
+    killed_restore(env, file, seconds)
+    if facts(env) != before:
+        return ["a killed restore over the live database left something in between"]
+    process = manage(env, "restore", str(file), "--replace")
+    if process.returncode:
+        return [f"the live database was not restored: {process.stderr[-200:]}"]
+    return [] if facts(env) == before else ["the live database is not as in its backup"]
+
+
+def killed_restore(env: dict[str, str], file: Path, seconds: float) -> bool:
+    """Begin a restore and kill it; False where it was through before."""
+    process = subprocess.Popen(
+        [*MANAGE, "restore", str(file), "--replace"], cwd=ROOT, env=env, process_group=0,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        return True
+    return False
+
+
+def facts(env: dict[str, str]) -> str:
+    """Every table with its rows and digest; empty where the database was away."""
+    command = [sys.executable, "-c", FACTS]
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False).stdout
+
+
+def backed_up(file: Path) -> dict[str, list[str]]:
+    """The same as the backup tells it."""
+    with tarfile.open(file) as tar, cast(IO[bytes], tar.extractfile("manifest.json")) as manifest:
+        return dict(json.load(manifest)["tables"])
+
+
+def manage(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*MANAGE, *words], cwd=ROOT, env=env, capture_output=True, text=True, check=False)

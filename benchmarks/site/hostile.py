@@ -1,9 +1,10 @@
 """10,000 hostile requests a minute to the site and the marketplace, for two minutes, beside 50 annotators at work.
 
 The goal: the annotators' p95 at most doubles, no process dies, and nothing that was acknowledged is lost. A deployment
-as documented (tests/attack): PostgreSQL, gunicorn, Caddy with TLS. The annotators think five seconds a task. The peer
-is twice their p95 without the attack, measured just before. The attackers are a process of their own: strangers and
-an account without rights, pages, APIs, forms, guesses of passwords. `HOSTILE_SECONDS` makes it shorter.
+as documented (tests/attack): PostgreSQL, gunicorn, Caddy with TLS. The annotators think five seconds a task, all behind
+one address. The peer is twice their p95 without the attack, measured just before. The attackers are a process of their
+own with 24 addresses: strangers and an account without rights, pages, APIs, forms, guesses of passwords.
+`HOSTILE_SECONDS` makes it shorter.
 """
 
 from __future__ import annotations
@@ -105,7 +106,7 @@ def _work(deployment: Any, batch: dict[str, Any], seconds: float) -> Seen:
 def _annotate(deployment: Any, batch: int, cookie: str, number: int, seen: Seen, end: float) -> None:
     from tests.attack.deployment import SITE, pool_of
 
-    pool = pool_of(deployment, SITE)
+    pool = pool_of(deployment, SITE, "127.0.2.1")  # a lab behind one address
     headers = {"Host": deployment.host(SITE), "Referer": deployment.origin(SITE) + "/", "X-CSRFToken": CSRF}
     headers["Cookie"] = f"{cookie}; csrftoken={CSRF}"
 

@@ -1,13 +1,15 @@
 """200 annotators for 5 minutes while web processes are killed at random and PostgreSQL is restarted once.
 
 Two web hosts and two workers share one PostgreSQL. Everybody judges in two batches over the same summaries. Every few
-seconds a web process is killed with -9, now and then a whole host; the paymaster and the workers are killed too;
-half-way the database is restarted, and before that a backup is taken. Meanwhile studies are uploaded, backups are
-restored into a database beside (some cut in half, some killed half-way), one paid batch is topped up and another one
-closed, and somebody hands in nothing. Afterwards: every acknowledged answer and upload is there as it was given, no
-task has more answers than its quota, every retry worked, the backup restores and compares, no restore left anything in
-between, nobody was paid twice, missed, or paid for nothing, nothing stands on the market, and the ledger equals the
-market's books. Any of these missing is an error. The figure is broken promises against none allowed: 1 stands for none.
+seconds a web process is killed with -9, now and then a whole host; the paymaster and the workers are killed too; half-
+way the database is restarted, and before that a backup is taken. Twice the operator stops the hosts, the workers and
+the paymaster, backs up, and restores over the live database, the first time killed half-way; annotators wait and try
+again. Meanwhile studies are uploaded, backups are restored into a database beside (some killed), half archives are
+given to the live one, one paid batch is topped up and another one closed, and somebody hands in nothing. Afterwards:
+every acknowledged answer and upload is there as it was given, no task has more answers than its quota, every retry
+worked, the backup restores and compares, no restore left anything in between, nobody was paid twice, missed, or paid
+for nothing, nothing stands on the market, and the ledger equals the market's books. Any of these missing is an error.
+The figure is broken promises against none allowed: 1 stands for none.
 
 `STORM_SECONDS`, `STORM_PEOPLE` and `STORM_TASKS` make it shorter.
 """
@@ -29,7 +31,7 @@ from typing import Any
 from benchmarks import Measurement
 from benchmarks.site._ports import free_port, wait_for
 from benchmarks.site._storm import Host, Postgres, annotate, running
-from benchmarks.site._storm_actions import DOCUMENTS, Restores, Uploads
+from benchmarks.site._storm_actions import DOCUMENTS, Restores, Uploads, restore_over_live
 from benchmarks.site.load import ROOT, SUMMARY, UNITS, _json, environment, site
 
 SECONDS = float(os.environ.get("STORM_SECONDS", "300"))
@@ -85,7 +87,7 @@ def _weather(folder: Path, postgres: Postgres) -> dict[str, Any]:
     order = {**{name: batch[name] for name in ("batch", "second")}, "acknowledged": tally.acknowledged}
     problems = site(url, "check", {**order, "uploads": uploads.acknowledged, "documents": DOCUMENTS})
     problems += [f"{len(tally.errors)} retries failed: {tally.errors[:2]}"] * bool(tally.errors)
-    problems += _money_is_right(closed) + restores.faults + _restores(postgres, folder, storm)
+    problems += _money_is_right(closed) + restores.faults + storm.faults + _restores(postgres, folder, storm)
     if problems:
         raise RuntimeError(f"Promises broken: {problems[:5]}")
     return {
@@ -101,9 +103,10 @@ def _weather(folder: Path, postgres: Postgres) -> dict[str, Any]:
         "top-ups": closed["topped up"],
         "crowd workers in both paid batches": closed["in both batches"],
         "studies uploaded": len(uploads.acknowledged),
-        "restores compared": restores.restored,
+        "restores over the live database": storm.live_restores,
+        "restores beside it": restores.restored,
         "restores killed": restores.killed,
-        "half archives refused": restores.refused,
+        "half archives refused by the live database": restores.refused,
         "rows in the backup": storm.rows,
     }
 
@@ -142,7 +145,8 @@ class Storm(threading.Thread):
         worker = [sys.executable, "manage.py", "worker", "--interval", "0.5"]
         self.commands = [paymaster, worker, worker]
         self.helpers = [self._begin(command) for command in self.commands]
-        self.kills, self.restarts, self.rows = 0, 0, "0"
+        self.kills, self.restarts, self.rows, self.live_restores = 0, 0, "0", 0
+        self.faults: list[str] = []
         self._over, self._draw = threading.Event(), random.Random(SEED)
 
     def _begin(self, command: list[str]) -> subprocess.Popen[bytes]:
@@ -150,13 +154,11 @@ class Storm(threading.Thread):
         return subprocess.Popen(command, cwd=ROOT, env=self.env, stdout=null, stderr=null)
 
     def run(self) -> None:
-        began, is_past_half = time.monotonic(), False
+        began = time.monotonic()
+        plan = [(SECONDS / 4, self._maintain), (SECONDS / 2, self._restart), (SECONDS * 3 / 4, self._maintain)]
         while not self._over.wait(self._draw.uniform(2, 5)):
-            if not is_past_half and time.monotonic() - began > SECONDS / 2:
-                is_past_half = True
-                self._backup()
-                self.postgres.control("restart")
-                self.restarts += 1
+            if plan and time.monotonic() - began > plan[0][0]:
+                plan.pop(0)[1]()
             host = self._draw.choice(self.hosts)
             if self._draw.random() < 0.1:
                 host.kill_all()
@@ -173,6 +175,23 @@ class Storm(threading.Thread):
             self.helpers[n] = self._begin(self.commands[n])
             self.kills += 1
 
+    def _maintain(self) -> None:
+        """As an operator does it: whatever writes is stopped, the database restored from its backup, all started."""
+        for host in self.hosts:
+            host.stop()
+        self._kill_helpers()
+        file = self.folder / f"maintenance-{self.live_restores}.tar"
+        self.faults += restore_over_live(self.env, file, self._draw.uniform(1, 4))
+        self.live_restores += 1
+        for host in self.hosts:
+            host.start()
+        self.helpers = [self._begin(command) for command in self.commands]
+
+    def _restart(self) -> None:
+        self._backup()
+        self.postgres.control("restart")
+        self.restarts += 1
+
     def _backup(self) -> None:
         command = [sys.executable, "manage.py", "backup", str(self.folder / "storm.tar")]
         subprocess.run(command, cwd=ROOT, env=self.env, check=True, stdout=subprocess.DEVNULL)
@@ -180,6 +199,9 @@ class Storm(threading.Thread):
     def end(self) -> None:
         self._over.set()
         self.join()
+        self._kill_helpers()
+
+    def _kill_helpers(self) -> None:
         for process in self.helpers:
             process.kill()
             process.wait()

@@ -76,9 +76,9 @@ class Answer:
 class Attacker:
     """One product, attacked in one role after another; every answer is held against what must always hold."""
 
-    def __init__(self, deployment: Deployment, host: str, cookie: str, seed: int) -> None:
+    def __init__(self, deployment: Deployment, host: str, cookie: str, seed: int, come_from: str = "127.0.0.1") -> None:
         self.deployment, self.host, self.cookie = deployment, host, cookie
-        self.pool = pool_of(deployment, host)
+        self.pool = pool_of(deployment, host, come_from)
         self.random = random.Random(seed)
         self.statuses: Counter[int] = Counter()
         self.problems: list[str] = []

@@ -151,7 +151,7 @@ class Deployment:
         return f"{name}:{self.ports['https']}"
 
 
-def pool_of(deployment: Deployment, host: str) -> urllib3.HTTPSConnectionPool:
+def pool_of(deployment: Deployment, host: str, come_from: str = "127.0.0.1") -> urllib3.HTTPSConnectionPool:
     """Connections to the proxy, for one of its names; its certificate is known to nobody."""
     return urllib3.HTTPSConnectionPool(
         "127.0.0.1",
@@ -162,6 +162,7 @@ def pool_of(deployment: Deployment, host: str) -> urllib3.HTTPSConnectionPool:
         assert_hostname=False,
         retries=False,
         timeout=60,
+        source_address=(come_from, 0),
     )
 
 

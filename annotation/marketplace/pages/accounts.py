@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.common import clock
 from annotation.common.demo_accounts import PASSWORD
+from annotation.common.flood import takes_turns
 from annotation.common.throttle import minutes
 from annotation.marketplace.errors import Refused
 from annotation.marketplace.models import Account, Invitation, MarketSettings, Requester, Worker
@@ -30,6 +31,7 @@ BACKEND = "annotation.marketplace.people.AccountBackend"
 
 @login_not_required
 @sensitive_post_parameters("password")
+@takes_turns
 def sign_in(request: HttpRequest) -> HttpResponse:
     """Anybody. After five wrong passwords for one name, it has to wait, twice as long each time."""
     name, context = request.POST.get("username", ""), {"next": safe_next(request)}
@@ -97,6 +99,7 @@ class RequesterSignUp(forms.Form):
 
 @login_not_required
 @sensitive_post_parameters("password")
+@takes_turns
 def join(request: HttpRequest, code: str = "") -> HttpResponse:
     """Anybody with an invitation; workers also without one, where the operator has opened the market."""
     if request.user.is_authenticated:

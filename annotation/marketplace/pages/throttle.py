@@ -3,8 +3,7 @@
 from django.http import HttpRequest
 from django.utils.crypto import salted_hmac
 
-from annotation.common.client_address import address_of
-from annotation.common.throttle import Throttle, name_as_read
+from annotation.common.throttle import Throttle, address_of, name_as_read
 from annotation.marketplace.models import SignInFailures
 from annotation.marketplace.people import record
 
