@@ -1,5 +1,11 @@
-"""The demo: a study to look at, and an account for each role. It exists in demo mode only."""
+"""The demo: two studies to look at, and an account for each role. It exists in demo mode only.
 
+The wide study has a report with something to say, and work waiting by every protocol. The small one has a contested
+first round whose second one is open, and a batch for the marketplace, which `demo_crowd` publishes and lets a simulated
+crowd begin.
+"""
+
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -8,38 +14,86 @@ from django.db import transaction
 
 from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
 from annotation.common.errors import Refused
+from annotation.crowds.ledger import set_budget
+from annotation.crowds.terms import Terms, set_terms
 from annotation.results.scoring_job import score_study
-from annotation.studies.batches import create_batch
+from annotation.studies.batches import create_batch, rename_batch
+from annotation.studies.second_rounds import open_second_round, read_thresholds
+from annotation.studies.selection import Selection
 from annotation.transfer.importing.bulk_insert import Progress
 from annotation.transfer.importing.study import import_study
+from fixtures.variants import ROUND_CROWD, write_round, write_wide
 
 from .guidance import give_defaults
-from .models import Batch, FilterDecision, Membership, PracticeItem, PracticePlan, Study, Summary, User
+from .models import Batch, FilterDecision, Membership, PracticeItem, PracticePlan, Study, Summary, User, Worker
 
-STUDY = "Demo: twelve stories, six systems"
-FOLDER = Path(settings.BASE_DIR) / "fixtures" / "demo"
+STUDY = "Demo: twelve stories, 28 systems"
+SMALL = "Demo: work in progress on four stories"
+WRITTEN = Selection(systems=["lead", "extract", "abstract", "brief", "echo", "invent"])
+METRICS = ["rouge-1-f", "rouge-1-r", "rouge-1-p", "rouge-2-r", "rouge-l-f", "length"]
 QUOTA = 3
+MARKET_BATCH = "On the marketplace"
+MARKET_TERMS = {
+    "title": "Demo: which facts does a summary state?",
+    "description": "Read a short summary and say of each statement whether it is there. Play money.",
+    "keywords": "summaries, demo",
+    "reward_cents": 30,
+    "duration_seconds": 3600,
+    "lifetime_seconds": 7 * 24 * 3600,
+    "auto_approve_seconds": 7 * 24 * 3600,
+    "minutes": 2,
+}
+BUDGET_CENTS = 60_00
 
 
 def load_demo(progress: Progress = lambda *_: None) -> bool:
-    """Make the demo study and its accounts; False when they are here already."""
+    """Make the demo's studies and accounts; False when they are here already."""
     if not settings.DEMO:
         raise Refused("Demo accounts have public passwords and exist in demo mode only (DEMO=yes). Nothing was made.")
-    with transaction.atomic():
-        imported = import_study(FOLDER, STUDY, progress=progress)
-        if not imported.changed:
-            return False
-        study = Study.objects.get(name=STUDY)
-        for role in DEMO_ACCOUNTS:
-            Membership.objects.create(study=study, user=_account(role), role=role)
-        FilterDecision.objects.create(study=study, rules=["majority-dissent"])
-        add_guidance(study)
-        open_batch(study, "Judge along", "litepyramid", QUOTA, {"evidence": True})
-        score_study(study, ["rouge-1-f", "rouge-1-r", "rouge-1-p"])
-        # Last: it puts the references among the summaries, and metrics have no business scoring those.
-        open_batch(study, "Rate along", "likert", QUOTA, {"overlap": True})
-        open_batch(study, "Extract along", "scu", QUOTA)
+    if Study.objects.filter(name=STUDY).exists():
+        return False
+    with transaction.atomic(), tempfile.TemporaryDirectory() as folder:
+        wide, small = Path(folder) / "wide", Path(folder) / "small"
+        write_wide(wide)
+        fill_study(import_with_accounts(wide, STUDY, progress), METRICS)
+        write_round(small)
+        _fill_small(import_with_accounts(small, SMALL, progress))
     return True
+
+
+def import_with_accounts(folder: Path, name: str, progress: Progress = lambda *_: None) -> Study:
+    """A folder of tables as a study, with a member for each role."""
+    import_study(folder, name, progress=progress)
+    study = Study.objects.get(name=name)
+    for role in DEMO_ACCOUNTS:
+        Membership.objects.create(study=study, user=_account(role), role=role)
+    return study
+
+
+def fill_study(study: Study, metrics: list[str]) -> None:
+    """Trusted judgments, scores, instructions, and work that waits by every protocol."""
+    FilterDecision.objects.create(study=study, rules=["majority-dissent"])
+    add_guidance(study)
+    open_batch(study, "Judge along", "litepyramid", QUOTA, {"evidence": True})
+    score_study(study, metrics)
+    # Last: it puts the references among the summaries, and metrics have no business scoring those.
+    open_batch(study, "Rate along", "likert", QUOTA, {"overlap": True})
+    open_batch(study, "Extract along", "scu", QUOTA)
+
+
+def _fill_small(study: Study) -> None:
+    """Three people's first round, of which the annotator's account is one, so that there is somebody to ask again."""
+    give_defaults(study)
+    score_study(study, METRICS[:3])
+    annotator = User.objects.get(username="annotator")
+    Worker.objects.filter(study=study, external_id=ROUND_CROWD[1].worker_id).update(user=annotator)
+    first = study.batches.get()
+    rename_batch(first, "First round")
+    first.refresh_from_db()
+    open_second_round(first, read_thresholds(first, {"majority": "0.7"}))  # two against one is contested
+    set_budget(study, BUDGET_CENTS)
+    batch = create_batch(study, MARKET_BATCH, "litepyramid", 2, {}, crowd="mturk")
+    set_terms(batch, Terms.parse(MARKET_TERMS), "mturk")
 
 
 def _account(name: str) -> User:
@@ -51,8 +105,8 @@ def _account(name: str) -> User:
 
 
 def open_batch(study: Study, name: str, protocol: str, quota: int, options: dict[str, Any] | None = None) -> Batch:
-    """A batch of all that the study has to judge by this protocol, open at once."""
-    return create_batch(study, name, protocol, quota, options, state=Batch.State.OPEN)
+    """A batch of the written systems, open at once."""
+    return create_batch(study, name, protocol, quota, options, state=Batch.State.OPEN, judged=WRITTEN)
 
 
 # document, system, statement, is it present, why

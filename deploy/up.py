@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from types import FrameType
 
 from deploy.environment import BASE_DIR, SITE_BIND, Environment, local_address
-from deploy.setup.start import bring_the_rest, commands, refusal
+from deploy.setup.start import begin_demo, bring_the_rest, commands, refusal
 
 PYTHON = sys.executable
 PROCESSES = {
@@ -87,13 +87,14 @@ def main() -> int:
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
     running = [Supervised(name, command, env) for name, command in commands(environment, PROCESSES).items()]
-    installing = bring_the_rest(environment)
+    behind = [process for process in (bring_the_rest(environment), begin_demo(environment)) if process is not None]
     while not stopping:
         for supervised in running:
             supervised.look_after()
         time.sleep(0.2)
-    if installing is not None and installing.poll() is None:
-        os.killpg(installing.pid, signal.SIGTERM)  # the next start goes on
+    for process in behind:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)  # the next start goes on
     for supervised in running:
         supervised.ask_to_end()
     for supervised in running:

@@ -89,6 +89,16 @@ def bring_the_rest(env: Environment) -> subprocess.Popen[bytes] | None:
     return subprocess.Popen(command, cwd=BASE_DIR, process_group=0)
 
 
+def begin_demo(env: Environment) -> subprocess.Popen[bytes] | None:
+    """Starts the crowd that works on the demo's batch on the marketplace, once it answers; None outside the demo."""
+    if not env.flag("DEMO"):
+        return None
+    command = [sys.executable, "manage.py", "demo_crowd", "--wait", "600"]
+    waiting = ["nice", "-n", "19", sys.executable, "-m", "deploy.setup.start", *command]
+    with (HOME / "demo-crowd.log").open("wb") as log:
+        return subprocess.Popen(waiting, cwd=BASE_DIR, process_group=0, stdout=log, stderr=log)
+
+
 def become(words: Sequence[str]) -> None:
     """Wait until the site's libraries are here, then be the command. Does not return."""
     while libraries.missing("site"):

@@ -8,13 +8,13 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from annotation.common import clock
-from annotation.demo import load_demo
 from annotation.guidance import give_defaults
 from annotation.judging.leases import lease_task
 from annotation.judging.submit import submit_judgments
 from annotation.models import Assignment, Batch, Consent, GuidanceText, Study, User, Worker
 from annotation.protocols import of as protocol_of
 from annotation.studies.second_rounds import open_second_round, read_thresholds
+from tests.annotation.demo_study import load_written
 from tests.annotation.studies.test_second_rounds import rated
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.helpers import let_in, open_batch, ready
@@ -146,7 +146,7 @@ def test_pages_without_a_task(axe_check, page):
 
 
 def test_demo_pages_from_consent_to_extraction(axe_check, page):
-    load_demo()
+    load_written()
     study, user = Study.objects.get(), User.objects.get(username="annotator")
     worker = Worker.for_user(study, user)
     let_in(page.context, axe_check.server, user)

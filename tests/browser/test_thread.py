@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.demo import load_demo
 from annotation.models import Judgment, Role
+from tests.annotation.demo_study import load_written
 from tests.browser.conftest import sign_in
 from tests.browser.looking import fits, wait_for_page
 from tests.factories import make_batch, make_member, make_study
@@ -55,7 +55,7 @@ def test_an_admin_sees_how_far_a_batch_is(page: Page, live_server):
 
 
 def test_an_analyst_reads_the_report_with_its_charts(page: Page, live_server):
-    load_demo()
+    load_written()
     sign_in(page, live_server.url, "analyst", "demo")
     page.get_by_role("link", name="Report").click()
     expect(page.get_by_text("On these 6 systems and 12 documents")).to_be_visible()
@@ -67,7 +67,7 @@ def test_an_analyst_reads_the_report_with_its_charts(page: Page, live_server):
 
 def test_no_title_of_a_chart_is_cut_off(page: Page, live_server):
     """A matrix of three metrics is narrower than its title: that runs on beside it, inside the card."""
-    load_demo()
+    load_written()
     sign_in(page, live_server.url, "analyst", "demo")
     page.get_by_role("link", name="Report").click()
     expect(page.locator(".figure svg").first).to_be_visible()

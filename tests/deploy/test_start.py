@@ -100,3 +100,7 @@ def test_a_home_that_can_not_be_written_is_said_in_a_sentence():
     assert result.returncode == 1
     assert "Nothing can be written to /proc/nowhere" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_the_crowd_of_the_demo_comes_in_the_demo_only():
+    assert start.begin_demo(Environment({"DEMO": "no"})) is None

@@ -8,7 +8,10 @@ import sys
 import tarfile
 from pathlib import Path
 
+import pandas as pd
 import pytest
+
+from analysis.tables import read_table
 
 BEFORE = Path(__file__).parent / "before"
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,5 +101,7 @@ def test_a_cache_of_scores_is_used(tmp_path):
     places = ["--cache", tmp_path / "cache", "--out", tmp_path / "after.csv"]
     command = [sys.executable, "-m", "scoring", "run", *tables, "--metrics", metrics, *places]
     subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
-    assert (tmp_path / "after.csv").read_bytes() == scores.read_bytes()
+    # BLEU of a whole system is worked out anew, by a sum that rounds its last bit otherwise from Python 3.12 on.
+    after, before = (read_table(path, "scores") for path in (tmp_path / "after.csv", scores))
+    pd.testing.assert_frame_equal(after, before, check_exact=sys.version_info < (3, 12), rtol=1e-14)
     assert cache.stat().st_size == size

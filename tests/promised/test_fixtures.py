@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 from fixtures.simulate import COLUMNS, CROWD, allocate, difficulty
+from fixtures.variants import SEED, SYSTEMS, is_present, read_statements, read_stories
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "fixtures" / "demo"
@@ -82,12 +84,12 @@ def votes(judgments: Rows) -> Votes:
     return answers
 
 
-def recall(present: Answers) -> dict[str, float]:
+def recall(present: Answers, systems: Iterable[str] = GROUPS) -> dict[str, float]:
     """Mean over the documents of the share of units that are present, for each system."""
     cells: dict[tuple[str, str], list[int]] = defaultdict(list)
     for (doc_id, system, _), value in present.items():
         cells[system, doc_id].append(value)
-    return {name: mean(mean(v) for (system, _), v in cells.items() if system == name) for name in GROUPS}
+    return {name: mean(mean(v) for (system, _), v in cells.items() if system == name) for name in systems}
 
 
 def majority(votes: Votes) -> Answers:
@@ -375,6 +377,46 @@ def test_the_majority_is_mostly_right(truth: Answers, votes: Votes) -> None:
     ties = [cell for cell in slips if 2 * sum(votes[cell]) == len(votes[cell])]
     # As the README says: right on 734 of 768, and 28 of the 34 slips are ties.
     assert (len(truth), len(slips), len(ties)) == (768, 34, 28)
+
+
+# The systems made by edits
+
+
+def test_the_sentences_that_state_a_unit_give_the_truth_of_the_written_systems(truth: Answers) -> None:
+    statements = read_statements()
+    for story in read_stories():
+        for system in GROUPS:
+            codes = SYSTEMS[system][1](story, SEED)
+            assert [story.text(code) for code in codes] == story.written[system]
+            for (doc_id, unit), stated in statements.items():
+                if doc_id == story.doc_id:
+                    assert is_present(codes, stated) == truth[doc_id, system, unit], (doc_id, system, unit)
+
+
+def test_no_two_systems_give_the_same_summary_of_a_story() -> None:
+    for story in read_stories():
+        texts = [tuple(edit(story, SEED)) for _group, edit in SYSTEMS.values()]
+        assert len(set(texts)) == len(texts) == 28
+
+
+def test_the_studies_of_the_site_are_the_same_bytes_each_time(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        command = [sys.executable, "-m", "fixtures.variants", "--out", str(tmp_path / name)]
+        subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    tables = sorted((tmp_path / "first").rglob("*.*"))
+    assert len(tables) == 10
+    for table in tables:
+        assert table.read_bytes() == (tmp_path / "second" / table.relative_to(tmp_path / "first")).read_bytes()
+    with (tmp_path / "first" / "wide" / "truth.csv").open(encoding="utf-8", newline="") as handle:
+        present = {(row["doc_id"], row["system"], row["scu_id"]): int(row["present"]) for row in csv.DictReader(handle)}
+    text = (ROOT / "fixtures" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[a-z\d-]+`(?:, `[a-z\d-]+`)*) \| \w+ \| .* \| ([\d., ]+) \|$", text, re.MULTILINE)
+    stated: dict[str, str] = {}
+    for names, shares in rows:
+        stated.update(zip(names.replace("`", "").split(", "), shares.split(", "), strict=True))
+    edited = set(SYSTEMS) - set(GROUPS)
+    by_truth = recall(present, edited)
+    assert {name: stated.get(name) for name in edited} == {name: f"{by_truth[name]:.3f}" for name in edited}
 
 
 # The README

@@ -21,5 +21,5 @@ class Command(BaseCommand):
             raise CommandError(str(refusal), returncode=2) from None
         if is_new:
             make_pages(Study.objects.get(name=STUDY))
-        self.stdout.write("Demo study loaded." if is_new else "The demo study is here already.")
+        self.stdout.write("Demo studies loaded." if is_new else "The demo studies are here already.")
         self.stdout.write(f"Accounts (password {PASSWORD}): {', '.join(DEMO_ACCOUNTS)}")

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 
 from annotation.accounts.api_tokens import issue_token
-from annotation.models import Study, User
+from annotation.models import User
+from tests.annotation.demo_study import load_written
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,7 +24,7 @@ def cells(notebook: Path) -> list[str]:
 
 
 def test_the_notebook_goes_from_a_token_to_a_figure(live_server, tmp_path):
-    call_command("load_demo", verbosity=0)
+    study = load_written()
     token = issue_token(User.objects.get(username="analyst"), "notebook", ["read", "write"], 7).token
     code = cells(EXAMPLES / "token-to-figure.ipynb")
     # The client's writing half, and its answer to what is refused, in the same process.
@@ -40,7 +40,7 @@ def test_the_notebook_goes_from_a_token_to_a_figure(live_server, tmp_path):
         **{name: value for name, value in os.environ.items() if not name.startswith("DJANGO")},
         "PYRAMIDION_URL": live_server.url,
         "PYRAMIDION_TOKEN": token,
-        "PYRAMIDION_STUDY": Study.objects.get().slug,
+        "PYRAMIDION_STUDY": study.slug,
         "FIGURE": str(figure),
     }
     process = subprocess.run(

@@ -9,7 +9,6 @@ from django.urls import reverse
 from annotation.common import clock
 from annotation.common.errors import BadAnswers, Refused
 from annotation.common.markdown import render_markdown
-from annotation.demo import load_demo
 from annotation.guidance import (
     ConsentMissing,
     NotQualified,
@@ -36,6 +35,7 @@ from annotation.models import (
     User,
     Worker,
 )
+from tests.annotation.demo_study import load_written
 from tests.browser.looking import markup
 from tests.factories import make_batch, make_member, make_study, make_worker
 
@@ -408,7 +408,7 @@ def test_the_preview_is_safe_and_guidance_is_for_admins(client, admin):
 
 @pytest.mark.django_db
 def test_the_demo_asks_for_consent_and_offers_a_tutorial_without_requiring_it(client):
-    load_demo()
+    load_written()
     batch = Batch.objects.get(name="Judge along")
     client.force_login(User.objects.get(username="annotator"))
     address = client.post(reverse("take", args=[batch.pk])).url

@@ -4,13 +4,13 @@ import pytest
 
 from annotation import protocols
 from annotation.common.errors import NoTaskLeft
-from annotation.demo import STUDY, load_demo
 from annotation.judging.leases import lease_task
 from annotation.judging.submit import submit_judgments
 from annotation.models import AuditEvent, FilterDecision, Job, Role, StoredResult, Study, Worker
 from annotation.studies.batches import create_batch
 from annotation.tables.frames import judgments_frame
 from annotation.tables.trusted import systems_judgments
+from tests.annotation.demo_study import load_written
 from tests.browser.looking import markup
 from tests.factories import make_batch, make_member, make_study, make_worker
 
@@ -19,8 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def study() -> Study:
-    load_demo()
-    return Study.objects.get(name=STUDY)
+    return load_written()
 
 
 @pytest.fixture

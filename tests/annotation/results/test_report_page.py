@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from annotation.accounts.api_tokens import issue_token
-from annotation.demo import STUDY, load_demo
 from annotation.models import FilterDecision, Job, Role, StoredResult, Study, User
 from annotation.results.report import study_report
+from tests.annotation.demo_study import load_written
 from tests.annotation.transfer.whole_export import export_study
 from tests.factories import make_member, make_study
 
@@ -23,8 +23,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture
 def study() -> Study:
-    load_demo()
-    return Study.objects.get(name=STUDY)
+    return load_written()
 
 
 @pytest.fixture

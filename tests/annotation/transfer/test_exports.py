@@ -13,7 +13,6 @@ from analysis.cli import main as analysis
 from analysis.report import Report
 from analysis.tables import read_table
 from annotation.common.errors import Refused
-from annotation.demo import STUDY, load_demo
 from annotation.models import Assignment, FilterDecision, Judgment, Study, Summary
 from annotation.models.crowds import Entry
 from annotation.results import report
@@ -21,6 +20,7 @@ from annotation.tables import stream
 from annotation.transfer.exporting.options import ExportOptions
 from annotation.transfer.exporting.study import export_folder
 from annotation.transfer.importing.study import import_study
+from tests.annotation.demo_study import load_written
 from tests.annotation.transfer.test_import import DOCUMENTS, JUDGMENTS, SUMMARIES, write_folder
 
 pytestmark = pytest.mark.django_db
@@ -177,8 +177,7 @@ def test_what_a_rule_by_document_keeps_has_scores_but_cannot_be_told_row_by_row(
 
 @pytest.fixture
 def demo() -> Study:
-    load_demo()
-    return Study.objects.get(name=STUDY)
+    return load_written()
 
 
 def test_the_printed_commands_give_the_same_bytes_and_the_sites_numbers(demo, tmp_path, monkeypatch, capsys):
