@@ -59,12 +59,13 @@ def import_study(
     showing: Showing = NO_CHANGES,
     progress: Progress = lambda *_: None,
     admin: User | None = None,
+    salt: str = "",
 ) -> Imported:
     """Import a folder as a study of that name; `admin` becomes its first member.
 
     The same folder again changes nothing. Raises TableError for bad files and Refused for a name that is empty, too
     long, or taken by another study; then nothing is changed either. `scale` is that of Likert judgments; `showing` is
-    how workers see the summaries.
+    how workers see the summaries; with a `salt` of its own the workers get the same pseudonyms each time.
     """
     check_name(name)
     folder = open_folder(path)
@@ -91,7 +92,7 @@ def import_study(
     if dry_run:
         return Imported(name, folder_counts(folder), report, changed=False, same_texts=same)
     with transaction.atomic():
-        study = Study.objects.create(name=name, fingerprint=fingerprint)
+        study = Study.objects.create(name=name, fingerprint=fingerprint, **({"salt": salt} if salt else {}))
         if admin is not None:
             Membership.objects.create(study=study, user=admin, role=Role.ADMIN)
         summaries = _store_texts(study, folder, progress)
