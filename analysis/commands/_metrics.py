@@ -32,11 +32,11 @@ def load_scores(args: argparse.Namespace) -> pd.DataFrame:
     return join_scores(args, args.scores)
 
 
-def join_scores(args: argparse.Namespace, paths: Sequence[Path]) -> pd.DataFrame:
+def join_scores(args: argparse.Namespace, paths: Sequence[Path], *, keep_marks: bool = False) -> pd.DataFrame:
+    """The scores of some files; `keep_marks` leaves references among the systems to whoever reads `is_reference`."""
     frames = _one_of_each([_read_scores(path, getattr(args, "wide", False)) for path in paths], paths)
     scores = frames[0] if len(frames) == 1 else fill_groups(pd.concat(frames, ignore_index=True))
-    if "is_reference" in scores.columns:
-        scores = scores.assign(is_reference=scores["is_reference"].eq(True))
+    if "is_reference" in scores.columns and not keep_marks:
         if getattr(args, "with_references", False):
             scores = scores.drop(columns="is_reference")
         scores, note = without_references(scores)

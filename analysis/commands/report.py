@@ -98,7 +98,7 @@ def _tables(
     if not args.judgments:
         paths["judgments"] = exported.path("judgments") or paths["judgments"]
     frames = {kind: _read(args, path, kind) if path else None for kind, path in paths.items()}
-    scores, judgments = join_scores(args, files) if files else None, frames["judgments"]
+    scores, judgments = join_scores(args, files, keep_marks=True) if files else None, frames["judgments"]
     choice = None if judgments is None else choose_batches(judgments, args.batches or LATEST)
     if measured := exported.path("human_scores"):
         scores, files = exported.together(join_scores(args, [measured]), scores), [measured, *files]

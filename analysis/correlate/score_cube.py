@@ -229,7 +229,7 @@ def without_references(scores: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     if "is_reference" not in scores.columns:
         return scores, ""
     keys = pd.MultiIndex.from_frame(scores[["doc_id", "system"]])
-    own = keys[scores["is_reference"].to_numpy(dtype=bool)].unique()
+    own = keys[scores["is_reference"].eq(True).to_numpy()].unique()
     scores = scores.drop(columns="is_reference")
     if not len(own):
         return scores, ""
@@ -238,9 +238,10 @@ def without_references(scores: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     is_own |= is_whole & scores["system"].isin(gone).to_numpy()
     systems = sorted(set(own.get_level_values("system")))
     names = ", ".join(systems[:5]) + (", …" if len(systems) > 5 else "")
-    sentence = (
-        f"{len(own)} summaries that are a reference of their own document ({names}) were left out: they are scored "
-        "against themselves, which would decide the correlation."
+    sentence = Sentence(
+        "%(n)s summaries that are a reference of their own document (%(names)s) were left out: they are scored against "
+        "themselves, which would decide the correlation.",
+        {"n": len(own), "names": names},
     )
     return scores[~is_own], sentence
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from analysis.correlate.score_cube import build_cube
+from analysis.correlate.score_cube import build_cube, without_references
 from analysis.report import figures as draw
 from analysis.report.parts import Figure, Report, Section, Study
 from analysis.report.prose import methods, warnings
@@ -46,6 +46,7 @@ def build_report(
     >>> report.verdict.startswith("On these 5 systems and 6 documents")
     True
     """
+    scores, references = without_references(scores)
     cube = build_cube(scores)
     cube.index(human)
     for name in metrics or ():
@@ -70,7 +71,7 @@ def build_report(
     return Report(
         title or f"Which metric to trust: {human}",
         verdict(study, findings),
-        tuple(warnings(study, findings)),
+        (*([references] if references else []), *warnings(study, findings)),
         tuple(section for section in _sections(study, findings) if section.figures),
         methods(study, findings),
         command or draw.command(study, "report", "--out", "report"),

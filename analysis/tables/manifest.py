@@ -53,7 +53,8 @@ class Exported:
         if scores is None:
             return human[columns]
         imported = scores[~scores["metric"].isin(human["metric"])]
-        return pd.concat([human[columns], imported[[name for name in columns if name in imported]]], ignore_index=True)
+        shared = [name for name in (*columns, "is_reference") if name in imported]
+        return pd.concat([human[columns], imported[shared]], ignore_index=True)
 
     def metrics(self, scores: pd.DataFrame) -> list[str] | None:
         return sorted(set(scores["metric"]) - set(self.measures)) if self.measures else None

@@ -17,7 +17,7 @@ RESAMPLES, SEED = 1000, 0
 def correlations(study: Study) -> dict[str, Any]:
     """Each metric's correlation over systems with the leading human measure, and a chart; empty without people."""
     from analysis.correlate import correlate
-    from analysis.correlate.score_cube import human_measures
+    from analysis.correlate.score_cube import human_measures, without_references
     from analysis.plot import to_svg
     from analysis.plot.metrics import correlation_bars
     from analysis.tables import AnalysisError
@@ -26,16 +26,18 @@ def correlations(study: Study) -> dict[str, Any]:
     if not measures:
         return {}
     human = measures[0]
+    scores, references = without_references(scores)
     metrics = sorted(set(scores["metric"]) - set(measures) - set(human_measures(scores_frame(study))))
     try:
         results = correlate(scores, human=human, metrics=metrics, coefficient="kendall", ci=RESAMPLES, seed=SEED)
     except AnalysisError as error:
-        return {"human": human, "problem": str(error), "rows": {}, "svg": ""}
+        return {"human": human, "problem": str(error), "references": references, "rows": {}, "svg": ""}
     rows = {
         result.metric: {"value": result.value, "low": result.low, "high": result.high, "n": result.n_used}
         for result in results
     }
-    return {"human": human, "rows": rows, "svg": to_svg(correlation_bars(results, human)) if results else ""}
+    svg = to_svg(correlation_bars(results, human)) if results else ""
+    return {"human": human, "references": references, "rows": rows, "svg": svg}
 
 
 def with_correlations(scored: list[dict[str, Any]], content: dict[str, Any]) -> list[dict[str, Any]]:

@@ -85,7 +85,8 @@ def _together(human: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
     """One scores table; what was worked out here stands for an imported measure of the same name."""
     columns = [name for name in ("doc_id", "system", "group", "metric", "value", "role") if name in human]
     remaining = metrics[~metrics["metric"].isin(human["metric"])]
-    return pd.concat([human[columns], remaining[[name for name in columns if name in remaining]]], ignore_index=True)
+    shared = [name for name in (*columns, "is_reference") if name in remaining]
+    return pd.concat([human[columns], remaining[shared]], ignore_index=True)
 
 
 def _content(report: Report) -> dict[str, Any]:

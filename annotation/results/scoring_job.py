@@ -38,6 +38,7 @@ def store_scores(study: Study, frame: pd.DataFrame, signatures: dict[str, str]) 
     documents = dict(study.documents.values_list("doc_id", "pk"))
     systems = {(name, group): key for key, name, group in study.systems.values_list("pk", "name", "group")}
     groups = frame["group"] if "group" in frame else [""] * len(frame)
+    marks = frame["is_reference"] if "is_reference" in frame else [False] * len(frame)
     rows = [
         Score(
             study=study,
@@ -45,9 +46,10 @@ def store_scores(study: Study, frame: pd.DataFrame, signatures: dict[str, str]) 
             system_id=systems[system, group],
             metric=metric,
             value=None if pd.isna(value) else value,
+            extra={"is_reference": True} if is_own else {},
         )
-        for doc, system, group, metric, value in zip(
-            frame["doc_id"], frame["system"], groups, frame["metric"], frame["value"], strict=True
+        for doc, system, group, metric, value, is_own in zip(
+            frame["doc_id"], frame["system"], groups, frame["metric"], frame["value"], marks, strict=True
         )
     ]
     with transaction.atomic():

@@ -47,3 +47,13 @@ def test_the_command_says_so_and_keeps_them_on_request(scores: pd.DataFrame, tmp
     out, err = capsys.readouterr()
     assert "left out" not in err
     assert json.loads(out)[0]["n_used"] == 5
+
+
+def test_the_report_leaves_them_out_and_warns(scores: pd.DataFrame, tmp_path, capsys) -> None:
+    path = tmp_path / "scores.csv"
+    scores.to_csv(path, index=False)
+    assert main(["report", str(path), "--human", "h", "--ci", "100", "--out", str(tmp_path / "report")]) == 0
+    capsys.readouterr()
+    warnings = (tmp_path / "report" / "warnings.txt").read_text()
+    assert "12 summaries that are a reference of their own document (s4) were left out" in warnings
+    assert "On these 4 systems" in (tmp_path / "report" / "index.html").read_text()

@@ -10,6 +10,7 @@ from annotation.common import libraries
 from annotation.common.addresses import to_address
 from annotation.jobs import run_job, start_job
 from annotation.models import Job, MetricRun, Role, Score, Summary
+from annotation.results.correlations import correlations
 from annotation.results.metrics import choices, explained
 from annotation.results.scoring_job import score_study
 from scoring import base
@@ -321,3 +322,27 @@ def test_nobody_to_learn_from_is_said(analyst, study):
     analyst.post(f"/studies/{study.slug}/metrics/", {"kind": "learned", "model": "mine", "train": "1"})
     job = Job.objects.get(kind="train")
     assert (job.state, "Nobody has judged yet" in job.message) == ("failed", True)
+
+
+def test_a_summary_that_is_its_own_reference_is_marked_left_out_and_said(analyst, study):
+    """Five systems, one of which hands in the reference: scored against itself it would decide every correlation."""
+    study.systems.create(name="system3")
+    own = study.systems.create(name="reference-as-system")
+    for number, document in enumerate(study.documents.all()):
+        for system in study.systems.filter(name__in=("system3", "reference-as-system")):
+            reference = document.references.first().text
+            text = reference if system == own else f"another text {number} of its own"
+            document.summaries.create(system=system, text=text)
+        for rank, system in enumerate(study.systems.order_by("name")):
+            human = {"value": rank + number, "extra": {"role": "human"}}
+            study.scores.create(document=document, system=system, metric="coherence", **human)
+    score_study(study, ["rouge-1-f"])
+    marked = Score.objects.filter(extra__is_reference=True)
+    assert {score.system.name for score in marked} == {"reference-as-system"}
+    assert marked.count() == 2
+    sentence = "2 summaries that are a reference of their own document (reference-as-system) were left out"
+    for page in ("metrics", "report"):
+        assert sentence in analyst.get(f"/studies/{study.slug}/{page}/").content.decode()
+    german = analyst.get(f"/studies/{study.slug}/metrics/", headers={"accept-language": "de"}).content.decode()
+    assert "2 Zusammenfassungen, die eine Referenz ihres eigenen Dokuments sind" in german
+    assert correlations(study)["rows"]["rouge-1-f"]["n"] == 4
