@@ -6,7 +6,7 @@ A judge's several answers to an item are samples of one answer: their mean count
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -62,7 +62,10 @@ class Exam:
     biases: tuple[Bias, ...] = ()
     n_checks: int = 0
     n_failed: int = 0
-    verdict: Sentence = field(default=Sentence(""))
+
+    @property
+    def verdict(self) -> Sentence:
+        return verdict(self.test, self.n_items, self.n_people, self.change.low)
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,7 @@ def examine(
         for group, items in _groups(people, by):
             exam = _exam(str(judge), group, items, _in_group(answers, group, by), settings)
             effects = biases(_differences(items, answers, lengths), (kin or {}).get(str(judge)), resamples, seed)
-            exam = replace(exam, biases=effects, n_checks=len(checks), n_failed=int(checks.sum()))
-            exams.append(replace(exam, verdict=verdict(exam.test, exam.n_items, exam.n_people, exam.change.low)))
+            exams.append(replace(exam, biases=effects, n_checks=len(checks), n_failed=int(checks.sum())))
     return exams
 
 
