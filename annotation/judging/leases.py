@@ -8,10 +8,11 @@ Locks are always taken in the order worker, assignment, task: so nobody waits in
 import hashlib
 from datetime import timedelta
 from functools import cache
+from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.common import clock
@@ -68,11 +69,11 @@ def _lease(batch: Batch, worker: Worker) -> Assignment | None:
 
 def _take_over(batch: Batch, worker: Worker) -> Assignment | None:
     """A place that somebody else holds ahead: who has no task goes before who has one."""
-    had = Assignment.objects.filter(worker=worker, task=OuterRef("task")).exclude(state=State.EXPIRED)
-    ahead = Assignment.objects.filter(task__batch=batch, state=State.LEASED, is_ahead=True, task__reserved_for=None)
+    if not _HELD_AHEAD(worker=worker.pk, batch=batch.pk):
+        return None
     with transaction.atomic():
         LOCK_WORKER(worker=worker.pk)
-        takeable = ahead.exclude(worker=worker).exclude(Exists(had)).order_by("lease_until")
+        takeable = _held_ahead(worker.pk, batch.pk).order_by("lease_until")
         assignment = takeable.select_for_update(skip_locked=True, of=("self",)).first()
         if assignment is None:
             return None
@@ -86,6 +87,13 @@ def _resumable(worker: int, batch: int) -> AssignmentQuerySet:
     return Assignment.objects.filter(states, worker=worker, task__batch=batch)
 
 
+def _held_ahead(worker: int, batch: int) -> AssignmentQuerySet:
+    """What others hold ahead of the tasks that this worker could take."""
+    had = Assignment.objects.filter(worker=worker, task=OuterRef("task")).exclude(state=State.EXPIRED)
+    ahead = Assignment.objects.filter(task__batch=batch, state=State.LEASED, is_ahead=True, task__reserved_for=None)
+    return ahead.exclude(worker=worker).exclude(Exists(had))
+
+
 def _free(worker: int, batch: int) -> TaskQuerySet:
     return Task.objects.filter(batch=batch).free_for(worker).order_by("pk")
 
@@ -95,14 +103,18 @@ LOCK_WORKER = PreparedQuery(
     lambda worker: Worker.objects.filter(pk=worker).select_for_update().values_list("pk"), "worker"
 )
 _RESUMABLE = PreparedQuery(lambda worker, batch: _resumable(worker, batch).values_list("pk"), "worker", "batch")
-_FREE = PreparedQuery(
-    lambda worker, batch: (
-        _free(worker, batch).select_for_update(skip_locked=True).values_list("pk", "document_id", "summary_id")[:1]
-    ),
-    "worker",
-    "batch",
-    replan=True,
-)
+_HELD_AHEAD = PreparedQuery(lambda worker, batch: _held_ahead(worker, batch).values_list("pk")[:1], "worker", "batch")
+
+
+def _lock_free(*, skip_locked: bool) -> PreparedQuery:
+    def build(worker: int, batch: int) -> QuerySet[Task, Any]:
+        free = _free(worker, batch).select_for_update(skip_locked=skip_locked)
+        return free.values_list("pk", "document_id", "summary_id")[:1]
+
+    return PreparedQuery(build, "worker", "batch", replan=True)
+
+
+_FREE, _FREE_SOON = _lock_free(skip_locked=True), _lock_free(skip_locked=False)
 
 
 def lock_resumable(batch: Batch, worker: Worker) -> list[Assignment]:
@@ -132,12 +144,14 @@ def free_task(batch: Batch, worker: Worker, *, wait: bool = True) -> Task | None
         if task := free.select_for_update(skip_locked=True).first():
             return task
     # Rows that others hold this instant are passed over; when nothing else is left, wait for them.
-    for pk, document, summary in _FREE(worker=worker.pk, batch=batch.pk):
+    queries = [_FREE, _FREE_SOON] if wait else [_FREE]
+    rows = next((rows for query in queries if (rows := query(worker=worker.pk, batch=batch.pk))), [])
+    for pk, document, summary in rows:
         names = ["id", "batch_id", "document_id", "summary_id"]  # the rest is read where somebody asks for it
         task = Task.from_db(connection.alias, names, [pk, batch.pk, document, summary])
         task.batch = batch
         return task
-    return _free(worker.pk, batch.pk).select_for_update().first() if wait else None
+    return None
 
 
 def take_place(task: Task, batch: Batch, worker: Worker, *, ahead: bool = False) -> Assignment:

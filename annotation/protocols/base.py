@@ -184,7 +184,7 @@ class Protocol(ABC):
         """Write the answers of a first submit; returns how many. Raises BadAnswers."""
         answers = self.check_answers(assignment, form)
         revision = _last_revision(assignment) + 1 if assignment.revision_keys else 1  # an earlier submit was taken back
-        Judgment.objects.bulk_create(_judgment(assignment, answer, revision, now) for answer in answers)
+        Judgment.objects.insert(_judgment(assignment, answer, revision, now) for answer in answers)
         return len(answers)
 
     def withdraw(self, assignment: Assignment) -> None:
@@ -198,7 +198,7 @@ class Protocol(ABC):
         changed_answers = [answer for answer in answers if _differs(answer, current.get(_place(answer)))]
         old = {_place(answer): current[_place(answer)] for answer in changed_answers if _place(answer) in current}
         Judgment.objects.filter(pk__in=[row.pk for row in old.values()]).update(is_current=False)
-        Judgment.objects.bulk_create(
+        Judgment.objects.insert(
             _judgment(assignment, answer, old[_place(answer)].revision + 1 if _place(answer) in old else 1, now)
             for answer in changed_answers
         )
