@@ -39,6 +39,10 @@ class Tally:
     seconds: float = 0.0
     processor: float = 0.0
     """Seconds of processor time that the web server and PostgreSQL took for it."""
+    generator: float = 0.0
+    """The same for this process, which asks."""
+    elsewhere: float = 0.0
+    """The same for whatever else the machine did."""
 
     @property
     def per_second(self) -> float:
@@ -48,6 +52,10 @@ class Tally:
     def processor_ms(self) -> float:
         """Milliseconds of processor time a task."""
         return 1000 * self.processor / len(self.tasks) if self.tasks else 0.0
+
+    @property
+    def generator_ms(self) -> float:
+        return 1000 * self.generator / len(self.tasks) if self.tasks else 0.0
 
     @property
     def p95(self) -> float:

@@ -18,6 +18,12 @@ def since(before: dict[int, float], server: int, url: str) -> float:
     return sum(seconds - before.get(pid, 0.0) for pid, seconds in spent(server, url).items())
 
 
+def machine_spent() -> float:
+    """Seconds that all cores have worked so far, for anybody."""
+    user, nice, system, _idle, _wait, interrupts, soft, *_ = map(int, Path("/proc/stat").read_text().split()[1:9])
+    return (user + nice + system + interrupts + soft) / TICK
+
+
 def _children(pid: int) -> list[int]:
     path = Path(f"/proc/{pid}/task/{pid}/children")
     return [int(child) for child in path.read_text().split()] if path.exists() else []
