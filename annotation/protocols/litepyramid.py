@@ -184,23 +184,23 @@ class LitePyramid(Protocol):
         }
 
     def extra_of(self, assignment: Assignment, item: Item, answer: Any) -> dict[str, Any]:
-        """The evidence: character spans of the summary as shown. The page speaks of words, first and last."""
-        if not assignment.task.batch.options.get("evidence") or not isinstance(answer, Mapping):
-            return {}
-        marks = answer.get("evidence")
-        if answer_value(answer) != "1" or not isinstance(marks, list) or assignment.task.summary is None:
-            return {}
-        words = words_of(assignment.task.summary.text_shown)
-        spans = [_span(words, pair) for pair in marks[:MOST_SPANS]]
-        return {"evidence": evidence} if (evidence := sorted(span for span in spans if span)) else {}
+        """The evidence: character spans of the summary as shown (the page speaks of words, first and last). And
+        whether shared words were lit when the answer was given, where the batch offers that."""
+        options, content = assignment.task.batch.options, answer if isinstance(answer, Mapping) else {}
+        evidence = _evidence(assignment, content) if options.get("evidence") else []
+        matched = {"word_match": content.get("word_match") is True} if options.get("word_match") else {}
+        return {"evidence": evidence, **matched} if evidence else matched
 
     def draft_of(self, assignment: Assignment, judgment: Judgment) -> dict[str, Any]:
-        spans = (judgment.extra or {}).get("evidence")
+        extra = judgment.extra or {}
+        matched = {"word_match": extra["word_match"]} if "word_match" in extra else {}
+        spans = extra.get("evidence")
         if not spans or assignment.task.summary is None:
-            return {}
+            return matched
         words = words_of(assignment.task.summary.text_shown)
         first, last = {word.start: n for n, word in enumerate(words)}, {word.end: n for n, word in enumerate(words)}
-        return {"evidence": [[first[start], last[end]] for start, end in spans if start in first and end in last]}
+        marks = [[first[start], last[end]] for start, end in spans if start in first and end in last]
+        return {"evidence": marks, **matched}
 
     def choices(self, batch: Batch | None = None) -> list[Choice]:
         return [
@@ -262,6 +262,15 @@ def _check_units(batch: Batch, documents: Collection[int]) -> None:
             )
             % {"n": number, "first": first}
         )
+
+
+def _evidence(assignment: Assignment, content: Mapping[str, Any]) -> list[Any]:
+    marks = content.get("evidence")
+    if answer_value(content) != "1" or not isinstance(marks, list) or assignment.task.summary is None:
+        return []
+    words = words_of(assignment.task.summary.text_shown)
+    spans = [_span(words, pair) for pair in marks[:MOST_SPANS]]
+    return sorted(span for span in spans if span)
 
 
 def _span(words: list[Word], pair: Any) -> list[int]:

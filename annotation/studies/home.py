@@ -22,11 +22,12 @@ State = Assignment.State
 MOST_LOOKED_AT = 300  # of a person's newest tasks: for their pace, and for changes that they did not send
 
 # In the order in which the cards stand.
-READY, WAITING, PAUSED, DONE_ALL, CLOSED_TO_YOU, BLOCKED, CLOSED = range(7)
+READY, WAITING, PAUSED, DONE_ALL, GIVEN_BACK, CLOSED_TO_YOU, BLOCKED, CLOSED = range(8)
 SENTENCES = {
     WAITING: gettext_lazy("All places are taken just now. Somebody may give one back: look in again later."),
     PAUSED: gettext_lazy("Paused. Everything you saved is kept; look in again later."),
     DONE_ALL: gettext_lazy("Done: there is no task left for you. Thank you!"),
+    GIVEN_BACK: gettext_lazy("You gave your task back, and there is no other for you. What you had answered is kept."),
     CLOSED_TO_YOU: gettext_lazy("Closed to you: all tries of the qualification test are used. Your answers are kept."),
     BLOCKED: Blocked.sentence,
     CLOSED: gettext_lazy("Closed: no more answers are needed. Thank you; what you gave is kept."),
@@ -103,7 +104,7 @@ def _is_for_accounts(progress: BatchProgress) -> bool:
 
 def _is_shown(card: DeskCard) -> bool:
     """A batch that is over is shown to those who had a part in it."""
-    return card.state in (READY, WAITING, PAUSED, CLOSED_TO_YOU, BLOCKED) or card.done > 0
+    return card.state not in (DONE_ALL, CLOSED) or card.done > 0
 
 
 class _Facts:
@@ -115,11 +116,14 @@ class _Facts:
         self.done: dict[int, int] = defaultdict(int)
         self.begun: dict[int, int] = defaultdict(int)
         self.ahead: dict[int, int] = defaultdict(int)
+        self.given_back: set[int] = set()
         for batch, state, is_ahead, n in counts:
             if state in DONE:
                 self.done[batch] += n
             elif state == State.LEASED:
                 (self.ahead if is_ahead else self.begun)[batch] += n
+            elif state == State.RELEASED:
+                self.given_back.add(batch)
         rows = list(_open_tasks(user, batches))
         self.free = {batch: free for batch, free, _others in rows}
         self.others = {batch: others for batch, _free, others in rows}
@@ -159,7 +163,9 @@ class _Facts:
             return PAUSED
         if self._left(batch):
             return READY
-        return WAITING if self.others.get(batch.pk) else DONE_ALL
+        if self.others.get(batch.pk):
+            return WAITING
+        return GIVEN_BACK if batch.pk in self.given_back and not self.done[batch.pk] else DONE_ALL
 
     def _has_failed(self, plan: PracticePlan) -> bool:
         tried, passed = self.tests.get(plan.pk, (0, 0))

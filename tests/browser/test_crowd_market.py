@@ -270,6 +270,15 @@ def test_in_the_frame_keys_work_at_once_and_the_market_keeps_out_of_the_way(visi
     expect(page.get_by_role("link", name="Find HITs")).to_be_visible()
 
 
+@pytest.mark.parametrize("visitor", [NARROW], indirect=True, ids=["narrow"])
+def test_on_a_phone_the_work_page_of_the_market_keeps_its_heading(visitor):
+    visitor.preview(published("litepyramid"))
+    visitor.accept()
+    ready(visitor.frame)
+    expect(visitor.page.get_by_role("heading", level=1)).to_have_count(1)  # for those who have it read out
+    assert visitor.page.locator("header.top").bounding_box()["height"] <= 100
+
+
 def test_the_next_one_comes_without_a_click_where_the_worker_wants_it(visitor):
     batch = published("litepyramid", systems=3)
     page, frame = visitor.page, visitor.frame

@@ -12,9 +12,9 @@ from django.utils import timezone
 from annotation.common import clock
 from annotation.judging.ahead import lease_ahead
 from annotation.judging.drafts import Change, now_ms, save_draft
-from annotation.judging.leases import lease_task
+from annotation.judging.leases import lease_task, release_task
 from annotation.judging.submit import submit_judgments
-from annotation.models import Assignment, Batch, PracticePlan, PracticeRun, Role, Worker
+from annotation.models import Assignment, Batch, Membership, PracticePlan, PracticeRun, Role, Worker
 from annotation.protocols import of as protocol_of
 from tests.factories import make_batch, make_member, make_study, make_worker
 
@@ -122,6 +122,16 @@ def test_done_and_waiting_for_others_are_told_apart(client, person, study, batch
     answers = {item.field: "1" for item in protocol_of(batch).items(held)}
     submit_judgments(other, held.key, answers, "k")
     assert "Done: there is no task left for you" in home(client)
+
+
+def test_who_gave_back_the_only_task_is_told_so(client, person):
+    batch = make_batch(make_study(documents=1))
+    Membership.objects.create(study=batch.study, user=person, role=Role.ANNOTATOR)
+    worker = Worker.for_user(batch.study, person)
+    release_task(worker, lease_task(batch, worker).key)
+    page = home(client)
+    assert "You gave your task back, and there is no other for you. What you had answered is kept." in page
+    assert "No batch is open" not in page
 
 
 def test_a_place_that_somebody_only_holds_ahead_can_be_taken(client, person, study, batch):

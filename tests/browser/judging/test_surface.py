@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from annotation.models import Assignment, Document, ExtractedUnit, Judgment, Reference, Summary
 from annotation.studies.second_rounds import open_second_round, read_thresholds
+from annotation.tables.frames import judgments_frame
 from tests.annotation.studies.test_second_rounds import rated
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.helpers import open_batch, open_task, ready
@@ -115,7 +116,7 @@ def test_evidence_is_marked_by_touch_alone(phone: Page, live_server):
         phone.locator(".item").nth(place).get_by_role("radio").nth(1).tap()
     phone.locator("#submit").tap()
     expect(phone.get_by_role("heading", name="Received")).to_be_visible()
-    assert [bool(row.extra) for row in Judgment.objects.order_by("position")] == [True] + [False] * 5
+    assert ["evidence" in row.extra for row in Judgment.objects.order_by("position")] == [True] + [False] * 5
 
 
 @pytest.fixture(params=[WIDE, NARROW], ids=["wide", "narrow"])
@@ -297,3 +298,19 @@ def test_shared_words_of_statement_and_summary_are_lit_only_where_the_batch_says
     assert other.options["word_match"] is False
     open_task(page, live_server.url, other)
     expect(page.get_by_role("button", name="Shared words")).to_have_count(0)
+
+
+def test_whether_shared_words_were_lit_is_recorded_with_each_answer(page: Page, live_server):
+    batch = open_batch("litepyramid", word_match=True)
+    open_task(page, live_server.url, batch)
+    page.keyboard.press("p")
+    page.keyboard.press("o")
+    page.keyboard.press("n")
+    page.keyboard.press("o")
+    page.keyboard.press("p")
+    page.get_by_role("button", name="Submit").click()
+    page.wait_for_url("**/receipt/")
+    recorded = Judgment.objects.order_by("position").values_list("value", "extra")
+    assert list(recorded) == [(1, {"word_match": False}), (0, {"word_match": True}), (1, {"word_match": False})]
+    table = judgments_frame(batch.study)
+    assert sorted(table["word_match"]) == [False, False, True]

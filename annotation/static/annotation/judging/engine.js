@@ -49,6 +49,7 @@ class Engine {
     this.attention = new Attention(this.signal);
     this.status = new StatusLine(root, config);
     this.undoable = [];
+    this.aids = {}; // what helps the reader just now, by name: it is recorded with each answer
     this.tries = 0;
     this.preferences = new Preferences(this);
     if (this.preview) return;

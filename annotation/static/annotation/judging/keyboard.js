@@ -79,7 +79,7 @@ export class Keyboard {
     question.classList.remove("missing");
     this.decided = question;
     const { field } = question.dataset;
-    this.engine.set(field, { ...this.engine.get(field), value });
+    this.engine.set(field, { ...this.engine.get(field), ...this.engine.aids, value });
     this.engine.emit("answered", question);
   }
 

@@ -17,6 +17,7 @@ export class Overlap {
     button.addEventListener("click", () => {
       this.isOn = !this.isOn;
       button.setAttribute("aria-pressed", String(this.isOn));
+      if (button.dataset.overlap) engine.aids[button.dataset.overlap] = this.isOn; // stands with the answers from now on
       this.follow(sourceOf(keyboard.current));
     });
     engine.on("active", (question) => this.follow(sourceOf(question)));
