@@ -91,7 +91,9 @@ def _fill_small(study: Study) -> None:
     first = study.batches.get()
     rename_batch(first, "First round")
     first.refresh_from_db()
-    open_second_round(first, read_thresholds(first, {"majority": "0.7"}))  # two against one is contested
+    first.options["second_round"] = {"majority": 0.7}  # two against one is contested
+    first.save(update_fields=["options"])
+    open_second_round(first, read_thresholds(first, {}))
     set_budget(study, BUDGET_CENTS)
     batch = create_batch(study, MARKET_BATCH, "litepyramid", 2, {}, crowd="mturk")
     set_terms(batch, Terms.parse(MARKET_TERMS), "mturk")

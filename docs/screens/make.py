@@ -2,10 +2,12 @@
 
     python docs/screens/make.py
 
-It starts a site of its own, with a fresh demo database in a temporary folder, and stops it at the end.
+It starts a site of its own, with a fresh demo database in a temporary folder, and stops it at the end. What the pages
+said goes into `shown.json`; `tests/browser/test_pictures.py` fails when they say something else.
 """
 
 import io
+import json
 import os
 import shutil
 import socket
@@ -56,16 +58,27 @@ def litepyramid(page: Page) -> None:
     page.wait_for_selector("#save-state[data-kind=saved]")
 
 
-def report(page: Page) -> None:
+def open_study(page: Page, name: str, rest: str) -> None:
     page.goto("/")
-    study = page.get_by_role("link", name="Open study").first.get_attribute("href")
-    page.goto(f"{study}report/")
+    study = page.locator("article, section, li, tr", has_text=name).get_by_role("link", name="Open study").last
+    page.goto(f"{study.get_attribute('href')}{rest}")
+
+
+def report(page: Page) -> None:
+    open_study(page, "28 systems", "report/")
 
 
 def quality(page: Page) -> None:
+    open_study(page, "28 systems", "quality/")
+
+
+def home(page: Page) -> None:
     page.goto("/")
-    study = page.get_by_role("link", name="Open study").first.get_attribute("href")
-    page.goto(f"{study}quality/")
+
+
+def contested(page: Page) -> None:
+    open_study(page, "four stories", "rounds/")
+    page.locator("main table a, main .card a").first.click()
 
 
 # name: (account, how to get there)
@@ -73,7 +86,11 @@ PAGES: dict[str, tuple[str, Callable[[Page], None]]] = {
     "litepyramid": ("annotator", litepyramid),
     "report": ("analyst", report),
     "quality": ("admin", quality),
+    "home": ("annotator", home),
+    "contested": ("admin", contested),
 }
+LABELS = "main :is(h1, h2, h3, th, button, legend), .verdict"
+"""What a page is recognised by: not the texts that are judged, of which anyone may come first."""
 KEYS = "pnppnp"
 """What is pressed in the moving picture: present, not present, …"""
 
@@ -130,13 +147,21 @@ def signed_in(browser: Browser, site: str, account: str) -> Page:
     return page
 
 
-def shoot(browser: Browser, site: str, name: str) -> None:
+def labels(page: Page) -> list[str]:
+    """What stands on a page, in order, each once; statements that are asked are left out."""
+    texts = [" ".join(text.split()) for text in page.locator(LABELS).all_inner_texts()]
+    return list(dict.fromkeys(text for text in texts if (text and not text.endswith(".")) or "systems" in text))
+
+
+def shoot(browser: Browser, site: str, name: str) -> list[str]:
     account, go = PAGES[name]
     page = signed_in(browser, site, account)
     go(page)
     page.wait_for_load_state()
     page.screenshot(path=HERE / f"{name}-1280-light.png")
+    shown = labels(page)
     page.context.close()
+    return shown
 
 
 def film(browser: Browser, site: str) -> None:
@@ -157,10 +182,9 @@ def film(browser: Browser, site: str) -> None:
 def main() -> None:
     with demo_site() as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
-        for name in PAGES:
-            shoot(browser, site, name)
-            print(name)
+        shown = {name: shoot(browser, site, name) for name in PAGES}
         film(browser, site)
+    (HERE / "shown.json").write_text(json.dumps(shown, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
