@@ -40,6 +40,48 @@ while Entry.objects.count() < 50: time.sleep(0.01)
 call_command("backup", sys.argv[1])
 print(Entry.objects.count())
 """
+# People go on writing and reading while another process restores over their database.
+LIVE = """
+import itertools, json, subprocess, sys, threading, time, django; django.setup()
+from django.core.management import call_command
+from django.db import DatabaseError, connection
+from annotation.models import Batch, Entry, Study
+from tests.tables import make_tables
+make_tables()
+study = Study.objects.create(name="Live")
+batch = Batch.objects.create(study=study, name="b", protocol="litepyramid")
+pairs, is_over = [], threading.Event()
+def write():
+    for n in itertools.count():
+        try: Entry.objects.create(study=study, batch=batch, kind="post", token=str(n), reward_cents=7, promised_cents=7)
+        except DatabaseError: connection.close()  # as a page that answers 503
+        if is_over.is_set(): return connection.close()
+        time.sleep(0.002)
+def read():
+    while not is_over.is_set():
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT (SELECT count(*) FROM annotation_entry), committed_cents FROM annotation_study")
+                pairs.append(cursor.fetchone())
+        except DatabaseError: connection.close()
+        time.sleep(0.001)
+    connection.close()
+threads = [threading.Thread(target=target) for target in (write, read)]
+for thread in threads: thread.start()
+while Entry.objects.count() < 50: time.sleep(0.01)
+call_command("backup", sys.argv[1])
+while Entry.objects.count() < 400: time.sleep(0.01)
+words = [sys.executable, "-m", "django", "restore", sys.argv[1], "--replace"]
+for _ in range(5):  # a deadlock with somebody who writes undoes it, with a sentence
+    restore = subprocess.run(words, capture_output=True, text=True)
+    if restore.returncode == 0: break
+    assert "Nothing was changed" in restore.stderr, restore.stderr
+after = len(pairs)
+while len(pairs) < after + 200: time.sleep(0.01)
+is_over.set()
+for thread in threads: thread.join()
+print(json.dumps({"pairs": pairs, "restored": restore.returncode == 0}))
+"""
 RESTORED = """
 import json, sys, django; django.setup()
 from django.core.management import CommandError, call_command
@@ -125,6 +167,17 @@ def test_a_backup_under_load_is_consistent_and_restores_every_table(databases, t
     assert "study_budget_kept" in facts["rule"]  # the database's own rules came along
     assert "not empty" in facts["refusal"]
     assert facts["again"] == facts["entries"]
+
+
+def test_a_restore_over_a_database_at_work_is_seen_whole_or_not_at_all(databases, tmp_path):
+    facts = json.loads(run(databases[0], LIVE, str(tmp_path / "live.tar")).splitlines()[-1])
+    counts = [count for count, _cents in facts["pairs"]]
+    assert facts["restored"]
+    assert [cents for _count, cents in facts["pairs"]] == [7 * count for count in counts]  # never half of a restore
+    falls = [place for place in range(1, len(counts)) if counts[place] < counts[place - 1]]
+    assert len(falls) == 1  # all at once
+    assert counts[falls[0]] < 400 <= max(counts)
+    assert counts[-1] > counts[falls[0]]  # and who was at work goes on
 
 
 @pytest.fixture
