@@ -33,8 +33,9 @@ OWN_ADDRESSES = ("", "127.0.0.1", "::1")
 """This machine's own say nothing of who asks: probes, and a proxy that BEHIND_PROXY doesn't tell of."""
 MOST_KEYS = 20_000
 DOUBTFUL = 10  # who has been refused so often lately waits for no turn
-GUESSES, PATIENCE = BoundedSemaphore(2), 5.0  # of a process's four threads two are left for work; seconds
-LOW_PRIORITY = 10
+GUESSES = BoundedSemaphore(2)  # of a process's four threads two are left for work
+PATIENCE = 0.5  # seconds: whoever waits for a turn takes a thread as well
+LOW_PRIORITY, SOON = 10, 5
 TOO_MANY = gettext_noop("Too many requests from here were refused. Nothing was changed; try again in some minutes.")
 BUSY = gettext_noop("Many people are signing in just now. Nothing was changed; try again in some seconds.")
 
@@ -113,7 +114,7 @@ def takes_turns(view: Callable[..., Any]) -> Callable[..., Any]:
         if request.method != "POST":
             return view(request, *args, **kwargs)
         if not GUESSES.acquire(timeout=0 if getattr(request, "is_doubtful", False) else PATIENCE):
-            return _later(gettext(BUSY), int(PATIENCE))
+            return _later(gettext(BUSY), SOON)
         try:
             return view(request, *args, **kwargs)
         finally:

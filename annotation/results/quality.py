@@ -102,7 +102,8 @@ def _protocol(name: str, trusted: pd.DataFrame, everything: pd.DataFrame, worker
         "contested": records(widest_spread(trusted)),
         "spread": _spread(trusted) if not _is_about_scus(name) else [],
     }
-    names = [name for name in ("workers", "spread") if content[name]] + ["systems"] * can_agree
+    names = ["workers", "systems"] if can_agree else []
+    names += ["spread"] if content["spread"] else []
     link = f"{HERE}workers/{{}}/"
     return {**content, "charts": {key: to_svg(quality_chart(content, key, link)).replace(HERE, "") for key in names}}
 

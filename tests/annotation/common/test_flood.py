@@ -136,6 +136,7 @@ def test_a_flood_of_addresses_fills_no_memory(clock):
 
 
 def test_guesses_never_take_all_threads_and_who_is_doubtful_waits_for_nobody(client, clock, monkeypatch):
+    monkeypatch.setattr(flood, "PATIENCE", 20)
     form = {"username": "anna", "password": "guess"}
     refuse(client, DOUBTFUL + 2)
     for _ in range(2):

@@ -253,6 +253,7 @@ def test_with_a_single_judge_the_page_shows_what_there_is(client):
     row = page.split('id="workers-litepyramid"')[1].split("<tbody>")[1].split("</tr>")[0]
     assert worker.pseudonym in row
     assert '<td class="n">6</td>' in row  # two documents with three SCUs each
+    assert "<svg" not in page.split('id="agreement-litepyramid"')[1]  # no chart without a point
     assert client.get(address(study, "litepyramid/systems.svg")).status_code == 409
     assert client.get(address(study, "litepyramid/workers.csv")).content.count(worker.pseudonym.encode()) == 1
 
