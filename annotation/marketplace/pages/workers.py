@@ -46,6 +46,7 @@ LOOK_EVERY = 15
 """Seconds between two looks of the work page at what became of the assignment."""
 SORT_NAMES = {"newest": "Newest first", "reward": "Highest reward", "most": "Most HITs", "shortest": "Shortest time"}
 State = Assignment.State
+HANDED_IN = (State.SUBMITTED, State.APPROVED)
 
 
 @require_safe
@@ -171,13 +172,16 @@ def accept(request: HttpRequest, hit_id: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @answers_refusals
 def accept_next(request: HttpRequest, hit_type_id: str) -> HttpResponse:
-    """Workers who meet the requirements: any HIT of this group. The work page's script is told where it is."""
+    """Workers who meet the requirements: any HIT of this group. The work page's script is told where it is; it names
+    the assignment `after` which it comes, and nothing is accepted while that isn't handed in."""
     worker, hit_type = worker_of(request), HITType.objects.filter(hit_type_id=hit_type_id).first()
     if request.method == "GET":
         return redirect("find")
     if hit_type is None:
         raise HITDoesNotExist("There are no such HITs.")
     wants_json = "application/json" in request.headers.get("Accept", "")
+    if (after := request.POST.get("after", "")) and (state := _own(worker, after).state) not in HANDED_IN:
+        return JsonResponse({"state": state}, status=409)
     try:
         assignment = accept_from_group(worker, hit_type)
     except Refused as refusal:

@@ -118,6 +118,23 @@ def test_an_odd_host_can_not_write_into_the_policy(wanda, lab):
     assert "script-src" not in answer["Content-Security-Policy"]
 
 
+def test_going_on_accepts_the_next_one_only_when_the_last_is_handed_in(wanda, lab):
+    first, second = make_hit(lab), make_hit(lab)
+    assignment = work.accept_hit(wanda, first.hit_id)
+    client, address = sign_in(wanda.account), f"/groups/{first.hit_type.hit_type_id}/accept/"
+
+    def go_on(after: str):
+        return client.post(address, {"after": after}, headers={"Accept": "application/json"})
+
+    refused = go_on(assignment.assignment_id)
+    assert (refused.status_code, refused.json()) == (409, {"state": "Accepted"})
+    assert Assignment.objects.count() == 1
+    work.submit_assignment(assignment.assignment_id, ANSWER)
+    accepted = go_on(assignment.assignment_id)
+    assert accepted.json()["address"] == f"/work/{second.assignments.get().assignment_id}/"
+    assert go_on("NOBODYS").status_code == 404
+
+
 def test_accepting_a_full_hit_takes_another_of_its_group_or_says_so(wanda, lab):
     first, second = make_hit(lab), make_hit(lab)
     client = sign_in(wanda.account)

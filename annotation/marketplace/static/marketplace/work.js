@@ -28,30 +28,42 @@ box.addEventListener("change", () => {
   } catch { /* the same */ }
 });
 
+// false: what was worked on here isn't handed in, so nothing was accepted.
 const goOn = async () => {
   const token = document.querySelector("#return [name=csrfmiddlewaretoken]").value;
   const headers = { Accept: "application/json", "X-CSRFToken": token };
-  const answer = await fetch(page.dataset.next, { method: "POST", headers });
-  const { address = "" } = answer.ok ? await answer.json() : {};
-  if (address) window.location.replace(address);
+  const body = new URLSearchParams({ after: page.dataset.assignment });
+  const answer = await fetch(page.dataset.next, { method: "POST", headers, body });
+  const { address = "", state = "" } = await answer.json();
+  if (state === "Accepted") return false;
+  leaving = true;
+  if (answer.ok && address) window.location.replace(address);
   else window.location.reload(); // nothing left, or not for this worker: the page of the finished work says more
+  return true;
 };
 
 let leaving = false;
-const look = async () => {
-  if (leaving) return;
+let busy = false; // one question at a time: nothing is accepted twice
+const look = async (isHandedIn = false) => {
+  if (leaving || busy) return;
+  busy = true;
   try {
-    const answer = await fetch(page.dataset.state, { headers: { Accept: "application/json" } });
-    if (!answer.ok || leaving) return;
-    const { state, seconds_left: left } = await answer.json();
-    if (state !== "Accepted") {
-      leaving = true;
-      if (box.checked && (state === "Submitted" || state === "Approved")) await goOn().catch(() => window.location.reload());
-      else window.location.reload();
-      return;
-    }
+    if (!(isHandedIn && box.checked && (await goOn()))) await askState();
+  } catch { /* offline: the next look will tell */ } finally {
+    busy = false;
+  }
+};
+
+const askState = async () => {
+  const answer = await fetch(page.dataset.state, { headers: { Accept: "application/json" } });
+  if (!answer.ok) return;
+  const { state, seconds_left: left } = await answer.json();
+  if (state === "Accepted") {
     end = performance.now() + left * 1000; // this clock stands still while a laptop sleeps
-  } catch { /* offline: the next look will tell */ }
+  } else if (!box.checked || !["Submitted", "Approved"].includes(state) || !(await goOn())) {
+    leaving = true;
+    window.location.reload();
+  }
 };
 
 const tick = () => {
@@ -81,8 +93,8 @@ frame.addEventListener("load", enter);
 
 tick();
 setInterval(tick, 1000);
-setInterval(look, Number(page.dataset.every) * 1000);
+setInterval(() => look(), Number(page.dataset.every) * 1000);
 document.addEventListener("visibilitychange", () => { if (!document.hidden) look(); });
 window.addEventListener("message", (event) => {
-  if (event.source === frame.contentWindow && event.data === "marketplace:look") look();
+  if (event.source === frame.contentWindow && event.data === "marketplace:look") look(true); // a hint: the server knows
 });
