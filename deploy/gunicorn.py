@@ -2,7 +2,7 @@
 
 import os
 
-bind = os.environ.get("BIND", "127.0.0.1:8000")
+bind = os.environ.get("BIND") or "127.0.0.1:8000"
 workers = int(os.environ.get("WEB_PROCESSES", "2"))
 threads = int(os.environ.get("WEB_THREADS", "4"))
 worker_class = "gthread"

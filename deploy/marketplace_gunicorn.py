@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-bind = os.environ.get("MARKETPLACE_BIND", "127.0.0.1:8001")
+bind = os.environ.get("MARKETPLACE_BIND") or "127.0.0.1:8001"
 workers = int(os.environ.get("MARKETPLACE_WEB_PROCESSES", "2"))
 threads = int(os.environ.get("WEB_THREADS", "4"))
 worker_class = "gthread"

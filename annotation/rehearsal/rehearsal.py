@@ -19,7 +19,7 @@ from annotation.crowds.lookup import market_for
 from annotation.crowds.pay.approve import approve, bonus, reject
 from annotation.crowds.settle import Settled, settle
 from annotation.crowds.terms import set_terms
-from annotation.models import FilterDecision, Submission, Worker
+from annotation.models import FilterDecision, Posting, Submission, Worker
 from annotation.tables.trusted import chosen_judgments
 
 from .caught_workers import Findings, examine, findings
@@ -27,7 +27,7 @@ from .characters import parse_crowd, people_of
 from .crowd import Crowd, Tell, Worked
 from .ledger_check import Books, ledger_sums, listed_sums, statement_sums
 from .marks import marker_for
-from .stage import Plan, copy_study, judged_batches, left_to_spend, prepare
+from .stage import Plan, copy_study, judged_batches, left_to_spend, plan_like, prepare
 from .truth import truth_of
 
 REASON = "The answers to control questions, or their agreement with all others, show that the text was not read."
@@ -40,13 +40,18 @@ WAVES = 3
 def rehearse(plan: Plan, tell: Tell = lambda line: None) -> "Rehearsal":
     """Launch, work, collect, filter, approve, pay, settle and report. Refused says what stands in the way."""
     begun = time.monotonic()
-    rehearsal = Rehearsal(plan, tell)
-    rehearsal.launch()
-    rehearsal.work()
-    rehearsal.filter()
-    rehearsal.judge()
-    rehearsal.top_up()
-    rehearsal.end()
+    rehearsal = Rehearsal(plan_like(plan), tell)
+    try:
+        rehearsal.prepare()
+        rehearsal.launch()
+        rehearsal.work()
+        rehearsal.filter()
+        rehearsal.judge()
+        rehearsal.top_up()
+        rehearsal.end()
+    except BaseException:
+        rehearsal.abandon()
+        raise
     rehearsal.seconds = time.monotonic() - begun
     return rehearsal
 
@@ -71,15 +76,29 @@ class Rehearsal:
         self.market.check()
         self.balance = self.market.balance_cents()
         self.study = copy_study(plan.study, plan.seed)
+        self.sent_away: set[str] = set()
+        self.steps: list[str] = []
+        self.notes: list[str] = []
+        self.approved = self.rejected = self.bonuses = self.topped_up = 0
+
+    def prepare(self) -> None:
+        plan = self.plan
         self.batch, self.terms = prepare(plan, self.study)
         self.truth = truth_of(self.batch, plan.seed, judged_batches(plan))
         self.crowd = Crowd(
             self.people, settings.MTURK_ENDPOINT_URL, self.truth, at_once=plan.at_once, mark=marker_for(self.batch)
         )
-        self.sent_away: set[str] = set()
-        self.steps: list[str] = []
-        self.notes: list[str] = []
-        self.approved = self.rejected = self.bonuses = self.topped_up = 0
+
+    def abandon(self) -> None:
+        """After a failure nothing stays: the copy goes; where money is in it, what stands on the market is ended."""
+        if not Posting.objects.filter(batch__study=self.study).exists() and not self.study.entries.exists():
+            self.study.delete()
+            return
+        try:
+            expire(self.batch)
+            self.tell(f"It stopped. What stood on the market is taken down; its ledger is in “{self.study.name}”.")
+        except (Refused, OSError) as error:
+            self.tell(f"It stopped, and what stands on the market could not be taken down: {error} Run settle.")
 
     def say(self, line: str) -> None:
         self.steps.append(line)
@@ -88,17 +107,13 @@ class Rehearsal:
     def launch(self) -> None:
         self.quote = quote(self.batch, self.terms, "mturk")
         total = self.quote.total_cents
-        self.say(f"Quote: {self.quote.places} places for {money(total)} {self.study.currency}, fees included.")
+        rewards, fees = money(self.quote.reward_cents), money(self.quote.fee_cents)
+        self.say(f"Quote: {self.quote.places} places, {rewards} {self.study.currency} of pay and {fees} of fees.")
         # Room for the quote, for bonuses and for answers that are asked for again; never more than the study may spend.
         room, left = 2 * total + 100_00, left_to_spend(self.plan.study)
         set_budget(self.study, room if left is None else min(room, left))
         set_terms(self.batch, self.terms, "mturk")
-        try:
-            outcome = publish(self.batch)
-        except Refused:
-            if not self.batch.postings.exists():  # beyond the budget, say: nothing is left behind
-                self.study.delete()
-            raise
+        outcome = publish(self.batch)
         self.say(f"Published: {outcome.postings} HITs at {settings.MTURK_ENDPOINT_URL}.")
 
     def work(self, is_top_up: bool = False) -> None:

@@ -1,14 +1,16 @@
 """The stage of a rehearsal: a copy of the study's texts, a batch, and its terms. The study itself is not touched."""
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from analysis.tables import write_table
 from annotation import protocols
 from annotation.crowds.terms import Terms
 from annotation.models import REFERENCE_GROUP, Assignment, Batch, Document, Membership, Study
 from annotation.studies.batches import create_batch
+from annotation.studies.selection import Selection
 from annotation.tables.frames import documents_frame, scus_frame, summaries_frame
 from annotation.transfer.importing.study import import_study
 
@@ -37,6 +39,18 @@ class Plan:
     reject_caught: bool = True
     bonus_cents: int = 10
     at_once: int = 6
+    like: Batch | None = None
+    """A batch of the study that is rehearsed as it is: its protocol, options, answers per task, reward and form."""
+
+
+def plan_like(plan: Plan) -> Plan:
+    """The plan with what the batch that is rehearsed says of itself."""
+    batch = plan.like
+    if batch is None:
+        return plan
+    terms = {name: batch.terms[name] for name in ("reward_cents", "question") if name in batch.terms}
+    quota = batch.tasks.order_by("pk").values_list("quota", flat=True).first() or plan.quota
+    return replace(plan, protocol=batch.protocol, quota=quota, **terms)
 
 
 def copy_study(study: Study, seed: int) -> Study:
@@ -70,9 +84,9 @@ def prepare(plan: Plan, study: Study) -> tuple[Batch, Terms]:
     if plan.documents is not None:
         keep = study.documents.order_by("doc_id").values_list("pk", flat=True)[: plan.documents]
         Document.objects.filter(study=study).exclude(pk__in=list(keep)).delete()
-    fields = protocols.get(plan.protocol).option_fields()
-    options = {"seed": plan.seed, **({"checks": CHECKS} if "checks" in fields else {})}
-    batch = create_batch(study, "Rehearsal", plan.protocol, plan.quota, options, crowd="mturk")
+    batch = create_batch(
+        study, "Rehearsal", plan.protocol, plan.quota, _options(plan), crowd="mturk", judged=_judged(plan)
+    )
     values = {
         "title": f"Rehearsal {study.pk}-{batch.pk}: judge a summary",
         "description": "A rehearsal with simulated workers, for play money.",
@@ -83,6 +97,24 @@ def prepare(plan: Plan, study: Study) -> tuple[Batch, Terms]:
         **{name: getattr(plan, name) for name in ("reward_cents", "duration_seconds", "question")},
     }
     return batch, Terms.parse(values)
+
+
+def _options(plan: Plan) -> dict[str, Any]:
+    """Those of the batch that is rehearsed; otherwise the usual ones with check items."""
+    if plan.like is not None:
+        return {name: value for name, value in plan.like.options.items() if name != "judged"}
+    fields = protocols.get(plan.protocol).option_fields()
+    return {"seed": plan.seed, **({"checks": CHECKS} if "checks" in fields else {})}
+
+
+def _judged(plan: Plan) -> Selection:
+    """The documents and systems of the batch that is rehearsed: the copy has no scores to choose them by again."""
+    if plan.like is None or plan.documents is not None:
+        return Selection()
+    tasks = plan.like.tasks.order_by("pk")
+    documents = tasks.values_list("document__doc_id", flat=True)
+    systems = tasks.exclude(summary=None).values_list("summary__system__name", flat=True)
+    return Selection(documents=list(dict.fromkeys(documents)), systems=list(dict.fromkeys(systems)))
 
 
 def left_to_spend(study: Study) -> int | None:

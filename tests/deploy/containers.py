@@ -152,12 +152,19 @@ def compose(folder: Path, *, full_build: bool = False) -> Iterator[Site]:
                     process.wait()
 
 
+def example_settings() -> dict[str, str]:
+    """env.example as it is: what `env_file` of compose.yaml gives every service before anything is filled in."""
+    lines = (DEPLOY / "env.example").read_text(encoding="utf-8").splitlines()
+    return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+
+
 def _environment(site: Site, site_url: str, market_url: str, replica: Path) -> dict[str, str]:
     python = replica / ".venv" / "bin"
     path = f"{python if python.is_dir() else Path(sys.executable).parent}:{os.environ['PATH']}"
     clean = {name: value for name, value in os.environ.items() if name in ("HOME", "LANG", "TMPDIR")}
     market = free_port()
     return {
+        **example_settings(),
         **clean,
         "PATH": path,
         "ENV_FILE": os.devnull,

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from .containers import CONTAINERFILE, DEPLOY, ROOT, instructions, services
+from .containers import CONTAINERFILE, DEPLOY, ROOT, example_settings, instructions, services
 
 KEYS = {
     *("image", "build", "command", "env_file", "environment", "restart", "read_only", "tmpfs", "cap_drop"),
@@ -129,3 +129,10 @@ def test_the_units_name_files_and_commands_that_exist():
         calendar = re.search(r"OnCalendar=(.*)", timer.read_text())[1]
         process = subprocess.run([program, "calendar", calendar], capture_output=True, text=True, check=False)
         assert process.returncode == 0, process.stderr
+
+
+def test_the_example_settings_cut_no_service_off_from_the_proxy():
+    settings = {**example_settings(), **services()["web"]["environment"]}
+    assert settings["BIND"] == "0.0.0.0:8000"
+    assert settings["MARKETPLACE_BIND"] == "0.0.0.0:8001"
+    assert example_settings()["BIND"] == ""  # and nothing that was copied says otherwise

@@ -31,6 +31,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", nargs="?", default="", help="the study's name; default: the only one, or the demo")
         parser.add_argument("--batch", default="", help="work on this published batch, and do nothing else")
+        parser.add_argument(
+            "--like", default="", metavar="BATCH", help="rehearse this batch: its options and its reward"
+        )
         parser.add_argument("--crowd", default=USUAL, help=f"who comes: KIND=NUMBER,…; default {USUAL}")
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--protocol", default="litepyramid", choices=protocols.judging())
@@ -111,7 +114,18 @@ def _plan(study: Study, options: dict[str, Any]) -> Plan:
         duration_seconds=options["duration"],
         rules=tuple(str(rule) for rule in parse_rules(options["rules"])),
         reject_caught=not options["pay_caught"],
+        like=_batch_named(study, options["like"]),
     )
+
+
+def _batch_named(study: Study, name: str) -> Batch | None:
+    if not name:
+        return None
+    batch = study.batches.filter(name=name, protocol__in=protocols.judging()).first()
+    if batch is None:
+        names = ", ".join(repr(row.name) for row in study.batches.order_by("pk"))
+        raise Refused(f"There is no batch {name!r} to rehearse. There are: {names or 'none yet'}.")
+    return batch
 
 
 def _study(name: str) -> Study:

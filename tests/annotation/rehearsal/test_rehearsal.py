@@ -18,9 +18,11 @@ from annotation.rehearsal.marks import mark_simulated
 from annotation.rehearsal.pages import Page
 from annotation.rehearsal.rehearsal import rehearse
 from annotation.rehearsal.report import as_json, markdown, terminal, write_report
-from annotation.rehearsal.stage import Plan
+from annotation.rehearsal.stage import Plan, copy_study, plan_like, prepare
 from annotation.rehearsal.truth import Truth
 from annotation.rehearsal.worker import password_of
+from annotation.studies.batches import create_batch
+from annotation.studies.selection import Selection
 from tests.factories import make_study
 
 CROWD = "careful=2,always-yes=1,random=1,abandoning=1,double-clicking=1"
@@ -209,3 +211,31 @@ def test_a_simulated_person_stays_marked_through_an_export():
     worker = mark_simulated(study, "mturk", "A123")
     assert mark_simulated(study, "mturk", "A123").pk == worker.pk
     assert make_study().pseudonym(Worker.IMPORTED, worker.pseudonym) == worker.pseudonym
+
+
+@pytest.mark.django_db
+def test_a_batch_is_rehearsed_with_its_own_options_and_reward():
+    study = make_study(documents=3, systems=2)
+    options = {"order": "random", "seed": 4, "checks": {"blank": 1, "foreign": 0}}
+    batch = create_batch(study, "Mine", "litepyramid", 2, options, judged=Selection(systems=["system0"]))
+    batch.terms = {"reward_cents": 35, "question": "html"}
+    batch.save()
+    plan = plan_like(Plan(study, like=batch))
+    assert (plan.quota, plan.reward_cents, plan.question) == (2, 35, "html")
+    rehearsed, terms = prepare(plan, copy_study(study, 0))
+    assert rehearsed.tasks.count() == 3
+    assert {name: rehearsed.options[name] for name in options} == {**options, "checks": {"blank": 1, "foreign": 0}}
+    assert terms.reward_cents == 35
+
+
+@pytest.mark.django_db
+def test_a_run_that_fails_leaves_nothing_behind(desk, monkeypatch):
+    study = make_study(documents=1, systems=1)
+
+    def fail(*_):
+        raise RuntimeError("the disk is gone")
+
+    monkeypatch.setattr("annotation.rehearsal.rehearsal.truth_of", fail)
+    with pytest.raises(RuntimeError):
+        rehearse(Plan(study))
+    assert list(Study.objects.all()) == [study]
