@@ -13,7 +13,7 @@ from analysis.bootstrap import percentile_limits, tail_share
 from analysis.correlate.coefficients import Floats, Interval, UnknownName, coefficient
 from analysis.correlate.resample_cells import global_samples
 from analysis.correlate.score_cube import over_documents
-from analysis.correlate.weighted import pearson_columns, weighted
+from analysis.correlate.weighted import kendall_columns, pearson_columns, weighted
 
 __all__ = [
     "LEVELS",
@@ -32,6 +32,8 @@ __all__ = [
 ]
 
 SCHEMES = ("systems", "inputs", "both")
+PAIRS_BELOW = 100
+"""Up to so many systems the weights of all their pairs are held at once."""
 LEVELS = ("system", "summary", "global")
 
 
@@ -117,6 +119,8 @@ def summary_samples(
         per_document = np.asarray(coefficient(name)(x.T, z.T))[None, :]
     elif name == "pearson":
         per_document = pearson_columns(x, z, rows)
+    elif name == "kendall" and len(x) <= PAIRS_BELOW:
+        per_document = kendall_columns(x, z, rows)
     else:
         per_document = np.stack([weighted(name, x[:, d], z[:, d], rows) for d in range(x.shape[1])], axis=1)
     if undefined == "zero":

@@ -139,6 +139,15 @@ def pearson_columns(x: Floats, z: Floats, rows: Floats) -> Floats:
     return values
 
 
+def kendall_columns(x: Floats, z: Floats, rows: Floats) -> Floats:
+    """resamples × columns: Kendall's tau-b of every column, from the weights of all pairs of rows at once."""
+    x, z = complete(x, z)
+    first, second = np.triu_indices(len(x), 1)
+    pairs = 2 * rows[:, first] * rows[:, second]  # each stands for both halves of the sign matrix
+    sx, sz = (np.sign(np.nan_to_num(side[first] - side[second])) for side in (x, z))
+    return ratio(*(pairs @ signs for signs in (sx * sz, np.abs(sx), np.abs(sz))))
+
+
 def from_moments(
     n: Floats, sa: Floats, sb: Floats, saa: Floats, sbb: Floats, sab: Floats
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:

@@ -19,6 +19,7 @@ from analysis.correlate.resample import (
     weighted,
     weights_of,
 )
+from analysis.correlate.weighted import kendall_columns
 from tests.analysis._matrices import cases, matrix, table
 
 
@@ -191,3 +192,12 @@ def test_intervals_over_both_cover_new_systems_and_documents():
         interval = percentile_interval(system_samples("pearson", x, z, rows, columns), n=20)
         covered += interval.low <= 0.9 <= interval.high
     assert covered / 120 >= 0.92
+
+
+def test_kendall_of_all_documents_at_once_is_that_of_each_alone():
+    rng = np.random.default_rng(0)
+    x, z = np.round(rng.normal(size=(2, 12, 30)), 1)
+    x[rng.random(x.shape) < 0.2] = np.nan
+    weights = draw_weights(0, 200, 12)
+    alone = np.stack([weighted("kendall", x[:, d], z[:, d], weights) for d in range(30)], axis=1)
+    assert np.array_equal(kendall_columns(x, z, weights), alone, equal_nan=True)
