@@ -48,6 +48,8 @@ class GroupVerdict:
     low: float
     high: float
     n: int
+    true_value: float = float("nan")
+    """The estimate for the true means: less what noise makes up, and with what it hides."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,11 @@ class StandIn:
     def failed_groups(self) -> tuple[GroupVerdict, ...]:
         """Groups in which it is below the threshold for sure."""
         return tuple(group for group in self.groups if group.high < THRESHOLD)
+
+    @property
+    def weak_groups(self) -> tuple[GroupVerdict, ...]:
+        """Groups in which the estimate for the true means is below the threshold."""
+        return tuple(group for group in self.groups if group.true_value < THRESHOLD)
 
 
 @dataclass(frozen=True)
@@ -219,7 +226,7 @@ def _answer(limits: tuple[Floats, Floats], without: tuple[Floats, Floats]) -> tu
 def _holds_within(within: GroupVerdict | None, groups: Sequence[GroupVerdict]) -> bool:
     if within is None:
         return True
-    return within.low > THRESHOLD and not any(group.high < THRESHOLD for group in groups)
+    return within.low > THRESHOLD and not any(group.true_value < THRESHOLD for group in groups)
 
 
 def _members(cube: ScoreCube, places: Ints) -> dict[str, Ints]:
@@ -257,5 +264,6 @@ def _groups(cube: ScoreCube, human: str, metric: str, members: dict[str, Ints]) 
         if np.isfinite(r):
             noise = _noise(cube, human, metric, places)
             low, high = true_limits(np.asarray(r), len(places), ALPHA / 2, noise)
-            results.append(GroupVerdict(name, float(r), float(low), float(high), len(places)))
+            true = float((r - noise.shared) / noise.reach) if noise.reach > 0 else float("nan")
+            results.append(GroupVerdict(name, float(r), float(low), float(high), len(places), true))
     return results

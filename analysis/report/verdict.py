@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.compare import Comparison
-from analysis.compare.stand_in import REFUTED, SHOWN, THRESHOLD, StandIn, StudyVerdict
+from analysis.compare.stand_in import REFUTED, SHOWN, THRESHOLD, GroupVerdict, StandIn, StudyVerdict
 from analysis.correlate import FEW_SYSTEMS, CorrelationResult
 from analysis.plot import number
 from analysis.report.figures import Findings
@@ -113,12 +113,15 @@ def _within(lead: StandIn) -> list[Sentence]:
             Sentence(
                 "Over all systems it is high enough, but within %(group)s it is too low (r = %(value)s, %(low)s to "
                 "%(high)s): it tells kinds of systems apart rather than systems.",
-                {
-                    "group": failed[0].group,
-                    "value": number(failed[0].value),
-                    "low": number(failed[0].low),
-                    "high": number(failed[0].high),
-                },
+                _of_group(failed[0]),
+            )
+        ]
+    if lead.within.low > THRESHOLD and (weak := lead.weak_groups):
+        return [
+            Sentence(
+                "Over all systems it is high enough, but within %(group)s that isn't shown (r = %(value)s, %(low)s to "
+                "%(high)s): it may only tell kinds of systems apart.",
+                _of_group(weak[0]),
             )
         ]
     return [
@@ -128,6 +131,11 @@ def _within(lead: StandIn) -> list[Sentence]:
             values,
         )
     ]
+
+
+def _of_group(group: GroupVerdict) -> dict[str, Value]:
+    ends = {"low": number(group.low), "high": number(group.high)}
+    return {"group": group.group, "value": number(group.value), **ends}
 
 
 def _others(verdict: StudyVerdict, lead: StandIn) -> list[Sentence]:
