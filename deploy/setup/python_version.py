@@ -1,4 +1,4 @@
-"""Says whether this Python can run Pyramidion, by pyproject.toml. Old Pythons must be able to read this file."""
+"""Says whether this Python can run Pyramidion, by pyproject.toml. Python 2 must be able to read this file."""
 
 import os
 import re
@@ -7,7 +7,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def main() -> int:
+def main():  # type: ignore[no-untyped-def]  # Python 2 knows no annotations
     with open(os.path.join(HERE, os.pardir, os.pardir, "pyproject.toml")) as file:
         low, high = re.findall(r'requires-python = ">=3\.(\d+),<3\.(\d+)"', file.read())[0]
     if sys.version_info[0] == 3 and int(low) <= sys.version_info[1] < int(high):
@@ -18,4 +18,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main())  # type: ignore[no-untyped-call]

@@ -1,5 +1,6 @@
 """Before anything is started: a taken port, a folder that can't be written, a Python or a home of another time."""
 
+import ast
 import os
 import shutil
 import socket
@@ -72,6 +73,15 @@ def test_a_python_too_old_or_too_new_is_refused_in_a_sentence(tmp_path, allowed,
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == code
     assert ("Pyramidion runs on Python 3." in result.stderr) == bool(code)
+
+
+def test_python_2_can_read_what_refuses_it():
+    tree = ast.parse((ROOT / "deploy" / "setup" / "python_version.py").read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    assert [
+        node.name for node in functions if node.returns or any(argument.annotation for argument in node.args.args)
+    ] == []
+    assert not [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr | ast.AnnAssign)]
 
 
 def prepare(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
