@@ -90,6 +90,7 @@ MTURK_SECRET_ACCESS_KEY = env.text("AWS_SECRET_ACCESS_KEY")
 MTURK_TIMEOUT_SECONDS = env.number("MTURK_TIMEOUT_SECONDS", 20, minimum=1)
 MTURK_ATTEMPTS = env.number("MTURK_ATTEMPTS", 6, minimum=1)
 # Whether the market signs the addresses by which its workers come, as ours does: then nobody comes in without.
+MTURK_NAME = env.text("MTURK_NAME")
 MTURK_SIGNED_ENTRY = env.flag("MTURK_SIGNED_ENTRY")
 # The demo's marketplace leaves the key of its demo requester here (manage.py marketplace).
 MTURK_DEMO_KEY_FILE = HOME / "marketplace-key" if DEMO else None

@@ -32,6 +32,9 @@ WORDS = frozenset(
         gettext_noop("tutorial"),
         gettext_noop("test"),
         gettext_noop("nothing"),
+        gettext_noop("desktop"),
+        gettext_noop("tablet"),
+        gettext_noop("mobile"),
         gettext_noop("whole work"),
         gettext_noop("whole work of workers who don't stand out"),
     }

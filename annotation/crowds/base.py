@@ -18,7 +18,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.common.errors import Refused
-from annotation.models import Batch, Entry, Posting, Submission, Worker
+from annotation.models import Batch, Entry, Posting, Study, Submission, Worker
 
 OUTCOMES = ("done", "screened_out", "failed_checks", "left_early")
 
@@ -103,7 +103,10 @@ class WayOut:
 
 
 class Market(ABC):
-    """One source of workers."""
+    """One source of workers, as one study uses it; without a study, as the whole site does."""
+
+    def __init__(self, study: Study | None = None) -> None:
+        self.study = study
 
     name: ClassVar[str]
     title: ClassVar[str | Promise]

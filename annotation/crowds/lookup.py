@@ -14,14 +14,14 @@ from .base import Market
 MARKETS: dict[str, type[Market]] = {market.name: market for market in (Direct, MTurk, Prolific)}
 
 
-def market_for(crowd: str) -> Market:
-    """The market of that name; Refused lists the known ones."""
+def market_for(crowd: str, study: Study | None = None) -> Market:
+    """The market of that name, in the name of a study; Refused lists the known ones."""
     if crowd not in MARKETS:
         raise Refused(
             _("There is no crowd “%(name)s”. Known: %(known)s. Nothing was changed.")
             % {"name": crowd[:40], "known": ", ".join(MARKETS)}
         )
-    return MARKETS[crowd]()
+    return MARKETS[crowd](study)
 
 
 def study_named(name: str) -> Study:

@@ -212,3 +212,20 @@ class Schedule(models.Model):
 
     def __str__(self) -> str:
         return f"schedule of {self.batch_id}"
+
+
+class MarketToken(models.Model):
+    """A study's own token for a market, encrypted (annotation/crowds/market_tokens.py)."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="market_tokens")
+    crowd = models.CharField(max_length=20)
+    secret = models.TextField()
+    ending = models.CharField(max_length=4)  # its last characters, so that people know which one it is
+    set_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, related_name="+")
+    set_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "crowd"], name="market_token_once_per_market")]
+
+    def __str__(self) -> str:
+        return f"…{self.ending}"

@@ -73,7 +73,7 @@ def ledger_sums(batch: Batch) -> Sums:
 
 def listed_sums(batch: Batch) -> Sums:
     """What the market lists for the batch's postings, by its API. Ask before they are closed: then they are gone."""
-    market = market_for(batch.crowd)
+    market = market_for(batch.crowd, batch.study)
     rewards = bonuses = fees = 0
     for posting in batch.postings.exclude(market_id="").select_related("batch__study"):
         n_approved = sum(report.state == Submission.State.APPROVED for report in market.listed(posting))

@@ -118,7 +118,7 @@ class Contract:
             if entry["code_type"] not in CODE_TYPES or not {a["action"] for a in entry["actions"]} <= ACTIONS:
                 problems["completion_codes"] = [f"Unknown type or action in {entry}."]
         for entry in body.get("filters", []):
-            if entry["filter_id"] not in FILTERS or not set(entry["selected_values"]) <= set(self.groups):
+            if not self._is_filter(entry):
                 problems["filters"] = [f"Unknown filter or group in {entry}."]
         if body.get("reward", 1) < 1:
             problems["reward"] = ["Ensure this value is greater than or equal to 1."]
@@ -224,6 +224,28 @@ class Contract:
         self._known(self.studies, body["study_id"])
         self.messages.append(body)
 
+    def list_filters(self) -> list[dict[str, Any]]:
+        places = {"0": "United Kingdom", "1": "United States", "2": "Ireland"}
+        return [
+            {"filter_id": "age", "title": "Age", "type": "range", "data_type": "integer", "min": 18, "max": 100},
+            {
+                "filter_id": "current-country-of-residence",
+                "title": "Current country of residence",
+                "type": "select",
+                "data_type": "ChoiceID",
+                "choices": places,
+            },
+        ]
+
+    def _is_filter(self, entry: dict[str, Any]) -> bool:
+        if entry["filter_id"] in FILTERS:
+            return set(entry["selected_values"]) <= set(self.groups)
+        row = next((row for row in self.list_filters() if row["filter_id"] == entry["filter_id"]), {})
+        if row.get("type") == "range":
+            ends = entry["selected_range"]
+            return bool(row["min"] <= ends["lower"] <= ends["upper"] <= row["max"])
+        return bool(row) and set(entry["selected_values"]) <= set(row["choices"])
+
     def _known(self, rows: dict[str, dict[str, Any]], key: str) -> dict[str, Any]:
         if key not in rows:
             raise Wrong(404, "Not found.")
@@ -249,6 +271,7 @@ ROUTES: list[tuple[str, str, str]] = [
     ("POST", r"/participant-groups/(\w+)/participants/", "post_members"),
     ("DELETE", r"/participant-groups/(\w+)/participants/", "delete_members"),
     ("POST", r"/messages/bulk/", "post_messages"),
+    ("GET", r"/filters/", "list_filters"),
 ]
 
 

@@ -4,16 +4,18 @@ import logging
 import os
 
 import pytest
+from django.urls import reverse
 
 if os.environ.get("DJANGO_SETTINGS_MODULE") == "tests.marketplace_settings":
     pytest.skip("runs in the site's pass", allow_module_level=True)
 
 from annotation.crowds.base import MarketRefused, MarketUnreachable
 from annotation.crowds.lookup import market_for
+from annotation.crowds.market_tokens import keep_token
 from annotation.crowds.markets.prolific.documents import codes_of
-from annotation.models import Batch, Entry, Posting, Submission
+from annotation.models import AuditEvent, Batch, Entry, MarketToken, Posting, Role, Submission
 from tests.contract.prolific_server import PROJECT, TOKEN, WORKSPACE, ProlificServer
-from tests.factories import make_batch, make_study
+from tests.factories import make_batch, make_member, make_study
 
 pytestmark = pytest.mark.django_db
 REASON = "FAILED_CHECK: " + "Both attention checks were answered wrong, and the whole task took eleven seconds. " * 2
@@ -339,3 +341,67 @@ def test_the_token_is_never_logged_or_shown(server, market, caplog):
         market.check()
     assert "status 400" in caplog.text
     assert TOKEN not in caplog.text + str(refusal.value) + repr(market.__dict__)
+
+
+def with_terms(posting: Posting, **terms) -> Posting:
+    Batch.objects.filter(pk=posting.batch_id).update(terms={**TERMS, **terms})
+    posting.batch.refresh_from_db()
+    return posting
+
+
+def test_devices_and_prescreeners_go_out_as_prolifics_own_filters(market, posting, server):
+    lines = ["age: 18-65", "current-country-of-residence: ireland, 1"]
+    market.post(with_terms(posting, devices=["desktop"], prescreeners=lines))
+    [study] = server.contract.studies.values()
+    assert study["device_compatibility"] == ["desktop"]
+    assert study["filters"] == [
+        {"filter_id": "age", "selected_range": {"lower": 18, "upper": 65}},
+        {"filter_id": "current-country-of-residence", "selected_values": ["2", "1"]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("ages: 18-65", "Prolific has no filter “ages”; near it: age"),
+        ("age: 65-18", "write two numbers from 18 to 100"),
+        ("age: 9-20", "write two numbers from 18 to 100"),
+        ("current-country-of-residence: Atlantis", "has no choice “Atlantis”; it has United Kingdom"),
+    ],
+)
+def test_a_prescreener_that_prolific_does_not_know_is_told_before_the_launch(market, posting, line, sentence):
+    [problem] = market.problems(posting.batch, {**TERMS, "prescreeners": [line]})
+    assert sentence in problem
+
+
+def test_a_studys_own_token_is_kept_encrypted_and_goes_before_the_sites(server, posting, settings):
+    study, user = posting.batch.study, make_member(posting.batch.study, Role.ADMIN)
+    settings.PROLIFIC_TOKEN = "the-token-of-the-site"
+    with pytest.raises(MarketRefused):
+        market_for("prolific", study).check()
+    keep_token(study, "prolific", TOKEN, user)
+    market_for("prolific", study).check()
+    row = MarketToken.objects.get()
+    assert TOKEN not in row.secret
+    assert row.ending == TOKEN[-4:]
+    settings.PROLIFIC_TOKEN = ""
+    with pytest.raises(MarketRefused, match="There is no token for Prolific"):
+        market_for("prolific", make_study()).check()
+    settings.SECRET_KEY = "another"
+    with pytest.raises(MarketRefused, match="can't be read"):
+        market_for("prolific", study).check()
+
+
+def test_the_launch_page_keeps_a_token_and_never_shows_it(server, posting, client, caplog):
+    batch = posting.batch
+    client.force_login(make_member(batch.study, Role.ADMIN))
+    address = reverse("launch", args=[batch.study.slug, batch.pk])
+    assert client.post(address, {"action": "keep-token", "token": TOKEN}).status_code == 302
+    page = client.get(address).content.decode()
+    assert f"ends in {TOKEN[-4:]}" in page
+    assert TOKEN not in page
+    assert not any(TOKEN in str(event.facts) for event in AuditEvent.objects.all())
+    assert client.post(address, {"action": "keep-token", "token": "a b"}).status_code == 409
+    assert MarketToken.objects.get().ending == TOKEN[-4:]
+    client.post(address, {"action": "remove-token"})
+    assert not MarketToken.objects.exists()

@@ -47,7 +47,7 @@ class Collected:
 
 def collect(batch: Batch, progress: Progress | None = None) -> Collected:
     """Bring our submissions in line with the market's lists. Safe at any time, twice, or after a crash."""
-    market = market_for(batch.crowd)
+    market = market_for(batch.crowd, batch.study)
     point("collect:begin")
     postings = batch.postings.filter(state__in=STANDING).exclude(market_id="")
     total, looked_at, new, problems = postings.count(), 0, 0, list[str]()

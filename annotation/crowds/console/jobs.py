@@ -164,7 +164,7 @@ def undo_job(job: Job, progress: Progress) -> str:
 @kind("block", money=True)
 def block_job(job: Job, progress: Progress) -> str:
     batch, reason = _batch(job), str(job.options["reason"])
-    workers, market = _workers(job), market_for(batch.crowd)
+    workers, market = _workers(job), market_for(batch.crowd, batch.study)
     for number, worker in enumerate(workers, start=1):
         if worker.crowd == batch.crowd:
             market.block(worker, reason)
@@ -177,7 +177,7 @@ def block_job(job: Job, progress: Progress) -> str:
 @kind("unblock", money=True)
 def unblock_job(job: Job, progress: Progress) -> str:
     batch = _batch(job)
-    workers, market = _workers(job), market_for(batch.crowd)
+    workers, market = _workers(job), market_for(batch.crowd, batch.study)
     for number, worker in enumerate(workers, start=1):
         if worker.crowd == batch.crowd:
             market.unblock(worker)
@@ -191,7 +191,7 @@ def unblock_job(job: Job, progress: Progress) -> str:
 def message_job(job: Job, progress: Progress) -> str:
     workers = _workers(job)
     subject, text = str(job.options["subject"]), str(job.options["reason"])
-    missed = list(market_for(_batch(job).crowd).message(workers, subject, text))
+    missed = list(market_for(_batch(job).crowd, job.study).message(workers, subject, text))
     return _("The message went to %(n)d workers; %(missed)d could not be reached.") % {
         "n": len(workers) - len(missed),
         "missed": len(missed),

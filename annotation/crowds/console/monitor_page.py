@@ -29,7 +29,7 @@ from .workers import price_of_approval
 
 def market_of(batch: Batch) -> Market | None:
     """The batch's market; None for answers that were imported."""
-    return market_for(batch.crowd) if batch.crowd in MARKETS else None
+    return market_for(batch.crowd, batch.study) if batch.crowd in MARKETS else None
 
 
 def last_job(batch: Batch) -> Job | None:
@@ -113,7 +113,7 @@ def handed_in_without_answers(batch: Batch, upto: str) -> list[int]:
 
 def shares_seen(batch: Batch, total: str) -> list[int]:
     """Whose share "Pay" meant. Refused when the sum is another one."""
-    shares, market = unpaid_shares(batch), market_for(batch.crowd)
+    shares, market = unpaid_shares(batch), market_for(batch.crowd, batch.study)
     if not shares or str(sum(share.cents + _bonus_fee(market, share.cents) for share in shares)) != total:
         raise Refused(_("Meanwhile other shares are due. Nothing was paid: look at the sum again."))
     return [share.submission.pk for share in shares]

@@ -32,6 +32,8 @@ from annotation.crowds.launch.form import crowd_chosen, form_as_typed, form_of, 
 from annotation.crowds.launch.publish import count_postings
 from annotation.crowds.launch.quote import quote
 from annotation.crowds.lookup import MARKETS, market_for
+from annotation.crowds.market_tokens import keep_token, remove_token
+from annotation.crowds.markets.prolific import Prolific
 from annotation.crowds.terms import set_terms
 from annotation.crowds.terms.presets import PRESETS
 from annotation.jobs import job_for, start_job
@@ -66,6 +68,8 @@ def launch(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     """Admins: say what a batch offers, see its price as they type, keep it or publish it. Others get 403."""
     study = study_for(request, slug, Role.ADMIN)
     batch = batch_of(study, batch_id)
+    if request.POST.get("action") in ("keep-token", "remove-token"):
+        return _market_token(request, batch)
     if request.method == "POST":
         return _launch(request, batch)
     preset = PRESETS.get(request.GET.get("preset", ""))
@@ -94,6 +98,16 @@ def _launch(request: HttpRequest, batch: Batch) -> HttpResponse:
     if request.htmx:  # type: ignore[attr-defined]
         return render(request, "annotation/crowds/console/cost.html", context)
     return _launch_page(request, batch, context)
+
+
+def _market_token(request: HttpRequest, batch: Batch) -> HttpResponse:
+    if request.POST["action"] == "keep-token":
+        keep_token(batch.study, Prolific.name, request.POST.get("token", ""), user_of(request))
+        messages.success(request, _("The token is kept, encrypted."))
+    else:
+        remove_token(batch.study, Prolific.name)
+        messages.success(request, _("The token is removed."))
+    return redirect("launch", slug=batch.study.slug, batch_id=batch.pk)
 
 
 def _publish(request: HttpRequest, batch: Batch, terms: Any, crowd: str, price: Any) -> HttpResponse:
@@ -148,7 +162,7 @@ def act(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     batch = batch_of(study, batch_id)
     action = request.POST.get("action", "")
     options: dict[str, Any] = {"batch": batch.pk}
-    market_for(batch.crowd)
+    market_for(batch.crowd, batch.study)
     if action in ENDINGS and not request.POST.get("sure"):
         return _ask_to_end(request, batch, action)
     if action == "schedule":
@@ -180,7 +194,7 @@ def _approve_without_answers(batch: Batch, form: QueryDict) -> tuple[str, dict[s
 
 
 def _reject_without_answers(batch: Batch, form: QueryDict) -> tuple[str, dict[str, Any]]:
-    reason = reason_given(form.get("reason", ""), market_for(batch.crowd).least_reason)
+    reason = reason_given(form.get("reason", ""), market_for(batch.crowd, batch.study).least_reason)
     return "reject", {"submissions": handed_in_without_answers(batch, form.get("upto", "")), "reason": reason}
 
 

@@ -48,7 +48,7 @@ def actions_for(batch: Batch) -> list[tuple[str, str | Promise]]:
     """The actions that this batch's market knows; imported answers have no market."""
     if batch.crowd not in MARKETS:
         return []
-    market = market_for(batch.crowd)
+    market = market_for(batch.crowd, batch.study)
     paid_actions = {"approve", "reject", "bonus", "undo", "message"}
     hidden = (set() if market.pays else paid_actions) | (set() if market.undoes_rejection else {"undo"})
     return [(name, word) for name, word in ACTIONS.items() if name not in hidden]
@@ -86,7 +86,7 @@ def _approve(batch: Batch, workers: list[Worker]) -> ActionPlan:
 
 def _reject(batch: Batch, workers: list[Worker]) -> ActionPlan:
     submissions = _unjudged(batch, workers)
-    market = market_for(batch.crowd)
+    market = market_for(batch.crowd, batch.study)
     undo = _("It can be undone for 30 days.") if market.undoes_rejection else _("This market knows no way back.")
     effect = _("Rejected work is not paid and no longer counts.")
     return ActionPlan(
@@ -96,7 +96,7 @@ def _reject(batch: Batch, workers: list[Worker]) -> ActionPlan:
         submissions,
         fields=("reason",),
         reason_label=_("Reason, as the worker reads it"),
-        least_reason=market_for(batch.crowd).least_reason,
+        least_reason=market_for(batch.crowd, batch.study).least_reason,
     )
 
 
@@ -104,7 +104,7 @@ def _undo(batch: Batch, workers: list[Worker]) -> ActionPlan:
     submissions = submissions_of(batch, workers, State.REJECTED)
     _refuse_empty(submissions, _("None of them has rejected work."))
     price = price_of_approval(submissions)
-    check_affordable(batch.study, market_for(batch.crowd), price.total_cents)
+    check_affordable(batch.study, market_for(batch.crowd, batch.study), price.total_cents)
     total = amount(price.total_cents, batch.study.currency)
     return ActionPlan(
         _answers(submissions) + " " + _("Undoing a rejection approves the work, so it is paid and counts."),
@@ -201,9 +201,9 @@ def bonus_price(batch: Batch, plan: ActionPlan, text: str) -> Price:
         raise Refused(_("%(problem)s Nothing was spent.") % {"problem": problem}) from None
     if cents < 1:
         raise Refused(_("A bonus is at least 0.01. Nothing was spent."))
-    fee = market_for(batch.crowd).bonus_fee_cents(cents)
+    fee = market_for(batch.crowd, batch.study).bonus_fee_cents(cents)
     n = len(plan.submissions)
-    check_affordable(batch.study, market_for(batch.crowd), n * (cents + fee))
+    check_affordable(batch.study, market_for(batch.crowd, batch.study), n * (cents + fee))
     return Price(n, n, cents * n, fee * n)
 
 

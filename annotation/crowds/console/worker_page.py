@@ -56,7 +56,7 @@ def worker_page(batch: Batch, worker_id: int, parameters: Mapping[str, Any]) -> 
         worker_rows(batch, [worker])[0],
         [_hand_in(batch, task, done) for task in tasks],
         page,
-        market_for(batch.crowd).least_reason if batch.crowd in MARKETS else 0,
+        MARKETS[batch.crowd].least_reason if batch.crowd in MARKETS else 0,
     )
 
 
@@ -67,11 +67,15 @@ def _hand_in(batch: Batch, task: AnsweredTask, done: dict[int, WorkDone]) -> Han
 
 
 def _verdicts(batch: Batch, submission: Submission | None, work: WorkDone | None) -> tuple[str, ...]:
-    if submission is None or batch.crowd not in MARKETS or not market_for(batch.crowd).pays:
+    if submission is None or batch.crowd not in MARKETS or not MARKETS[batch.crowd].pays:
         return ()
     if submission.state == State.SUBMITTED:
         return ("approve", "reject") if work and work.is_whole else ("reject",)
-    return ("undo",) if submission.state == State.REJECTED and market_for(batch.crowd).undoes_rejection else ()
+    return (
+        ("undo",)
+        if submission.state == State.REJECTED and market_for(batch.crowd, batch.study).undoes_rejection
+        else ()
+    )
 
 
 def start_verdict(batch: Batch, worker_id: int, form: Mapping[str, str], user: User) -> Job:
@@ -84,5 +88,5 @@ def start_verdict(batch: Batch, worker_id: int, form: Mapping[str, str], user: U
         raise Refused(_("There is nothing to decide there, or not any more. Nothing was done."))
     options = {"batch": batch.pk, "submissions": [submission.pk], "workers": [worker_id]}
     if action == "reject":
-        options["reason"] = reason_given(form.get("reason", ""), market_for(batch.crowd).least_reason)
+        options["reason"] = reason_given(form.get("reason", ""), market_for(batch.crowd, batch.study).least_reason)
     return start_job(batch.study, action, options, user)

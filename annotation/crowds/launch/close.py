@@ -28,19 +28,19 @@ Open = Posting.State
 
 def pause(batch: Batch) -> int:
     """Nobody new can take a task; promises stay. Returns how many postings were paused."""
-    market = market_for(batch.crowd)
+    market = market_for(batch.crowd, batch.study)
     return _move(batch, market, market.pause, [Open.OPEN], Open.PAUSED, Batch.State.PAUSED)
 
 
 def resume(batch: Batch) -> int:
     """Paused postings are open again, for as long as they were at first."""
-    market = market_for(batch.crowd)
+    market = market_for(batch.crowd, batch.study)
     return _move(batch, market, market.resume, [Open.PAUSED], Open.OPEN, Batch.State.OPEN)
 
 
 def expire(batch: Batch) -> int:
     """Nobody new can take a task; who holds one may finish it. Money of places that stay empty is taken back."""
-    ended, _market_postings = _end(batch, market_for(batch.crowd))
+    ended, _market_postings = _end(batch, market_for(batch.crowd, batch.study))
     return ended
 
 
@@ -62,7 +62,7 @@ def close(batch: Batch) -> int:
     Until then ClosesLater says what it waits for. The wish is kept: `waiting_closes` finds it.
     """
     _note_wish(batch)
-    market = market_for(batch.crowd)
+    market = market_for(batch.crowd, batch.study)
     _ended, market_postings = _end(batch, market)
     if reason := why_not_yet(batch, people_at_work(batch, market_postings)):
         raise ClosesLater(reason)

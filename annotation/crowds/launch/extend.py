@@ -46,7 +46,7 @@ class ToppedUp:
 
 def top_up(batch: Batch, task_ids: Sequence[int] | None, places: int, asked_by: User | None) -> ToppedUp:
     """So many more places on each of these tasks (None: all): on the posting that stands, or on a new one."""
-    market, terms = market_for(batch.crowd), terms_of(batch)
+    market, terms = market_for(batch.crowd, batch.study), terms_of(batch)
     if places < 1:
         raise Refused(_("A top-up is at least one place. Nothing was changed."))
     market.check()

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import isfinite
 from typing import Any
 
@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from annotation.common.money import money, to_cents
 from annotation.common.parsing import parse_int
 from annotation.crowds.lookup import MARKETS, market_for
-from annotation.crowds.terms import LENGTHS, RANGES, BadTerms, Terms, read_text
+from annotation.crowds.terms import DEVICES, LENGTHS, RANGES, BadTerms, Terms, read_text
 from annotation.crowds.terms.presets import PRESETS
 from annotation.crowds.terms.requirements import (
     LOCALE,
@@ -27,7 +27,7 @@ from annotation.crowds.terms.requirements import (
     approved_at_least,
     located_in,
 )
-from annotation.models import REFERENCE_GROUP, Batch, System
+from annotation.models import REFERENCE_GROUP, Batch, MarketToken, System
 
 Words = str | Promise
 DEFAULT_REWARD = 20
@@ -61,6 +61,11 @@ class TermField(forms.Field):
 
     def prepare_value(self, value: Any) -> Any:
         return ", ".join(value) if isinstance(value, list) else "" if value is None else value
+
+
+class LinesField(TermField):
+    def prepare_value(self, value: Any) -> str:
+        return "\n".join(value or [])
 
 
 class NumberField(TermField):
@@ -129,6 +134,7 @@ class LaunchForm(forms.Form):
     tasks_per_participant = WholeField("tasks_per_participant", gettext_lazy("Tasks in a sitting"))
     groups_allow = TermField("groups_allow")
     groups_block = TermField("groups_block")
+    prescreeners = LinesField("prescreeners")
     approval = WholeField("", gettext_lazy("Approved work"), high=100)
     approved = WholeField("", gettext_lazy("Approved HITs"), high=2**31 - 1)  # the API's integers
     countries = TermField("")
@@ -180,6 +186,7 @@ def read_terms(post_data: QueryDict) -> Terms:
         raise BadTerms(" ".join([*problems, _("Nothing was changed.")]))
     values = {field.term: form.cleaned_data[name] for name, field in TERM_FIELDS.items()}
     values["reward_by_group"] = {group: form.cleaned_data[GROUP_REWARD + group] for group in _group_rewards(post_data)}
+    values["devices"] = post_data.getlist("devices")
     values |= {"requirements": form.requirements(), "exclude_batches": _excluded(post_data), "preset": ""}
     # What the form shows is all there is: a preset has filled it in before, and must not add what was deleted.
     return replace(Terms.parse(values), preset=_preset(post_data))
@@ -187,9 +194,10 @@ def read_terms(post_data: QueryDict) -> Terms:
 
 def form_of(terms: Mapping[str, Any]) -> dict[str, Any]:
     """What the form's fields show for these terms."""
-    values = {**Terms(reward_cents=DEFAULT_REWARD).as_json(), **terms}
+    values = {**asdict(Terms(reward_cents=DEFAULT_REWARD)), **terms}
     form = {name: field.prepare_value(values[field.term]) for name, field in TERM_FIELDS.items()}
     form["exclude"] = values["exclude_batches"]
+    form["devices"] = values.get("devices") or list(DEVICES)
     form["rewards"] = {group: money(cents) for group, cents in values["reward_by_group"].items()}
     return form | _people(values["requirements"])
 
@@ -197,7 +205,13 @@ def form_of(terms: Mapping[str, Any]) -> dict[str, Any]:
 def form_as_typed(post_data: QueryDict) -> dict[str, Any]:
     """What the form's fields show after a refusal: exactly what was sent, right or wrong."""
     rewards = _group_rewards(post_data)
-    return {**post_data.dict(), "preset": _preset(post_data), "exclude": _excluded(post_data), "rewards": rewards}
+    return {
+        **post_data.dict(),
+        "preset": _preset(post_data),
+        "exclude": _excluded(post_data),
+        "rewards": rewards,
+        "devices": post_data.getlist("devices"),
+    }
 
 
 def _preset(post_data: QueryDict) -> str:
@@ -241,6 +255,8 @@ def launch_choices(batch: Batch) -> dict[str, Any]:
     return {
         "markets": [(name, kind.title) for name, kind in MARKETS.items()],
         "presets": presets,
+        "devices": DEVICES,
+        "market_tokens": MarketToken.objects.filter(study=batch.study).select_related("set_by"),
         "groups": sorted(set(groups.values_list("group", flat=True))) if has_own_summaries else [],
         "earlier": batch.study.batches.exclude(pk=batch.pk).filter(tasks__assignments__isnull=False).distinct(),
     }

@@ -44,7 +44,7 @@ class Published:
 
 def publish(batch: Batch, progress: Progress | None = None, asked_by: User | None = None) -> Published:
     """Put up whatever of the batch does not stand yet. Refused, with nothing spent, while the quote has a problem."""
-    market, terms = market_for(batch.crowd), terms_of(batch)
+    market, terms = market_for(batch.crowd, batch.study), terms_of(batch)
     refuse_problems(quote(batch, terms))
     point("publish:begin")
     market.exclude(batch, earlier_workers(terms))

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from django.db.models import Max, Min
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -10,10 +11,14 @@ from annotation.common.money import money
 from annotation.crowds.base import Market
 from annotation.crowds.lookup import market_for
 from annotation.crowds.terms import Terms
+from annotation.crowds.terms.presets import PRESETS
 from annotation.judging.pace import usual_seconds
 from annotation.models import Batch, Entry, Study
 
 from .plan import plan
+
+USUAL_WAGE = 800
+"""Cents an hour, where the study says nothing: what Prolific asks of researchers at the least, in dollars."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class Quote:
 
 def quote(batch: Batch, terms: Terms, crowd: str | None = None) -> Quote:
     """The price of what is not on the market yet, on the batch's crowd or another one."""
-    market = market_for(crowd or batch.crowd)
+    market = market_for(crowd or batch.crowd, batch.study)
     tokens = set(batch.entries.filter(kind=Entry.Kind.POST).exclude(state="failed").values_list("token", flat=True))
     places = postings = rewards = fees = 0
     for planned in plan(batch, terms, market):
@@ -61,8 +66,8 @@ def quote(batch: Batch, terms: Terms, crowd: str | None = None) -> Quote:
         total_cents=total,
         hourly_cents=hourly,
         wage_source=source,
-        minimum_cents=study.minimum_wage_cents,
-        warnings=_warnings(market, terms, hourly, study),
+        minimum_cents=least_wage(study),
+        warnings=_warnings(batch, market, terms, hourly),
         balance_cents=balance,
         budget_left_cents=budget_left,
         problems=problems,
@@ -137,14 +142,55 @@ def _too_dear(total: int, balance: int | None, budget_left: int | None, currency
     return problems
 
 
-def _warnings(market: Market, terms: Terms, hourly: int | None, study: Study) -> list[str]:
+def _warnings(batch: Batch, market: Market, terms: Terms, hourly: int | None) -> list[str]:
     if not market.pays:
         return []
+    return [*_wage_warnings(batch.study, hourly), *_preset_warnings(batch, terms), *_guidance_warnings(batch)]
+
+
+def _wage_warnings(study: Study, hourly: int | None) -> list[str]:
+    least = least_wage(study)
     if hourly is None:
         return [_("Nobody knows yet how long a task takes: run a pilot, or give an estimate, to see the hourly wage.")]
-    if study.minimum_wage_cents and hourly < study.minimum_wage_cents:
+    if hourly >= least:
+        return []
+    amounts = {"hourly": money(hourly), "currency": study.currency, "least": money(least)}
+    if study.minimum_wage_cents is None:
         return [
-            _("%(hourly)s %(currency)s an hour is below the study's minimum wage of %(least)s.")
-            % {"hourly": money(hourly), "currency": study.currency, "least": money(study.minimum_wage_cents)}
+            _(
+                "%(hourly)s %(currency)s an hour is below %(least)s, the usual minimum; the Ledger page sets the "
+                "study's own."
+            )
+            % amounts
         ]
-    return []
+    return [_("%(hourly)s %(currency)s an hour is below the study's minimum wage of %(least)s.") % amounts]
+
+
+def least_wage(study: Study) -> int:
+    """Cents an hour below which a launch warns: the study's own, or what markets ask for."""
+    return USUAL_WAGE if study.minimum_wage_cents is None else study.minimum_wage_cents
+
+
+def _preset_warnings(batch: Batch, terms: Terms) -> list[str]:
+    """Where the terms of a published study mean another number of answers than the batch asks for."""
+    asked_for = PRESETS[terms.preset]["quota"] if terms.preset in PRESETS else 0
+    quotas = batch.tasks.aggregate(least=Min("quota"), most=Max("quota"))
+    least, most = quotas["least"], quotas["most"]
+    if not asked_for or least is None or least == most == asked_for:
+        return []
+    sentence = _("The preset means %(n)d answers a task, and this batch asks for %(quota)s: make another, or go on.")
+    return [sentence % {"n": asked_for, "quota": least if least == most else f"{least}–{most}"}]
+
+
+def _guidance_warnings(batch: Batch) -> list[str]:
+    """What workers are not told, asked or tested before their first task."""
+    kinds = set(batch.study.guidance.filter(protocol__in=["", batch.protocol]).values_list("kind", flat=True))
+    plan_row = batch.study.practice_plans.filter(protocol=batch.protocol).first()
+    missing = [
+        *([_("consent text")] if "consent" not in kinds else []),
+        *([_("instructions")] if "instructions" not in kinds else []),
+        *([_("qualification test")] if plan_row is None or not plan_row.test_required else []),
+    ]
+    if not missing:
+        return []
+    return [_("Missing for workers: %(things)s. The Guidance page has them.") % {"things": ", ".join(missing)}]

@@ -99,7 +99,7 @@ def open_places(batch: Batch) -> dict[int, int]:
 
 def _price(batch: Batch) -> Callable[[Terms, str], int]:
     """What one more answer costs, by the group of the system it is about."""
-    market = market_for(batch.crowd)
+    market = market_for(batch.crowd, batch.study)
 
     def cents(terms: Terms, group: str) -> int:
         reward = terms.reward_for(group)

@@ -219,10 +219,11 @@ def undo_rejections(submissions: Sequence[Submission], asked_by: User | None) ->
 
 
 def _by_market(submissions: Sequence[Submission]) -> list[tuple[Market, list[Submission]]]:
-    by_crowd: dict[str, list[Submission]] = {}
+    by_market: dict[tuple[str, int], list[Submission]] = {}
     for submission in with_rows(submissions):
-        by_crowd.setdefault(submission.posting.batch.crowd, []).append(submission)
-    return [(market_for(crowd), crowd_submissions) for crowd, crowd_submissions in by_crowd.items()]
+        batch = submission.posting.batch
+        by_market.setdefault((batch.crowd, batch.study_id), []).append(submission)
+    return [(market_for(crowd, rows[0].posting.batch.study), rows) for (crowd, _study), rows in by_market.items()]
 
 
 __all__ = ["Outcome", "approve", "bonus", "reject", "undo_rejection", "undo_rejections"]

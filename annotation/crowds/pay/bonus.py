@@ -61,7 +61,7 @@ def pay_bonuses(
     lines = _lines(amounts, reason, asked_by)
     if not lines:
         return outcome
-    market = market_for(lines[0].batch.crowd)
+    market = market_for(lines[0].batch.crowd, lines[0].study)
     with within_budget(lines[0].study):
         entries = [planned_line(line) for line in lines]
         check_balance(market, [entry for entry in entries if entry.state == State.PLANNED])

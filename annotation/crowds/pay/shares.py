@@ -23,7 +23,7 @@ class Share:
 
 def unpaid_shares(batch: Batch) -> list[Share]:
     """Of everybody who did some of the promised tasks and not all; none where a place is one task."""
-    if not market_for(batch.crowd).one_posting:
+    if not market_for(batch.crowd, batch.study).one_posting:
         return []
     rows = Submission.objects.filter(posting__batch=batch, posting__task=None, state__in=LEFT)
     paid = Entry.objects.filter(batch=batch, kind=Entry.Kind.BONUS, reason=REASON).exclude(state=Entry.State.FAILED)

@@ -56,7 +56,7 @@ def settle(study: Study, progress: Progress | None = None) -> Settled:
     """Bring every batch of a study in line with its market."""
     report = Settled()
     candidates = (batch for batch in study.batches.order_by("pk") if batch.postings.exists())
-    batches = [batch for batch in candidates if market_for(batch.crowd).pays]
+    batches = [batch for batch in candidates if market_for(batch.crowd, batch.study).pays]
     for number, batch in enumerate(batches, start=1):
         try:
             settle_batch(batch, report)
@@ -71,7 +71,7 @@ def settle(study: Study, progress: Progress | None = None) -> Settled:
 
 def settle_batch(batch: Batch, report: Settled) -> None:
     """Look first, then carry out: postings, places, submissions, approvals, bonuses, and what is given back."""
-    market = market_for(batch.crowd)
+    market = market_for(batch.crowd, batch.study)
     market.check()
     open_before = set(_unsettled(batch).values_list("pk", flat=True))
     report.checked += len(open_before)

@@ -22,6 +22,8 @@ from .requirements import MOST_REQUIREMENTS, read_requirements
 
 DAY = 24 * 3600
 QUESTIONS = ("external", "html")
+DEVICES = ("desktop", "tablet", "mobile")
+YOUNGER = ("devices", "prescreeners")
 RANGES = {
     "reward_cents": (0, 10_000_00),
     "duration_seconds": (30, 365 * DAY),
@@ -61,6 +63,10 @@ class Terms:
     """What a task takes, by estimate; the pilot's active time goes before it."""
     groups_allow: list[str] = field(default_factory=list)
     groups_block: list[str] = field(default_factory=list)
+    devices: list[str] = field(default_factory=list)
+    """On which devices Prolific offers it; empty: on all."""
+    prescreeners: list[str] = field(default_factory=list)
+    """Who may take part, by Prolific's filters, a line each: “age: 18-65”, “current-country-of-residence: Ireland”."""
     codes: dict[str, str] = field(default_factory=dict)
     """Completion codes of one's own: done, screened_out, failed_checks."""
 
@@ -80,7 +86,8 @@ class Terms:
         return cls(**terms)
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        """Without what younger versions know and nobody uses here, so that terms on a market stay as they were."""
+        return {name: value for name, value in asdict(self).items() if value or name not in YOUNGER}
 
     def reward_for(self, group: str) -> int:
         """Cents for a task on a summary of this system group."""
@@ -198,6 +205,28 @@ def _texts(name: str, value: Any) -> list[str]:
     return [str(item) for item in _decoded(name, value, list)]
 
 
+def _devices(name: str, value: Any) -> list[str]:
+    devices = _texts(name, value)
+    if unknown := [device for device in devices if device not in DEVICES]:
+        raise ValueError(
+            _("There is no device “%(name)s”. Known: %(known)s.")
+            % {"name": unknown[0][:40], "known": ", ".join(DEVICES)}
+        )
+    return [device for device in DEVICES if device in devices] if len(set(devices)) < len(DEVICES) else []
+
+
+def _prescreeners(name: str, value: Any) -> list[str]:
+    lines = value.splitlines() if isinstance(value, str) and not value.lstrip().startswith("[") else None
+    texts = [str(line) for line in (_decoded(name, value, list) if lines is None else _as_read(name, lines))]
+    stated = [" ".join(text.split()) for text in texts if text.strip()]
+    if wrong := [text for text in stated if not all(part.strip() for part in text.partition(":"))]:
+        raise ValueError(
+            _("“%(line)s” is no prescreener: write its name, a colon and what is accepted, such as “age: 18-65”.")
+            % {"line": wrong[0][:60]}
+        )
+    return stated
+
+
 def _batches(name: str, value: Any) -> list[int]:
     try:
         return sorted({int(text) for text in _texts(name, value)})
@@ -233,6 +262,8 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "exclude_batches": _batches,
     "groups_allow": _texts,
     "groups_block": _texts,
+    "devices": _devices,
+    "prescreeners": _prescreeners,
     "codes": _codes,
 }
 

@@ -215,6 +215,7 @@ def test_a_refused_launch_form_comes_back_as_it_was_typed(admin, desk, typed, se
     fields = form(
         approval="95", approved="100", countries="us GB", masters="on", keywords="summary, facts", minutes="1,5",
         tasks_per_participant="1", question="html", custom="[]", groups_allow="a", groups_block="b, c",
+        prescreeners="age: 18-65",
         exclude=str(earlier.pk), preset="realsumm", **{"reward:abs": "0.25"}, **typed,
     )  # fmt: skip
     answer = admin(batch).post(at("launch", batch), {**fields, "action": action})

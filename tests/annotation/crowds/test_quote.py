@@ -9,8 +9,10 @@ from annotation.crowds.launch.close import top_up
 from annotation.crowds.launch.publish import publish
 from annotation.crowds.launch.quote import quote
 from annotation.crowds.ledger import OverBudget, set_budget
+from annotation.crowds.lookup import market_for
 from annotation.crowds.pay.approve import approve, bonus
 from annotation.crowds.terms import terms_of
+from annotation.guidance import write_text
 from annotation.models import Assignment, Batch, Entry, Posting, Submission, Task
 from tests.annotation.crowds.conftest import make_crowd_batch
 from tests.factories import make_worker
@@ -204,3 +206,30 @@ def test_the_same_bonus_is_paid_once(desk) -> None:
 
 def test_unreachable_is_no_refusal() -> None:
     assert not issubclass(MarketUnreachable, MarketRefused)
+
+
+def test_a_launch_says_what_is_missing_before_the_first_task_and_where_preset_and_batch_differ(desk) -> None:
+    batch = make_crowd_batch(documents=1, quota=2, preset="realsumm")
+    warnings = " ".join(quote(batch, terms_of(batch)).warnings)
+    assert "The preset means 4 answers a task, and this batch asks for 2" in warnings
+    assert "Missing for workers: consent text, instructions, qualification test." in warnings
+    batch.tasks.update(quota=4)
+    write_text(batch.study, "consent", "We record your answers.", None)
+    warnings = " ".join(quote(batch, terms_of(batch)).warnings)
+    assert "The preset means" not in warnings
+    assert "consent" not in warnings
+
+
+def test_a_wage_below_the_usual_minimum_warns_until_the_study_has_its_own(desk) -> None:
+    batch = make_crowd_batch(documents=1, quota=1, reward_cents=5, minutes=1)  # 3.00 an hour
+    assert any("below 8.00, the usual minimum" in warning for warning in quote(batch, terms_of(batch)).warnings)
+    batch.study.minimum_wage_cents = 250
+    batch.study.save()
+    assert not any("an hour is below" in warning for warning in quote(batch, terms_of(batch)).warnings)
+
+
+def test_a_market_is_called_by_its_own_name(settings) -> None:
+    settings.MTURK_NAME = "The lab's market"
+    assert str(market_for("mturk").title) == "The lab's market"
+    settings.MTURK_NAME = ""
+    assert str(market_for("mturk").title) == "Mechanical Turk API"

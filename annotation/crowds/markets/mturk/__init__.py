@@ -13,15 +13,15 @@ from typing import Any
 
 from django.conf import settings
 from django.http import QueryDict
+from django.utils.functional import lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotation.common import clock
 from annotation.common.money import money, to_cents
 from annotation.crowds.base import Comer, Listed, MarketUnreachable, PaidBonus, Posted, check_posting
 from annotation.crowds.terms.requirements import asks_for_masters
 from annotation.judging.html_form import PREVIEW_ID
-from annotation.models import Batch, Entry, Posting, Submission
+from annotation.models import Batch, Entry, Posting, Study, Submission
 
 from .documents import (
     PROOF,
@@ -44,16 +44,21 @@ LARGE = 10
 PAST = datetime(2015, 1, 1, tzinfo=UTC)
 
 
+def _name() -> str:
+    """What this site calls the market behind the API."""
+    return settings.MTURK_NAME or _("Mechanical Turk API")
+
+
 class MTurk(MTurkPeople):
     name = "mturk"
-    title = gettext_lazy("Mechanical Turk API")
+    title = lazy(_name, str)()
     repeats_bonus_safely = True
     undoes_rejection = True
     calls_at_once = 6
     recruited = "on a market that speaks the MTurk API"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, study: Study | None = None) -> None:
+        super().__init__(study)
         self._types: dict[tuple[int, int], str] = {}
 
     # Money

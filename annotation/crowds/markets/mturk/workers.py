@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from annotation.crowds.base import Market, MarketRefused
 from annotation.crowds.ledger import batch_tag
-from annotation.models import Batch, Worker
+from annotation.models import Batch, Study, Worker
 
 from .documents import TurkRefused
 
@@ -18,7 +18,8 @@ NOTIFY_AT_ONCE = 100
 class MTurkPeople(Market):
     """Half of the MTurk market; the calls themselves are made in `MTurk`."""
 
-    def __init__(self) -> None:
+    def __init__(self, study: Study | None = None) -> None:
+        super().__init__(study)
         self._exclusions: dict[int, str] = {}
 
     @abstractmethod

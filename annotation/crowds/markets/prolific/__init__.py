@@ -27,10 +27,20 @@ from annotation.crowds.base import (
     WayOut,
     check_posting,
 )
+from annotation.crowds.market_tokens import token_of
 from annotation.models import Batch, Entry, Posting, Submission, Worker
 
 from .client import Api, MarketUnreachableUnsent, NotFound
-from .documents import CATEGORIES, LEAST_REASON, POSTING_STATES, codes_of, read_reason, study_body, submission_state
+from .documents import (
+    CATEGORIES,
+    LEAST_REASON,
+    POSTING_STATES,
+    codes_of,
+    prescreeners,
+    read_reason,
+    study_body,
+    submission_state,
+)
 
 COMPLETE = "https://app.prolific.com/submissions/complete"
 BLOCKED = "Pyramidion: blocked"
@@ -47,7 +57,7 @@ class Prolific(Market):
 
     @cached_property
     def api(self) -> Api:
-        return Api()
+        return Api(token_of(self.study, self.name) or settings.PROLIFIC_TOKEN)
 
     def check(self) -> None:
         if not settings.SITE_URL:
@@ -73,7 +83,15 @@ class Prolific(Market):
             problems.append(_("Prolific shows participants a title and a description: write both."))
         if not terms.get("minutes"):
             problems.append(_("Prolific asks how long it takes: say how many minutes a task takes."))
+        try:
+            prescreeners(terms, self._filters(terms))
+        except (ValueError, MarketRefused, MarketUnreachable) as problem:
+            problems.append(str(problem))
         return problems
+
+    def _filters(self, terms: dict[str, Any]) -> list[dict[str, Any]]:
+        """The filters that Prolific knows, asked for where the terms name some."""
+        return list(self.api.pages("/filters/")) if terms.get("prescreeners") else []
 
     # Postings
 
@@ -85,7 +103,7 @@ class Prolific(Market):
 
     def _draft(self, posting: Posting) -> dict[str, Any]:
         blocked = [group for name in (BLOCKED, _excluded(posting.batch)) if (group := self._group(name))]
-        body = study_body(posting, self.address(posting), blocked)
+        body = study_body(posting, self.address(posting), blocked, self._filters(posting.batch.terms))
         if settings.PROLIFIC_PROJECT:
             body["project"] = settings.PROLIFIC_PROJECT
         study: dict[str, Any] = self.api.post("/studies/", body)

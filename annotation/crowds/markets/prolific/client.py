@@ -31,12 +31,17 @@ class NotFound(MarketRefused):
 class Api:
     """One connection, kept for the calls of one job. The token is sent to the allowed address and shown nowhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, token: str) -> None:
         self.root = allowed_url() + ROOT
-        if not settings.PROLIFIC_TOKEN:
-            raise MarketRefused(_("There is no token for Prolific: set PROLIFIC_TOKEN. Nothing was spent."))
+        if not token:
+            raise MarketRefused(
+                _(
+                    "There is no token for Prolific: give the study one on the Launch page, or set PROLIFIC_TOKEN for "
+                    "the whole site. Nothing was spent."
+                )
+            )
         self.session = requests.Session()
-        self.session.headers.update({"Authorization": f"Token {settings.PROLIFIC_TOKEN}"})
+        self.session.headers.update({"Authorization": f"Token {token}"})
 
     def get(self, path: str, **query: Any) -> Any:
         return self._ask("GET", path, params=query)

@@ -2,9 +2,13 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
+from difflib import get_close_matches
 from math import ceil
 from typing import Any
+
+from django.utils.translation import gettext as _
 
 from annotation.crowds.base import OUTCOMES
 from annotation.models import Posting, Submission
@@ -89,7 +93,9 @@ def read_reason(reason: str) -> tuple[str, str]:
     return "OTHER", reason.strip()
 
 
-def study_body(posting: Posting, address: str, blocked: Sequence[str]) -> dict[str, Any]:
+def study_body(
+    posting: Posting, address: str, blocked: Sequence[str], known_filters: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
     """A study as the API takes it."""
     terms = posting.batch.terms
     tasks = int(terms.get("tasks_per_participant") or 1)
@@ -106,8 +112,8 @@ def study_body(posting: Posting, address: str, blocked: Sequence[str]) -> dict[s
         "total_available_places": posting.places,
         "estimated_completion_time": max(1, ceil(float(terms.get("minutes") or 1) * tasks)),
         "reward": posting.reward_cents,
-        "device_compatibility": ["desktop", "tablet", "mobile"],
-        "filters": filters(terms, blocked),
+        "device_compatibility": terms.get("devices") or ["desktop", "tablet", "mobile"],
+        "filters": [*filters(terms, blocked), *prescreeners(terms, known_filters)],
     }
     if terms.get("duration_seconds"):
         body["maximum_allowed_time"] = max(2, ceil(int(terms["duration_seconds"]) / 60))
@@ -121,3 +127,41 @@ def filters(terms: dict[str, Any], blocked: Sequence[str]) -> list[dict[str, Any
         "participant_group_blocklist": [*(terms.get("groups_block") or []), *blocked],
     }
     return [{"filter_id": name, "selected_values": groups} for name, groups in lists.items() if groups]
+
+
+def prescreeners(terms: dict[str, Any], known_filters: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The terms' prescreeners as the API takes them; ValueError says which one it doesn't know."""
+    by_name = {row["filter_id"]: row for row in known_filters}
+    return [_prescreener(line, by_name) for line in terms.get("prescreeners") or []]
+
+
+def _prescreener(line: str, by_name: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    name, _colon, accepted = (part.strip() for part in line.partition(":"))
+    row = by_name.get(name)
+    if row is None:
+        near = ", ".join(get_close_matches(name, by_name, n=5, cutoff=0.4)) or ", ".join(sorted(by_name)[:10])
+        raise ValueError(_("Prolific has no filter “%(name)s”; near it: %(near)s.") % {"name": name[:60], "near": near})
+    if row.get("type") == "range":
+        return {"filter_id": name, "selected_range": _range(line, accepted, row)}
+    choices = {str(label).casefold(): str(key) for key, label in (row.get("choices") or {}).items()}
+    keys = set(choices.values())
+    words = [word.strip() for word in accepted.split(",") if word.strip()]
+    values = [choices.get(word.casefold(), word) for word in words]
+    if unknown := [word for word, value in zip(words, values, strict=True) if value not in keys]:
+        known = ", ".join(list((row.get("choices") or {}).values())[:10])
+        raise ValueError(
+            _("Prolific's filter “%(name)s” has no choice “%(word)s”; it has %(known)s.")
+            % {"name": name, "word": unknown[0][:40], "known": known}
+        )
+    return {"filter_id": name, "selected_values": values}
+
+
+def _range(line: str, accepted: str, row: dict[str, Any]) -> dict[str, int]:
+    ends = re.fullmatch(r"(\d{1,6})\s*[-–]\s*(\d{1,6})", accepted)
+    low, high = (int(ends[1]), int(ends[2])) if ends else (1, 0)
+    if low > high or low < int(row.get("min", low)) or high > int(row.get("max", high)):
+        raise ValueError(
+            _("“%(line)s” is no range: write two numbers from %(min)s to %(max)s, such as 18-65.")
+            % {"line": line[:60], "min": row.get("min", "–"), "max": row.get("max", "–")}
+        )
+    return {"lower": low, "upper": high}
