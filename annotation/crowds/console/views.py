@@ -32,8 +32,8 @@ from annotation.crowds.launch.form import crowd_chosen, form_as_typed, form_of, 
 from annotation.crowds.launch.publish import count_postings
 from annotation.crowds.launch.quote import quote
 from annotation.crowds.lookup import MARKETS, market_for
-from annotation.crowds.market_tokens import keep_token, remove_token
 from annotation.crowds.markets.prolific import Prolific
+from annotation.crowds.markets.tokens import keep_token, remove_token
 from annotation.crowds.terms import set_terms
 from annotation.crowds.terms.presets import PRESETS
 from annotation.jobs import job_for, start_job

@@ -27,7 +27,7 @@ from annotation.crowds.base import (
     WayOut,
     check_posting,
 )
-from annotation.crowds.market_tokens import token_of
+from annotation.crowds.markets.tokens import token_of
 from annotation.models import Batch, Entry, Posting, Submission, Worker
 
 from .client import Api, MarketUnreachableUnsent, NotFound
