@@ -215,7 +215,7 @@ class Schedule(models.Model):
 
 
 class MarketToken(models.Model):
-    """A study's own token for a market, encrypted (annotation/crowds/markets/tokens.py)."""
+    """A study's own token for a market, encrypted (annotation/crowds/markets/prolific/study_token.py)."""
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="market_tokens")
     crowd = models.CharField(max_length=20)

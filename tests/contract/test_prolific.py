@@ -12,7 +12,7 @@ if os.environ.get("DJANGO_SETTINGS_MODULE") == "tests.marketplace_settings":
 from annotation.crowds.base import MarketRefused, MarketUnreachable
 from annotation.crowds.lookup import market_for
 from annotation.crowds.markets.prolific.documents import codes_of
-from annotation.crowds.markets.tokens import keep_token
+from annotation.crowds.markets.prolific.study_token import keep_token
 from annotation.models import AuditEvent, Batch, Entry, MarketToken, Posting, Role, Submission
 from tests.contract.prolific_server import PROJECT, TOKEN, WORKSPACE, ProlificServer
 from tests.factories import make_batch, make_member, make_study

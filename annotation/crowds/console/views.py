@@ -33,7 +33,7 @@ from annotation.crowds.launch.publish import count_postings
 from annotation.crowds.launch.quote import quote
 from annotation.crowds.lookup import MARKETS, market_for
 from annotation.crowds.markets.prolific import Prolific
-from annotation.crowds.markets.tokens import keep_token, remove_token
+from annotation.crowds.markets.prolific.study_token import keep_token, remove_token
 from annotation.crowds.terms import set_terms
 from annotation.crowds.terms.presets import PRESETS
 from annotation.jobs import job_for, start_job

@@ -27,7 +27,6 @@ from annotation.crowds.base import (
     WayOut,
     check_posting,
 )
-from annotation.crowds.markets.tokens import token_of
 from annotation.models import Batch, Entry, Posting, Submission, Worker
 
 from .client import Api, MarketUnreachableUnsent, NotFound
@@ -41,6 +40,7 @@ from .documents import (
     study_body,
     submission_state,
 )
+from .study_token import token_of
 
 COMPLETE = "https://app.prolific.com/submissions/complete"
 BLOCKED = "Pyramidion: blocked"
