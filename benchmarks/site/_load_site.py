@@ -1,7 +1,8 @@
 """The site's side of the load benchmark, in a process of its own: prepare a batch, or check what was kept.
 
-`prepare` reads the task from standard input and prints the batch and everybody's session; `check` reads the answers
-that the site acknowledged and prints what is wrong with what it holds.
+`prepare` reads the task from standard input and prints the batch and everybody's session; `post` puts a batch on the
+market and prints its first HIT; `check` reads the answers that the site acknowledged and prints what is wrong with what
+it holds.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from django.core.management import call_command  # noqa: E402
 from django.db.models import Count, F  # noqa: E402
 from django.test import Client  # noqa: E402
 
+from annotation.crowds.launch.publish import publish  # noqa: E402
+from annotation.crowds.terms import Terms, set_terms  # noqa: E402
 from annotation.models import (  # noqa: E402
     Batch,
     ContentUnit,
@@ -38,6 +41,30 @@ SYSTEMS = 10
 
 
 def prepare(order: dict[str, Any]) -> dict[str, Any]:
+    study = _make_study(order)
+    batch = create_batch(study, "Load", "litepyramid", order.get("quota", 1), state=Batch.State.OPEN)
+    cookies = []
+    for number in range(order["people"]):
+        user, _ = User.objects.get_or_create(username=f"annotator-{number}")
+        Membership.objects.create(study=study, user=user, role=Role.ANNOTATOR)
+        client = Client()
+        client.force_login(user)
+        cookies.append(f"sessionid={client.cookies['sessionid'].value}")
+    answer: dict[str, Any] = {"batch": batch.pk, "cookies": cookies}
+    if order.get("second"):  # the same people judge the same summaries once more
+        answer["second"] = create_batch(study, "Second", "litepyramid", order["quota"], state=Batch.State.OPEN).pk
+        answer["admin"] = _admin(study)
+    return answer
+
+
+def post(order: dict[str, Any]) -> dict[str, Any]:
+    batch = create_batch(_make_study(order), "Market", "litepyramid", 1, state=Batch.State.DRAFT)
+    set_terms(batch, Terms.parse(order["terms"]), crowd="mturk")
+    publish(batch)
+    return {"hit": batch.postings.order_by("pk")[0].market_id}
+
+
+def _make_study(order: dict[str, Any]) -> Study:
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
     study = Study.objects.create(name=order["name"])
@@ -52,19 +79,7 @@ def prepare(order: dict[str, Any]) -> dict[str, Any]:
         for document in documents
         for unit, text in order["units"].items()
     )
-    batch = create_batch(study, "Load", "litepyramid", order.get("quota", 1), state=Batch.State.OPEN)
-    cookies = []
-    for number in range(order["people"]):
-        user, _ = User.objects.get_or_create(username=f"annotator-{number}")
-        Membership.objects.create(study=study, user=user, role=Role.ANNOTATOR)
-        client = Client()
-        client.force_login(user)
-        cookies.append(f"sessionid={client.cookies['sessionid'].value}")
-    answer: dict[str, Any] = {"batch": batch.pk, "cookies": cookies}
-    if order.get("second"):  # the same people judge the same summaries once more
-        answer["second"] = create_batch(study, "Second", "litepyramid", order["quota"], state=Batch.State.OPEN).pk
-        answer["admin"] = _admin(study)
-    return answer
+    return study
 
 
 def _admin(study: Study) -> str:
@@ -110,4 +125,4 @@ def _two_batch_faults(batches: list[int]) -> list[str]:
 
 
 if __name__ == "__main__":
-    print(json.dumps({"prepare": prepare, "check": check}[sys.argv[1]](json.load(sys.stdin))))  # type: ignore[operator]
+    print(json.dumps({"prepare": prepare, "post": post, "check": check}[sys.argv[1]](json.load(sys.stdin))))  # type: ignore[operator]
