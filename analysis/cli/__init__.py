@@ -15,7 +15,7 @@ import pkgutil
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn, TypeVar
@@ -39,6 +39,7 @@ __all__ = [
     "load_judgments",
     "main",
     "names",
+    "of_people",
     "progress",
     "select",
 ]
@@ -131,9 +132,23 @@ def add_batches(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def load_judgments(args: argparse.Namespace, path: str | Path) -> BatchChoice:
-    """Read judgments as `load` does; of several batches those that `--batches` says."""
-    return choose_batches(load(args, path, "judgments"), args.batches or LATEST)
+def load_judgments(args: argparse.Namespace, path: str | Path | Sequence[Path]) -> BatchChoice:
+    """Read people's judgments as `load` does; of several batches those that `--batches` says."""
+    people, note = of_people(args, load(args, path, "judgments"))
+    choice = choose_batches(people, args.batches or LATEST)
+    return replace(choice, sentence=" ".join([*filter(None, [choice.sentence]), *note])) if note else choice
+
+
+def of_people(args: argparse.Namespace, judgments: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Judgments without those of models (role `model`), unless `--where` names a role; and a note on them."""
+    names_role = any(condition.startswith("role=") for condition in args.where)
+    if "role" not in judgments.columns or names_role or not (by_model := judgments["role"] == "model").any():
+        return judgments, []
+    if by_model.all():
+        raise UsageError("All judgments are models' (role model); --where role=model reads them all the same.")
+    return judgments[~by_model].reset_index(drop=True), [
+        f"{by_model.sum()} judgments by models (role model) were left out."
+    ]
 
 
 def load(args: argparse.Namespace, path: str | Path | Sequence[Path], kind: str) -> pd.DataFrame:

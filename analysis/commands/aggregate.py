@@ -4,31 +4,48 @@ from __future__ import annotations
 
 import argparse
 import math
+from dataclasses import asdict
+from pathlib import Path
 
 import pandas as pd
 
 from analysis.aggregate import SCHEMES, TIES, aggregate, combine, unlinkable_note
-from analysis.cli import CommandResult, UsageError, add_batches, load_judgments
+from analysis.cli import CommandResult, UsageError, add_batches, load, load_judgments
+from analysis.commands._judges import add_sides, sides
+from analysis.judges.prediction_powered import PoweredSystems, powered_measures
 from analysis.tables import read_table, write_table
+from analysis.tables.batches import LATEST, choose_batches
 from analysis.tables.provenance import provenance, write_provenance
 
+POWERED = "prediction-powered"
+METHOD = (
+    "Means over documents by PPI++ (Angelopoulos et al. 2023), 95 % intervals clustered by documents, beside people "
+    "alone; valid whatever the models say, if chance decided which documents people judged. Systems that share a "
+    "letter can't be told apart at 0.05 (Holm)."
+)
 HELP = "One human score per summary: LitePyramid recall, means of dimensions, or a model of the workers."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("judgments", metavar="JUDGMENTS", help="judgments table")
+    parser.add_argument("judgments", metavar="JUDGMENTS", type=Path, nargs="+", help="judgments tables, read together")
     parser.add_argument("--out", metavar="FILE", help="write the scores table here")
-    parser.add_argument("--scheme", choices=SCHEMES, help="default: majority for yes/no units, mean for ratings")
+    parser.add_argument("--scheme", choices=(*SCHEMES, POWERED), help="default: majority for yes/no, mean for ratings")
     parser.add_argument("--ties", choices=TIES, default="not-present", help="an SCU on which the votes are even")
     parser.add_argument("--scus", metavar="FILE", help="SCU table whose weights give pyramid_score beside the recall")
     parser.add_argument("--trim", type=float, default=0.2, help="share cut off at each end by trimmed-mean")
     parser.add_argument("--combine", metavar="COVERAGE,QUALITY", help="add a measure that combines two others")
     parser.add_argument("--how", choices=("arithmetic", "geometric", "harmonic"), default="arithmetic")
     parser.add_argument("--quality-range", default="1,5", metavar="LOW,HIGH", help="scale of the quality ratings")
+    parser.add_argument("--pairs", action="store_true", help=f"with {POWERED}: print every pair of systems")
+    add_sides(parser)
     add_batches(parser)
 
 
 def run(args: argparse.Namespace) -> CommandResult:
+    if args.scheme == POWERED:
+        return _powered(args)
+    if args.models or args.people or args.pairs:
+        raise UsageError(f"--models, --people and --pairs go with --scheme {POWERED}.")
     choice = load_judgments(args, args.judgments)
     scus = read_table(args.scus, "scus") if args.scus else None
     scores = aggregate(
@@ -46,13 +63,44 @@ def run(args: argparse.Namespace) -> CommandResult:
         notes.append(note)
     if args.out:
         write_table(scores, args.out, "scores")
-        inputs = [args.judgments, *([args.scus] if args.scus else [])]
-        options = {name: getattr(args, name) for name in ("scheme", "ties", "trim", "where", "include_checks")}
-        options["batches"] = choice.rule
-        write_provenance(args.out, provenance("aggregate", inputs, options, args.seed))
-        notes.append(f"Written to {args.out}.")
+        notes.append(_note_origin(args, choice.rule))
     rows = [{str(name): value for name, value in row.items()} for row in scores.to_dict("records")]
     return CommandResult(rows, [str(name) for name in scores.columns], notes, limit=20)
+
+
+def _note_origin(args: argparse.Namespace, batches: str) -> str:
+    inputs = [*map(str, args.judgments), *([args.scus] if args.scus else [])]
+    options = {name: getattr(args, name) for name in ("scheme", "ties", "trim", "where", "include_checks")}
+    write_provenance(args.out, provenance("aggregate", inputs, options | {"batches": batches}, args.seed))
+    return f"Written to {args.out}."
+
+
+def _powered(args: argparse.Namespace) -> CommandResult:
+    """Systems by people with models' help, by PPI++."""
+    name = " and ".join(path.name for path in args.judgments)
+    choice = choose_batches(load(args, args.judgments, "judgments"), args.batches or LATEST)
+    models, people = sides(choice.judgments, args, name)
+    results = powered_measures(people, models, args.ties)
+    rows = [
+        {"metric": measure, **asdict(row)}
+        for measure, result in results.items()
+        for row in (result.pairs if args.pairs else result.systems)
+    ]
+    notes = [METHOD, *([choice.sentence] if choice.sentence else [])]
+    if args.out:
+        write_table(_as_scores(results), args.out, "scores")
+        notes.append(_note_origin(args, choice.rule))
+    return CommandResult(rows, [], notes)
+
+
+def _as_scores(results: dict[str, PoweredSystems]) -> pd.DataFrame:
+    """Scores of whole systems, under a name of their own."""
+    rows = [
+        ("*", row.system, f"{measure}_prediction_powered", row.value, row.low, row.high, "human", POWERED)
+        for measure, result in results.items()
+        for row in result.systems
+    ]
+    return pd.DataFrame(rows, columns=["doc_id", "system", "metric", "value", "low", "high", "role", "scheme"])
 
 
 def _summary(scores: pd.DataFrame, ties: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.cli import CommandResult, UsageError, add_batches
+from analysis.cli import CommandResult, UsageError, add_batches, of_people
 from analysis.cli.arguments import amount, positive
 from analysis.filters import RULES, TIES, FilterPreview, preview
 from analysis.tables import read_table, write_table
@@ -44,7 +44,8 @@ def run(args: argparse.Namespace) -> CommandResult:
     if args.out and args.dropped and Path(args.out).resolve() == Path(args.dropped).resolve():
         raise UsageError("--out and --dropped name the same file; give kept and dropped judgments one each.")
     judgments = keep_where(read_table(args.judgments, "judgments"), args.where, args.judgments)
-    choice = choose_batches(judgments, args.batches or LATEST)
+    people, models_note = of_people(args, judgments)
+    choice = choose_batches(people, args.batches or LATEST)
     effect = preview(
         choice.judgments,
         args.rule,
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         level=args.level,
         include_checks=args.include_checks,
     )
-    notes = [*_notes(effect), *([choice.sentence] if choice.sentence else [])]
+    notes = [*_notes(effect), *([choice.sentence] if choice.sentence else []), *models_note]
     dropped = pd.concat([effect.result.dropped, choice.set_aside], ignore_index=True)
     for path, rows in ((args.out, effect.result.kept), (args.dropped, dropped)):
         if not path:

@@ -6,24 +6,20 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-import pandas as pd
-
 from analysis.agreement.coefficients import LEVELS
 from analysis.cli import CommandResult, UsageError, load
 from analysis.cli.arguments import draws
+from analysis.commands._judges import add_sides, sides
 from analysis.judges import EPSILONS, SCORES, Exam, examine
 from analysis.tables import read_table
-from analysis.tables.where import keep_where
 
 HELP = "Language models as judges: whether one may stand beside people, or replace one of them."
 COLUMNS = ("judge", "group", "omega", "rho", "n_items", "n_people", "alpha_people", "alpha_with", "repeatability")
-MODEL = "model"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("judgments", metavar="JUDGMENTS", type=Path, nargs="+", help="judgments tables, read together")
-    parser.add_argument("--models", action="append", metavar="COLUMN=VALUE", help="the judges (default: role=model)")
-    parser.add_argument("--people", action="append", metavar="COLUMN=VALUE", help="the people (default: all others)")
+    add_sides(parser)
     parser.add_argument("--score", choices=SCORES, help="closeness to the others (default: accuracy for yes and no)")
     parser.add_argument("--level", choices=LEVELS, help="of alpha (default: nominal for yes and no, else interval)")
     parser.add_argument("--epsilon", type=float, choices=EPSILONS, default=0.2, help="what a judge's low cost is worth")
@@ -38,7 +34,7 @@ def run(args: argparse.Namespace) -> CommandResult:
     wants_checks, args.include_checks = args.include_checks, True  # a judge's failed checks are part of the exam
     judgments = load(args, args.judgments, "judgments")
     args.include_checks = wants_checks
-    models, people = _sides(judgments, args.models, args.people, name)
+    models, people = sides(judgments, args, name)
     exams = examine(
         people,
         models,
@@ -54,30 +50,6 @@ def run(args: argparse.Namespace) -> CommandResult:
     rows = [_row(exam) for exam in exams]
     columns = [column for column in COLUMNS if column != "group" or args.by]
     return CommandResult(rows, columns, [_method(args), *(note for exam in exams for note in _notes(exam))])
-
-
-def _sides(
-    judgments: pd.DataFrame, models: list[str] | None, people: list[str] | None, name: str
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The judges' rows and the people's; nobody is both."""
-    roles = sorted(set(judgments["role"]) - {""}) if "role" in judgments.columns else []
-    if models is None and MODEL not in roles:
-        raise UsageError(
-            f"No judgment in {name} has the role {MODEL} (roles: {', '.join(roles) or 'none'}); say with --models "
-            "column=value whose answers are a model's."
-        )
-    model_rows = _chosen(judgments, models or [f"role={MODEL}"], "--models", name)
-    others = judgments[~judgments["worker_id"].isin(set(model_rows["worker_id"]))].reset_index(drop=True)
-    if others.empty:
-        raise UsageError(f"All judgments in {name} are the models'; the exam needs answers of people.")
-    return model_rows, _chosen(others, people, "--people", name) if people else others
-
-
-def _chosen(judgments: pd.DataFrame, conditions: list[str], option: str, name: str) -> pd.DataFrame:
-    try:
-        return keep_where(judgments, conditions, name)
-    except UsageError as error:
-        raise UsageError(str(error).replace("--where", option)) from None
 
 
 def _lengths(path: Path | None) -> dict[tuple[str, str], float] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from analysis.cli import CommandResult, load
+from analysis.cli import CommandResult, load, of_people
 from analysis.compare.adjust import CORRECTIONS
 from analysis.models.mixed import MODELS, mixed_model
 
@@ -21,9 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    model = mixed_model(
-        load(args, args.judgments, "judgments"), kind=args.model, unit=args.unit, correction=args.correction
-    )
+    people, models_note = of_people(args, load(args, args.judgments, "judgments"))
+    model = mixed_model(people, kind=args.model, unit=args.unit, correction=args.correction)
     rows = [asdict(item) for item in (model.pairs if args.pairs else model.systems)]
     deviations = ", ".join(f"{factor} {deviation:.3f}" for factor, deviation in model.deviations.items())
     scale = "means" if model.kind == "linear" else "log odds of a higher rating, against the mean of the systems"
@@ -31,5 +30,6 @@ def run(args: argparse.Namespace) -> CommandResult:
         f"By {model.measure}; {model.kind} model of {model.n} judgments, values are {scale}; 95 % intervals, "
         f"{model.correction} correction. Standard deviations: {deviations}.",
         *model.notes,
+        *models_note,
     ]
     return CommandResult(rows, [], notes)
