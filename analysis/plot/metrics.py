@@ -43,7 +43,8 @@ def _subtitle(results: Sequence[CorrelationResult]) -> list[str]:
     unit = {"system": "systems", "summary": "documents", "global": "summaries"}[first.level]
     lines = [f"{first.level} level, {first.coefficient}, n = {_counts(results)} {unit}"]
     if first.resample:
-        lines.append(f"95 % interval, {first.resamples} resamples of {first.resample}")
+        drawn = f"{first.resamples} resamples of {first.resample}" if first.resamples else f"over {first.resample}"
+        lines.append(f"95 % interval, {drawn}")
     return lines
 
 

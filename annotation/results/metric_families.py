@@ -55,7 +55,7 @@ class MetricSet:
 
 
 SUMMEVAL = """
-    rouge-1-f rouge-2-f rouge-3-f rouge-4-f rouge-l-f rouge-su*-f rouge-w-1.2-f rouge-we-1-f rouge-we-2-f rouge-we-3-f
+    rouge-1-f rouge-2-f rouge-3-f rouge-4-f rouge-l-f rouge-su*-f rouge-w-f rouge-we-1-f rouge-we-2-f rouge-we-3-f
     s3-pyr s3-resp bertscore-p bertscore-r bertscore-f moverscore sms summaqa-f blanc-help supert bleu chrf cider meteor
     length novel-1 novel-2 novel-3 repeated-1 repeated-2 repeated-3 coverage compression density
 """

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotation.models import Role, Study
+from annotation.models import AuditEvent, Role, Score, Study, Summary
 from tests.annotation.transfer.test_import import write_folder
 from tests.browser.conftest import NARROW
 from tests.browser.helpers import let_in
@@ -79,4 +79,43 @@ def test_axe_finds_no_fault(axe_check, page, live_server, tmp_path):  # noqa: F8
     page.get_by_role("button", name="Look into the files").click()
     expect(page.get_by_role("heading", name="What is in the files")).to_be_visible()
     axe_check.check("found")
+    assert axe_check.faults == []
+
+
+def test_axe_finds_no_fault_where_it_asks_how_to_read(axe_check, page, live_server, tmp_path):  # noqa: F811
+    let_in(page.context, live_server.url, make_member(make_study(), Role.ADMIN))
+    axe_check.visit("new-study")
+    (tmp_path / "articles.csv").write_bytes("Article ID;Article;Gold\n1;Käse;Käse.\n".encode("cp1252"))
+    (tmp_path / "summaries.csv").write_text("doc_id;system;summary\n1;a;Cheese.\n")
+    page.get_by_label("Name").fill("Asked")
+    page.get_by_label("Files at most").set_input_files([tmp_path / "articles.csv", tmp_path / "summaries.csv"])
+    page.get_by_role("button", name="Make the study").click()
+    expect(page.get_by_role("heading", name="How the files are read")).to_be_visible()
+    axe_check.check("asked")
+    assert axe_check.faults == []
+    fits(page)
+    page.get_by_role("button", name="Read it so").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Asked")
+
+
+def test_axe_finds_no_fault_on_metrics_and_record_with_content(axe_check, page, live_server):  # noqa: F811
+    study = make_study(documents=2, systems=3)
+    admin = make_member(study, Role.ADMIN)
+    let_in(page.context, live_server.url, admin)
+    for place, summary in enumerate(Summary.objects.filter(document__study=study).order_by("system__name")):
+        owner = {"study": study, "system": summary.system, "document": summary.document}
+        Score.objects.create(**owner, metric="people", value=place, extra={"role": "human"})
+        Score.objects.create(**owner, metric="length", value=place // 2)
+    AuditEvent.objects.create(action="POST ledger", study=study, name="ada", facts={"form.budget": "400"})
+    axe_check.visit("metrics", study.slug)
+    expect(page.get_by_role("heading", name="Which metric follows people")).to_be_visible()
+    fits(page)
+    axe_check.visit("record", study.slug)
+    expect(page.get_by_text("Set the budget to $400.00")).to_be_visible()
+    fits(page)
+    axe_check.visit("study", study.slug)
+    for name in ("Add a system from a file of summaries", "Rename or delete this study"):
+        page.get_by_text(name).click()
+    axe_check.check("study, opened")
+    fits(page)
     assert axe_check.faults == []
