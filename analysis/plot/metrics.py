@@ -43,8 +43,12 @@ def _subtitle(results: Sequence[CorrelationResult]) -> list[str]:
     unit = {"system": "systems", "summary": "documents", "global": "summaries"}[first.level]
     lines = [f"{first.level} level, {first.coefficient}, n = {_counts(results)} {unit}"]
     if first.resample:
-        drawn = f"{first.resamples} resamples of {first.resample}" if first.resamples else f"over {first.resample}"
-        lines.append(f"95 % interval, {drawn}")
+        how = {
+            "exact": "for normal scores",
+            "fisher": "Fisher's z",
+            "true-means": f"{first.resamples} draws of true means",
+        }
+        lines.append(f"95 % interval, {how.get(first.interval, f'{first.resamples} resamples of {first.resample}')}")
     return lines
 
 
@@ -74,7 +78,8 @@ def correlation_bars(results: Sequence[CorrelationResult], human: str, ceiling: 
     if ceiling is not None:
         limit = alt.Chart(pd.DataFrame({"ceiling": [ceiling]}))
         layers.append(limit.mark_rule(strokeDash=[4, 3], color=FAINT).encode(x="ceiling:Q", tooltip=["ceiling"]))
-    title = alt.Title(f"Correlation with {human}", subtitle=_subtitle(list(results)))
+    subtitle = _subtitle(list(results)) + ([] if ceiling is None else [f"dashed: noise ceiling of {human}"])
+    title = alt.Title(f"Correlation with {human}", subtitle=subtitle)
     return themed(alt.layer(*layers).properties(width=240, height=alt.Step(18), title=title))
 
 

@@ -123,14 +123,17 @@ def _missing(study: Study, findings: Findings) -> list[str]:
     return notes
 
 
+NEIGHBOUR_DRAWS = 10_000
+
+
 def _ranks(study: Study) -> list[Sentence]:
     """Neighbours in the human ranking that the judgments can't tell apart."""
     matrix = study.cube.matrix(study.human)
     order = np.argsort(-np.nan_to_num(study.cube.system_scores(study.human), nan=-np.inf), kind="stable")
     if len(order) < 2 or matrix.shape[1] < 2 or study.cube.is_whole(study.human):
         return []
-    weights = draw_weights(study.seed, study.resamples or 1000, matrix.shape[1], 5)
-    close = sum(int(verdicts(matrix[[a, b]], weights)[0] == 0) for a, b in pairwise(order.tolist()))
+    weights = draw_weights(study.seed, NEIGHBOUR_DRAWS, matrix.shape[1], 5)
+    close = sum(int(verdicts(matrix[[a, b]], weights, whatever_seed=True)[0] == 0) for a, b in pairwise(order.tolist()))
     if not close:
         return []
     return [

@@ -74,3 +74,19 @@ def test_the_command(tmp_path, capsys):
     assert [list(row) for row in json.loads(out)] == [["metric", "f1"]] * 2
     assert "seed 3" in err
     assert (tmp_path / "f.svg").exists()
+
+
+def test_a_verdict_that_other_draws_could_change_is_none():
+    rng = np.random.default_rng(0)
+    first = rng.normal(size=100)
+    gap = rng.normal(size=100)
+    gap = (gap - gap.mean()) / gap.std() + 0.203  # wins about Φ(2.03) of resamples, and as many are needed
+    pair = np.stack([first + gap, first])
+    answers = [
+        {int(verdicts(pair, draw_weights(seed, 400, 100), whatever_seed=certain)[0]) for seed in range(12)}
+        for certain in (False, True)
+    ]
+    assert 1 in answers[0]
+    assert answers[1] == {0}
+    far = np.stack([first + gap + 1, first])
+    assert int(verdicts(far, draw_weights(0, 400, 100), whatever_seed=True)[0]) == 1
