@@ -11,10 +11,13 @@ from annotation import protocols
 from annotation.common import clock
 from annotation.common.errors import BadAnswers, Refused
 from annotation.common.parsing import parse_int
+from annotation.common.text import Text, glimpse
 from annotation.models import Consent, GuidanceText, PracticeItem, PracticePlan, PracticeRun, Study, Summary
 from annotation.protocols import Protocol
 
 from . import Kind, newest_text
+
+LETTERS, FEW_LETTERS, MANY = 60, 20, 500
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ def guidance_page(study: Study, name: str) -> GuidancePage:
     tests = PracticeRun.objects.filter(plan=plan, kind="test") if plan else PracticeRun.objects.none()
     passed = tests.filter(passed=True).values("worker").distinct().count()
     summaries = Summary.objects.filter(document__study=study).order_by("document__sort_key", "system__name")
-    rows = summaries.values_list("pk", "document__doc_id", "system__name")
+    rows = summaries.values_list("pk", "document__doc_id", "system__name", "text")
     return GuidancePage(
         protocol=protocol,
         protocols=[(key, str(entry.title)) for key, entry in protocols.PROTOCOLS.items()],
@@ -58,8 +61,14 @@ def guidance_page(study: Study, name: str) -> GuidancePage:
         else [],
         passed=passed,
         failed=tests.values("worker").distinct().count() - passed,
-        summaries=[(key, f"{doc} · {system}") for key, doc, system in rows],
+        summaries=_options(list(rows)),
     )
+
+
+def _options(rows: list[tuple[int, str, str, Text]]) -> list[tuple[int, str]]:
+    """The summaries to choose from, by their beginnings; shorter where there are thousands of them."""
+    length = FEW_LETTERS if len(rows) > MANY else LETTERS
+    return [(key, f"{doc} · {system}: {glimpse(text, length)}") for key, doc, system, text in rows]
 
 
 def set_rules(study: Study, form: Mapping[str, str]) -> PracticePlan:

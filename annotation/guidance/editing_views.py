@@ -13,6 +13,7 @@ from annotation.common.errors import Refused
 from annotation.common.markdown import render_markdown
 from annotation.guidance import write_text
 from annotation.guidance.editing import add_item, guidance_page, retire_item, set_language, set_rules
+from annotation.guidance.pages import preview_of_test
 from annotation.models import Role, Study
 from annotation.protocols import PROTOCOLS
 
@@ -38,6 +39,14 @@ def _page(
     context = {"study": study, "page": guidance_page(study, protocol), "step": "collect", "section": section}
     context |= {"problem": refusal and str(refusal), "typed": request.POST}
     return render(request, "annotation/guidance/editing.html", context, status=refusal.status if refusal else 200)
+
+
+@require_GET
+@answers_refusals
+def test_preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """Admins: the qualification test as workers will see it; nothing can be handed in."""
+    study = study_for(request, slug, Role.ADMIN)
+    return preview_of_test(request, study, request.GET.get("protocol", ""))
 
 
 @require_POST

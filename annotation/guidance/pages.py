@@ -8,9 +8,10 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 
 from annotation import protocols
-from annotation.common.errors import BadAnswers
+from annotation.common.errors import BadAnswers, Refused
 from annotation.common.parsing import parse_int
 from annotation.guidance import (
     TEST,
@@ -28,7 +29,7 @@ from annotation.guidance import (
 from annotation.guidance.pinning import instructions_of
 from annotation.guidance.practice import practice_page, tutorial_step
 from annotation.guidance.practice_drafts import draft_config, draft_of, drafted_answers, save_draft
-from annotation.models import Batch, Worker
+from annotation.models import Batch, Study, Worker
 
 ANSWER = "answer:"
 
@@ -108,6 +109,22 @@ def test_page(request: HttpRequest, batch: Batch, worker: Worker, steps: Steps) 
         "config": draft_config(plan, worker, draft, steps.test, by_token=bool(steps.extra)) if plan else None,
     }
     return steps.page(request, "test", context, status=refusal.status if refusal else 200)
+
+
+def preview_of_test(request: HttpRequest, study: Study, name: str) -> HttpResponse:
+    """The test of a protocol as it stands, for those who write it."""
+    plan = plan_for(study, name)
+    if plan is None:
+        raise Refused(_("There is no test of this kind yet. Add items to it first."))
+    context = {
+        "batch": Batch(study=study, protocol=name),
+        "plan": plan,
+        "left": plan.tries,
+        "items": practice_page(practice_items(plan, TEST), {}),
+        "choices": protocols.get(name).choices(),
+        "preview": True,
+    }
+    return render(request, "annotation/guidance/test.html", context)
 
 
 def _answers(fields: dict[str, str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ urlpatterns = [
     path("guidance/", editing_views.guidance, name="guidance"),
     path("guidance/text/", editing_views.text, name="guidance-text"),
     path("guidance/preview/", editing_views.preview, name="guidance-preview"),
+    path("guidance/test/", editing_views.test_preview, name="guidance-test"),
     path("guidance/rules/", editing_views.rules, name="guidance-rules"),
     path("guidance/language/", editing_views.language, name="guidance-language"),
     path("guidance/items/", editing_views.item, name="guidance-item"),

@@ -45,6 +45,12 @@ class BatchProgress:
         return str(known.title) if known else self.batch.protocol
 
     @property
+    def may_have_second_round(self) -> bool:
+        """Whether people answered something here that they could look at again."""
+        known = protocols.PROTOCOLS.get(self.batch.protocol)
+        return bool(self.submitted and known and not known.extracts_scus and self.batch.round == 1)
+
+    @property
     def can_be_copied(self) -> bool:
         """Whether the form could make it again; a second round follows from its first one."""
         return self.batch.protocol in protocols.PROTOCOLS and self.batch.round == 1

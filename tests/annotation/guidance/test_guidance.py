@@ -452,3 +452,21 @@ def test_what_was_refused_comes_back_as_it_was_typed(client, admin):
         assert typed in page
     # The address is the form's now, so the tabs must not be relative to it.
     assert f'href="{reverse("guidance", args=[study.slug])}?protocol=likert"' in page
+
+
+@pytest.mark.django_db
+def test_an_admin_chooses_by_text_and_sees_the_test_as_workers_do(client):
+    study = make_study(documents=1, systems=1)
+    client.force_login(make_member(study, Role.ADMIN))
+    summary = Summary.objects.get(document__study=study)
+    page = client.get(f"/studies/{study.slug}/guidance/?protocol=litepyramid").content.decode()
+    assert f"{summary.document.doc_id} · {summary.system.name}: {summary.text_shown[:20]}" in page
+    address = f"/studies/{study.slug}/guidance/test/?protocol=litepyramid"
+    assert "There is no test of this kind yet." in client.get(address).content.decode()
+    form = {"protocol": "litepyramid", "kind": "test", "summary": str(summary.pk), "expected": "1", "tolerance": "0"}
+    client.post(f"/studies/{study.slug}/guidance/items/", {**form, "question": "Cats sleep.", "reason": "It says so."})
+    page = client.get(address).content.decode()
+    assert "This is a preview, as workers see it." in page
+    assert "Cats sleep." in page
+    assert "It says so." not in page
+    assert not PracticeRun.objects.exists()
