@@ -86,7 +86,7 @@ def test_no_page_has_inline_script_and_the_policy_forbids_it(page, study, admin)
     assert "script-src" not in policy or "unsafe-inline" not in policy.split("script-src")[1].split(";")[0]
     body = answer.content.decode()
     assert re.findall(r"<script(?![^>]*\bsrc=)(?![^>]*application/json)[^>]*>", body) == []
-    assert re.findall(r"<[^>]+\son[a-z]+=", body) == []
+    assert re.findall(r"<[^>]+\son[a-z]+=", re.sub('"[^"]*"', '""', body)) == []  # a value may hold what it likes
 
 
 SQL = "x' OR '1'='1'; DROP TABLE annotation_judgment; --"
@@ -174,7 +174,7 @@ def test_every_dependency_is_pinned():
     for name in ("requirements.txt", *files):
         for line in (ROOT / name).read_text().splitlines():
             if line and not line.startswith(("#", "-r")):
-                assert re.fullmatch(r"[A-Za-z0-9_.\[\]-]+==[^=\s]+", line), f"{name}: {line}"
+                assert re.fullmatch(r"[A-Za-z0-9_.\[\]-]+==[^=\s]+(  # .+)?", line), f"{name}: {line}"
 
 
 def test_a_known_hole_fails_the_audit(capsys):
