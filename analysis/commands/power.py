@@ -5,10 +5,16 @@ from __future__ import annotations
 import argparse
 import math
 from dataclasses import asdict
+from typing import Any
 
-from analysis.cli import CommandResult, UsageError, add_batches, load_judgments
+import pandas as pd
+
+from analysis.cli import CommandResult, UsageError, add_batches, load, load_judgments
 from analysis.cli.arguments import amount, chart_file, positive
+from analysis.commands._judges import add_sides, sides
 from analysis.planning import CROWDS, Variances, metric_power, pilot_variances, plan
+from analysis.planning.savings import documents_with_model, judge_quality
+from analysis.tables.batches import LATEST, choose_batches
 
 HELP = "How many documents, workers and check items tell two systems (or two metrics) apart, and what that costs."
 
@@ -29,10 +35,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--chart", type=chart_file, metavar="FILE", help="write the power curves as .svg, .pdf or .json"
     )
+    add_sides(parser)
+    parser.add_argument(
+        "--model-documents", type=positive, metavar="N", help="documents that a model judges (default: any number)"
+    )
     add_batches(parser)
 
 
 def run(args: argparse.Namespace) -> CommandResult:
+    if (args.people or args.model_documents) and not args.models:
+        raise UsageError("--people and --model-documents go with --models, such as --models role=model.")
     return _metrics(args) if args.metrics else _systems(args)
 
 
@@ -69,7 +81,31 @@ def _systems(args: argparse.Namespace) -> CommandResult:
         f"{math.sqrt(variances.document):.4f} between documents, {math.sqrt(variances.worker):.4f} between workers "
         f"({variances.source})."
     ]
-    return CommandResult([asdict(row) for row in plans], [], notes)
+    rows = [asdict(row) for row in plans]
+    if args.models:
+        notes.append(_with_model(args, rows, variances))
+    return CommandResult(rows, [], notes)
+
+
+def _with_model(args: argparse.Namespace, rows: list[dict[str, Any]], variances: Variances) -> str:
+    """What a judge of the pilot's quality would save: two more columns, and a sentence."""
+    if not args.judgments:
+        raise UsageError("What a model saves is seen in a pilot that people and model judged; give its judgments.")
+    models, people = sides(load(args, args.judgments, "judgments"), args, args.judgments)
+    quality = judge_quality(people, models, seed=args.seed)
+    for row in rows:
+        needed = row["documents"]
+        row["documents_with_model"] = needed and documents_with_model(
+            needed, quality, variances, row["workers"], args.model_documents
+        )
+        row["assignments_saved"] = needed and (needed - row["documents_with_model"]) * args.systems * row["workers"]
+    facts = (
+        f"Its scores follow people's with r = {quality.correlation:.3f} [{quality.low:.3f}, {quality.high:.3f}] within "
+        f"documents and systems ({quality.n_documents} documents)"
+    )
+    if not any(row["assignments_saved"] for row in rows):
+        return f"{facts}: as far as can be told, this judge saves none of the human judgments."
+    return f"{facts}: with aggregate --scheme prediction-powered it saves the assignments above."
 
 
 def _variances(args: argparse.Namespace) -> Variances:
@@ -77,10 +113,18 @@ def _variances(args: argparse.Namespace) -> Variances:
         return Variances(args.sd_document**2, args.sd_worker**2)
     if not args.judgments:
         raise UsageError("Give a pilot's judgments, or --sd-document and --sd-worker.")
-    variances = pilot_variances(load_judgments(args, args.judgments).judgments)
+    variances = pilot_variances(_pilot(args))
     document = variances.document if args.sd_document is None else args.sd_document**2
     worker = variances.worker if args.sd_worker is None else args.sd_worker**2
     return Variances(document, worker, variances.source)
+
+
+def _pilot(args: argparse.Namespace) -> pd.DataFrame:
+    """The people's judgments of the pilot."""
+    if not args.models:
+        return load_judgments(args, args.judgments).judgments
+    _, people = sides(load(args, args.judgments, "judgments"), args, args.judgments)
+    return choose_batches(people, args.batches or LATEST).judgments
 
 
 def _metrics(args: argparse.Namespace) -> CommandResult:
