@@ -17,7 +17,7 @@ class Known:
     name: str
     usual: tuple[str, ...]
     seconds: float
-    """About what 100 summaries of news take on one core, with loading: an order of magnitude, for a person who waits."""
+    """About what 100 summaries of news take on one core, with loading: an order of magnitude, no measurement."""
 
 
 # By the first score of a family.
