@@ -127,6 +127,11 @@ class Comparison:
         """A sentence when the draws, not the data, would decide some pairs; otherwise nothing."""
         if not self.unsettled:
             return ""
+        if len(self.unsettled) == 1:
+            return Sentence(
+                "One of the comparisons lies so close to the level that other random draws could decide otherwise; it "
+                "counts as not significant."
+            )
         return Sentence(
             "%(n)s of the comparisons lie so close to the level that other random draws could decide otherwise; they "
             "count as not significant.",

@@ -136,6 +136,8 @@ def _ranks(study: Study) -> list[Sentence]:
     close = sum(int(verdicts(matrix[[a, b]], weights, whatever_seed=True)[0] == 0) for a, b in pairwise(order.tolist()))
     if not close:
         return []
+    if len(order) == 2:
+        return [Sentence("The two systems can't be told apart at 95 %%: their order is no result.")]
     return [
         Sentence(
             "%(close)s of the %(n)s neighbours in the human ranking can't be told apart at 95 %%: their order is no "

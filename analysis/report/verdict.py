@@ -5,6 +5,7 @@ from __future__ import annotations
 from analysis.compare import Comparison
 from analysis.compare.stand_in import REFUTED, SHOWN, THRESHOLD, GroupVerdict, StandIn, StudyVerdict
 from analysis.correlate import FEW_SYSTEMS, CorrelationResult
+from analysis.correlate.noise import QUIET
 from analysis.plot import number
 from analysis.report.figures import Findings
 from analysis.report.parts import Study
@@ -59,6 +60,7 @@ def _answer(verdict: StudyVerdict, lead: StandIn, data: dict[str, Value]) -> Sen
         **data,
         "metric": lead.metric,
         "value": number(lead.value),
+        "scope": Sentence("for these scores") if lead.noise is QUIET else Sentence("for the true means"),
         "low": number(lead.low),
         "high": number(lead.high),
         "n": len(verdict.metrics),
@@ -67,21 +69,21 @@ def _answer(verdict: StudyVerdict, lead: StandIn, data: dict[str, Value]) -> Sen
     if verdict.answer == SHOWN:
         return Sentence(
             "On these %(systems)s and %(documents)s, %(metric)s can stand in for people when systems of this kind are "
-            "ranked by %(human)s: r = %(value)s (for the true means %(low)s to %(high)s at 95 %% for all %(n)s metrics "
+            "ranked by %(human)s: r = %(value)s (%(scope)s %(low)s to %(high)s at 95 %% for all %(n)s metrics "
             "together), above %(threshold)s.",
             values,
         )
     if verdict.answer == REFUTED:
         return Sentence(
             "On these %(systems)s and %(documents)s, none of the metrics can stand in for people when systems of this "
-            "kind are ranked by %(human)s: the closest of %(n)s, %(metric)s, has r = %(value)s (for the true means "
+            "kind are ranked by %(human)s: the closest of %(n)s, %(metric)s, has r = %(value)s (%(scope)s "
             "%(low)s to %(high)s at 95 %%), below %(threshold)s.",
             {**values, "low": number(lead.own_low), "high": number(lead.own_high)},
         )
     return Sentence(
         "On these %(systems)s and %(documents)s there is too little data to say whether a metric can stand in for "
         "people when systems of this kind are ranked by %(human)s: the closest of %(n)s, %(metric)s, has r = %(value)s "
-        "(for the true means %(low)s to %(high)s at 95 %% for all of them together), and %(threshold)s would be "
+        "(%(scope)s %(low)s to %(high)s at 95 %% for all of them together), and %(threshold)s would be "
         "needed.",
         values,
     )

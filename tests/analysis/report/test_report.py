@@ -46,6 +46,20 @@ def test_the_verdict_names_the_best_metric_with_its_doubt(report):
     assert "So can good. Lower is better for low" in report.verdict
 
 
+def test_an_interval_says_whether_noise_was_taken_out(report):
+    """One document tells no noise: its interval is about these scores, not about true means."""
+    assert "r = 1.000 (for the true means " in report.verdict
+    alone = build_report(study(documents=1), human="h", resamples=50)
+    assert "(for these scores " in alone.verdict
+    assert "Everything rests on one document" in alone.verdict
+
+
+def test_two_equal_systems_are_told_plainly():
+    rng = np.random.default_rng(0)
+    pair = build_report(table(h=rng.random((2, 6)), m=rng.random((2, 6))), human="h", resamples=50)
+    assert "The two systems can't be told apart at 95 %: their order is no result." in pair.warnings
+
+
 def test_figures_follow_the_argument(report):
     assert [section.name for section in report.sections] == ["systems", "metrics", "limits"]
     assert [figure.name for figure in report.figures] == [
