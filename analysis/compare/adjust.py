@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from analysis.correlate.coefficients import Floats, UnknownName
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The better and the worse of two systems, and how sure that is."""
+
+    better: str
+    worse: str
+    difference: float
+    low: float
+    high: float
+    p: float
+    p_adjusted: float
+
 
 CORRECTIONS = ("holm", "bh", "by", "bonferroni", "none")
 
@@ -38,6 +53,14 @@ def _adjust_defined(p: Floats, correction: str) -> Floats:
     factor = m * (np.sum(1 / rank) if correction == "by" else 1.0)
     adjusted[order] = np.minimum.accumulate((p[order] * factor / rank)[::-1])[::-1]
     return adjusted
+
+
+def beaten(places: Sequence[tuple[int, int]], adjusted: Floats, size: int, alpha: float) -> npt.NDArray[np.bool_]:
+    """beats[i, j]: i is significantly better than j, by the adjusted p-values of (better, worse) places."""
+    beats = np.zeros((size, size), dtype=bool)
+    for (better, worse), p in zip(places, adjusted, strict=True):
+        beats[better, worse] = p < alpha
+    return beats
 
 
 def optimal(beats: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

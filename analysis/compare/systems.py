@@ -15,7 +15,7 @@ from scipy import sparse, stats
 from analysis.aggregate import SCALE, YES_NO, measure_kinds
 from analysis.agreement.counts import Floats, Ints, are_unlinkable, latest
 from analysis.agreement.result import Watch, unwatched
-from analysis.compare.adjust import CORRECTIONS, adjust, clusters, letters
+from analysis.compare.adjust import CORRECTIONS, Pair, adjust, beaten, clusters, letters
 from analysis.correlate.resample import percentile_interval
 from analysis.tables import AnalysisError
 from analysis.tables.where import without_checks
@@ -51,17 +51,9 @@ class SystemMean:
 
 
 @dataclass(frozen=True)
-class SystemPair:
-    """The better and the worse of two systems."""
+class SystemPair(Pair):
+    """A pair whose p is clustered by documents, workers or both."""
 
-    better: str
-    worse: str
-    difference: float
-    low: float
-    high: float
-    p: float
-    """Clustered by documents, workers or both."""
-    p_adjusted: float
     p_plain: float
     """Welch's t-test that takes every judgment as independent, adjusted in the same way."""
 
@@ -146,7 +138,7 @@ def compare_systems(
         _pair(scores, observed, samples, pair, numbers)
         for pair, numbers in zip(pairs, zip(p, adjusted, plain, strict=True), strict=True)
     ]
-    beats = _beats(order, pairs, adjusted, alpha)
+    beats = beaten(pairs, adjusted, len(order), alpha)
     ranked = [int(system) for system in order]
     cluster, letter = clusters(ranked, beats), letters(ranked, beats)
     systems = [_mean(scores, observed, samples, s, cluster[s], letter[s]) for s in ranked]
@@ -277,14 +269,6 @@ def _mean(scores: _Scores, observed: Floats, samples: Floats, system: int, clust
         cluster,
         letter,
     )
-
-
-def _beats(order: Ints, pairs: list[tuple[int, int]], adjusted: Floats, alpha: float) -> np.ndarray:
-    """Which system is significantly better than which."""
-    beats = np.zeros((len(order), len(order)), dtype=bool)
-    for (better, worse), p in zip(pairs, adjusted, strict=True):
-        beats[better, worse] = p < alpha
-    return beats
 
 
 def _least_p(resamples: int, pairs: int, correction: str) -> float:

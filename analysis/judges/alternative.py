@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from analysis.bootstrap import percentile_limits
+from analysis.compare.adjust import adjust
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -81,7 +82,7 @@ def alternative_test(
     if not rivals:
         nan = float("nan")
         return AlternativeTest(nan, nan, nan, nan, epsilon, int(several.sum()), ())
-    adjusted = stats.false_discovery_control([rival.p_value for rival in rivals], method="by")
+    adjusted = adjust([rival.p_value for rival in rivals], "by")
     low, high = _rho_limits(duels, documents, resamples, seed)
     return AlternativeTest(
         float((adjusted <= FALSE_DISCOVERIES).mean()),

@@ -8,7 +8,7 @@ It is valid if chance decided which documents people judged.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -17,7 +17,7 @@ import pandas as pd
 from scipy import stats
 
 from analysis.aggregate import aggregate
-from analysis.compare.adjust import adjust, clusters, letters
+from analysis.compare.adjust import Pair, adjust, beaten, clusters, letters
 from analysis.tables import AnalysisError
 from analysis.tables.where import without_checks
 
@@ -46,24 +46,11 @@ class PoweredMean:
 
 
 @dataclass(frozen=True)
-class PoweredPair:
-    """The better and the worse of two systems."""
-
-    better: str
-    worse: str
-    difference: float
-    low: float
-    high: float
-    p: float
-    p_adjusted: float
-
-
-@dataclass(frozen=True)
 class PoweredSystems:
     """All systems, best first, and all pairs."""
 
     systems: tuple[PoweredMean, ...]
-    pairs: tuple[PoweredPair, ...]
+    pairs: tuple[Pair, ...]
 
 
 @dataclass(frozen=True)
@@ -171,18 +158,13 @@ def powered_systems(systems: list[str], people: Floats, model: Floats, *, confid
     couples = list(combinations(order, 2))
     pairs = [_pair(systems, estimates, a, b, confidence) for a, b in couples]
     adjusted = adjust([pair.p for pair in pairs], "holm")
-    beats = np.zeros((len(systems), len(systems)), dtype=bool)
-    for (a, b), p in zip(couples, adjusted, strict=True):
-        beats[a, b] = p < 1 - confidence
+    beats = beaten(couples, adjusted, len(systems), 1 - confidence)
     cluster, letter = clusters(order, beats), letters(order, beats)
     means = [
         _mean(systems[place], people[place], estimates[place], confidence, cluster[place], letter[place])
         for place in order
     ]
-    named = [
-        PoweredPair(pair.better, pair.worse, pair.difference, pair.low, pair.high, pair.p, float(p))
-        for pair, p in zip(pairs, adjusted, strict=True)
-    ]
+    named = [replace(pair, p_adjusted=float(p)) for pair, p in zip(pairs, adjusted, strict=True)]
     return PoweredSystems(tuple(means), tuple(named))
 
 
@@ -202,13 +184,13 @@ def _mean(system: str, people: Floats, estimate: Estimate, confidence: float, cl
     )
 
 
-def _pair(systems: list[str], estimates: list[Estimate], a: int, b: int, confidence: float) -> PoweredPair:
+def _pair(systems: list[str], estimates: list[Estimate], a: int, b: int, confidence: float) -> Pair:
     first, second = estimates[a], estimates[b]
     difference = first.value - second.value
     error = float(np.sqrt(((first.influence - second.influence) ** 2).sum()))
     freedom = min(first.n_people, second.n_people) - 1
     if freedom < 1:
-        return PoweredPair(systems[a], systems[b], difference, *[float("nan")] * 4)
+        return Pair(systems[a], systems[b], difference, *[float("nan")] * 4)
     reach = float(stats.t.ppf((1 + confidence) / 2, freedom)) * error
     p = float(2 * stats.t.sf(abs(difference) / error, freedom)) if error else float(difference == 0)
-    return PoweredPair(systems[a], systems[b], difference, difference - reach, difference + reach, p, float("nan"))
+    return Pair(systems[a], systems[b], difference, difference - reach, difference + reach, p, float("nan"))

@@ -6,14 +6,13 @@ from analysis.preferences.comparisons import Comparisons, comparisons
 from analysis.preferences.consistency import Consistency, consistency
 from analysis.preferences.human_scores import human_scores
 from analysis.preferences.metrics import MetricAccuracy, metric_accuracy
-from analysis.preferences.strengths import Strength, StrengthPair, Strengths, strengths
+from analysis.preferences.strengths import Strength, Strengths, strengths
 
 __all__ = [
     "Comparisons",
     "Consistency",
     "MetricAccuracy",
     "Strength",
-    "StrengthPair",
     "Strengths",
     "comparisons",
     "consistency",

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse, stats
 
 from analysis.agreement.counts import Floats
-from analysis.compare.adjust import adjust, clusters, letters
+from analysis.compare.adjust import Pair, adjust, beaten, clusters, letters
 from analysis.preferences.comparisons import Comparisons
 from analysis.tables import AnalysisError
 
@@ -45,24 +45,11 @@ class Strength:
 
 
 @dataclass(frozen=True)
-class StrengthPair:
-    """The stronger and the weaker of two systems."""
-
-    better: str
-    worse: str
-    difference: float
-    low: float
-    high: float
-    p: float
-    p_adjusted: float
-
-
-@dataclass(frozen=True)
 class Strengths:
     """All systems, strongest first, and all pairs."""
 
     systems: tuple[Strength, ...]
-    pairs: tuple[StrengthPair, ...]
+    pairs: tuple[Pair, ...]
     tie_parameter: float
     """Davidson's ν; 0 without ties."""
     n_documents: int
@@ -92,14 +79,11 @@ def strengths(comparisons: Comparisons, *, alpha: float = 0.05) -> Strengths:
     p = np.array([_p(theta[a] - theta[b], _spread(covariance, a, b), n_documents) for a, b in places])
     adjusted = adjust(p, "holm")
     pairs = []
-    beats = np.zeros((n_systems, n_systems), dtype=bool)
+    beats = beaten(places, adjusted, n_systems, alpha)
     for (a, b), plain, after in zip(places, p, adjusted, strict=True):
         difference, spread = float(theta[a] - theta[b]), reach * _spread(covariance, a, b)
         names = comparisons.systems[a], comparisons.systems[b]
-        pairs.append(
-            StrengthPair(*names, difference, difference - spread, difference + spread, float(plain), float(after))
-        )
-        beats[a, b] = after < alpha
+        pairs.append(Pair(*names, difference, difference - spread, difference + spread, float(plain), float(after)))
     cluster, letter = clusters(order, beats), letters(order, beats)
     tally = comparisons.tally()
     systems = []
