@@ -142,6 +142,10 @@ class Market(ABC):
     def bonus_fee_cents(self, cents: int) -> int:
         return 0
 
+    def qualified(self, terms: dict[str, Any]) -> tuple[int, int] | None:
+        """How many workers the market has, and how many may take such a task; None where it doesn't tell."""
+        return None
+
     def problems(self, batch: Batch, terms: dict[str, Any]) -> list[str]:
         """What speaks against a launch by these terms on this market, a sentence each."""
         return []

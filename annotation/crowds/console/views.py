@@ -36,6 +36,7 @@ from annotation.crowds.markets.prolific import Prolific
 from annotation.crowds.markets.prolific.study_token import keep_token, remove_token
 from annotation.crowds.terms import set_terms
 from annotation.crowds.terms.presets import PRESETS
+from annotation.crowds.terms.requirements import relaxed
 from annotation.jobs import job_for, start_job
 from annotation.models import Batch, Role, Study
 
@@ -74,6 +75,8 @@ def launch(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
         return _launch(request, batch)
     preset = PRESETS.get(request.GET.get("preset", ""))
     terms = {**preset["terms"], "preset": request.GET["preset"]} if preset else batch.terms
+    if request.GET.get("relaxed"):
+        terms = {**terms, "requirements": relaxed(terms.get("requirements") or [])}
     paying = next(name for name, market in MARKETS.items() if market.pays)
     crowd = batch.crowd if batch.terms else paying  # who comes here for the first time wants a market
     return _launch_page(request, batch, {"form": form_of(terms), "crowd": crowd})

@@ -17,6 +17,8 @@ from annotation.models import Batch, Entry, Study
 
 from .plan import plan
 
+FEW = 10
+"""With fewer workers who may take it, a launch warns."""
 USUAL_WAGE = 800
 """Cents an hour, where the study says nothing: what Prolific asks of researchers at the least, in dollars."""
 
@@ -37,8 +39,15 @@ class Quote:
     warnings: list[str] = field(default_factory=list)
     balance_cents: int | None = None
     budget_left_cents: int | None = None
+    qualified: tuple[int, int] | None = None
+    """How many workers the market has, and how many of them may take it; None where it doesn't tell."""
     problems: list[str] = field(default_factory=list)
     """While there is one, a launch is refused."""
+
+    @property
+    def shuts_out(self) -> bool:
+        """Whether hardly anybody may take it."""
+        return self.qualified is not None and self.qualified[1] < min(FEW, self.qualified[0])
 
 
 def quote(batch: Batch, terms: Terms, crowd: str | None = None) -> Quote:
@@ -56,6 +65,7 @@ def quote(batch: Batch, terms: Terms, crowd: str | None = None) -> Quote:
     study = Study.objects.get(pk=batch.study_id)
     budget_left = None if study.budget_cents is None else study.budget_cents - study.committed_cents
     hourly, source = wage(batch, terms, rewards / places if places else terms.reward_cents, market)
+    qualified = market.qualified(terms.as_json()) if balance is not None else None
     problems += _problems(batch, terms, market, places or len(tokens))
     problems += _too_dear(total, balance, budget_left, study.currency)
     return Quote(
@@ -67,7 +77,8 @@ def quote(batch: Batch, terms: Terms, crowd: str | None = None) -> Quote:
         hourly_cents=hourly,
         wage_source=source,
         minimum_cents=least_wage(study),
-        warnings=_warnings(batch, market, terms, hourly),
+        warnings=_warnings(batch, market, terms, hourly, qualified),
+        qualified=qualified,
         balance_cents=balance,
         budget_left_cents=budget_left,
         problems=problems,
@@ -142,10 +153,30 @@ def _too_dear(total: int, balance: int | None, budget_left: int | None, currency
     return problems
 
 
-def _warnings(batch: Batch, market: Market, terms: Terms, hourly: int | None) -> list[str]:
+def _warnings(
+    batch: Batch, market: Market, terms: Terms, hourly: int | None, qualified: tuple[int, int] | None
+) -> list[str]:
     if not market.pays:
         return []
-    return [*_wage_warnings(batch.study, hourly), *_preset_warnings(batch, terms), *_guidance_warnings(batch)]
+    return [
+        *_crowd_warnings(terms, qualified),
+        *_wage_warnings(batch.study, hourly),
+        *_preset_warnings(batch, terms),
+        *_guidance_warnings(batch),
+    ]
+
+
+def _crowd_warnings(terms: Terms, qualified: tuple[int, int] | None) -> list[str]:
+    """Where the requirements leave too few: on a young market nobody has thousands of approved HITs."""
+    if qualified is None or not terms.requirements or qualified[1] >= min(FEW, qualified[0]):
+        return []
+    return [
+        _(
+            "Of %(all)d workers of this market, %(n)d may take it by these requirements: fewer approved HITs would let "
+            "more in."
+        )
+        % {"all": qualified[0], "n": qualified[1]}
+    ]
 
 
 def _wage_warnings(study: Study, hourly: int | None) -> list[str]:

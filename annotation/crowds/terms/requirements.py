@@ -38,6 +38,11 @@ def located_in(countries: Sequence[str]) -> dict[str, Any]:
     return {"QualificationTypeId": LOCALE, "Comparator": "In", "LocaleValues": places}
 
 
+def relaxed(requirements: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Without what only an old market's workers can meet: a number of approved HITs, Masters."""
+    return [rule for rule in requirements if rule.get("QualificationTypeId") not in (NUMBER_APPROVED, *MASTERS)]
+
+
 def asks_for_masters(requirements: Sequence[dict[str, Any]]) -> bool:
     """Masters cost an additional fee."""
     comparators = [rule.get("Comparator") for rule in requirements if rule.get("QualificationTypeId") in MASTERS]

@@ -1,13 +1,21 @@
 """The front door: what this is, the quick start, and a page for each operation."""
 
+import json
+
 from django.contrib.auth.decorators import login_not_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
+
+from annotation.marketplace.errors import Refused
+from annotation.marketplace.qualifications.eligibility import count_qualified
+from annotation.marketplace.qualifications.requirements import normalize_requirements
 
 from .frame import submit_origin
 from .operations import ALL, BY_NAME, GROUPS, parameters, results
 from .render import show, visitor_of
+
+LONGEST = 10_000  # characters of requirements
 
 
 @login_not_required
@@ -54,3 +62,15 @@ def operation(request: HttpRequest, name: str) -> HttpResponse:
         "endpoint": submit_origin(request),
     }
     return show(request, "front/operation.html", context)
+
+
+@login_not_required
+@require_safe
+def qualified(request: HttpRequest) -> HttpResponse:
+    """Anybody: how many workers there are, and how many meet `requirements` (a JSON list). Numbers, and no names."""
+    try:
+        requirements = normalize_requirements(json.loads(request.GET.get("requirements", "")[:LONGEST] or "[]"))
+    except (ValueError, TypeError, AttributeError, LookupError, Refused):
+        return JsonResponse({"message": "requirements must be a list of QualificationRequirements."}, status=400)
+    total, meeting = count_qualified(requirements)
+    return JsonResponse({"workers": total, "qualified": meeting})

@@ -9,6 +9,7 @@ from .frame import frame
 PAGES = [
     path("", front.home, name="home"),
     path("about/", front.about_page, name="about"),
+    path("qualified/", front.qualified, name="qualified"),
     path("operations/", front.operations, name="operations"),
     path("operations/<str:name>/", front.operation, name="operation"),
     path("sign-in/", accounts.sign_in, name="sign-in"),

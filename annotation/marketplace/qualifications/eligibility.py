@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from annotation.marketplace.models import Worker
+from annotation.marketplace.models import Qualification, Worker
 
 PERCENT_APPROVED = "000000000000000000L0"
 NUMBER_APPROVED = "00000000000000000040"
@@ -63,13 +63,32 @@ def profile_of(worker: Worker | None) -> WorkerProfile:
     if worker is None:
         return NOBODY
     granted = worker.qualifications.filter(status="Granted")
-    values = dict(granted.values_list("qualification_type__qualification_type_id", "value"))
-    values[PERCENT_APPROVED] = worker.percent_approved
+    return _profile(worker, dict(granted.values_list("qualification_type__qualification_type_id", "value")))
+
+
+def _profile(worker: Worker, granted: Mapping[str, int]) -> WorkerProfile:
+    values = {**granted, PERCENT_APPROVED: worker.percent_approved}
     values[NUMBER_APPROVED] = worker.approved_count
     values[ADULT] = int(worker.is_adult)
     if worker.is_master:
         values[MASTERS] = values[MASTERS_SANDBOX] = 1
     return WorkerProfile(values, worker.country, worker.subdivision)
+
+
+def count_qualified(requirements: Sequence[Requirement]) -> tuple[int, int]:
+    """How many active workers the market has, and how many of them meet the requirements: two queries."""
+    workers = Worker.objects.filter(is_active=True)
+    granted: dict[int, dict[str, int]] = {}
+    names = [requirement["QualificationTypeId"] for requirement in requirements]
+    rows = Qualification.objects.filter(status="Granted", qualification_type__qualification_type_id__in=names)
+    for worker_id, name, value in rows.values_list("worker", "qualification_type__qualification_type_id", "value"):
+        granted.setdefault(worker_id, {})[name] = value
+    total = qualified = 0
+    for worker in workers.iterator(chunk_size=2000):
+        total += 1
+        profile = _profile(worker, granted.get(worker.pk, {}))
+        qualified += all(is_met(requirement, profile) for requirement in requirements)
+    return total, qualified
 
 
 def first_guarded(requirement: Requirement) -> Action:

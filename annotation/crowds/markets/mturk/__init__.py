@@ -5,12 +5,14 @@ carries our token twice: as UniqueRequestToken, which the market honours for 24 
 which `find` finds it for ever.
 """
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
+import requests
 from django.conf import settings
 from django.http import QueryDict
 from django.utils.functional import lazy
@@ -18,7 +20,7 @@ from django.utils.translation import gettext as _
 
 from annotation.common import clock
 from annotation.common.money import money, to_cents
-from annotation.crowds.base import Comer, Listed, MarketUnreachable, PaidBonus, Posted, check_posting
+from annotation.crowds.base import Comer, Listed, MarketRefused, MarketUnreachable, PaidBonus, Posted, check_posting
 from annotation.crowds.terms.requirements import asks_for_masters
 from annotation.judging.html_form import PREVIEW_ID
 from annotation.models import Batch, Entry, Posting, Study, Submission
@@ -78,6 +80,16 @@ class MTurk(MTurkPeople):
         return max(1, (cents * 20 + 50) // 100)
 
     # Postings
+
+    def qualified(self, terms: dict[str, Any]) -> tuple[int, int] | None:
+        """Our marketplace tells; Amazon's didn't. Silence is no reason to hold a launch up."""
+        query = {"requirements": json.dumps(terms.get("requirements") or [])}
+        try:
+            answer = requests.get(f"{allowed_endpoint()}/qualified/", params=query, timeout=3, allow_redirects=False)
+            counts = answer.json() if answer.status_code == 200 else {}
+            return int(counts["workers"]), int(counts["qualified"])
+        except (requests.RequestException, ValueError, LookupError, TypeError, MarketRefused):
+            return None
 
     def problems(self, batch: Batch, terms: dict[str, Any]) -> list[str]:
         if terms.get("question") == "html":
