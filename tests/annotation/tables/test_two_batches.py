@@ -76,7 +76,7 @@ def test_every_page_works(client, rule):
         assert ("none of those that count" in page) == (rule == "chosen")
     for worker in study.workers.all():
         page = client.get(f"/studies/{study.slug}/quality/workers/{worker.pseudonym}/").content.decode()
-        assert page.count("pilot/1, the first") in (0, study.documents.count() * 3)  # a heading per task
+        assert page.count("pilot/1, the first") in (0, 6)  # of the ten tasks on the first page
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -1,6 +1,7 @@
 """The front door: the quick start runs, the operations are all there, the look is the site's."""
 
 import html
+import json
 import re
 from pathlib import Path
 
@@ -100,3 +101,13 @@ def test_every_page_in_the_navigation_is_documented(role):
     text = (ROOT / f"docs/marketplace/{name}.md").read_text()
     missing = [reverse(address) for _, address, _ in AREAS[role] if f"`{reverse(address)}`" not in text]
     assert missing == []
+
+
+def test_anybody_learns_how_many_workers_meet_requirements_and_no_names(client):
+    a_worker()
+    many = [{"QualificationTypeId": "00000000000000000040", "Comparator": "GreaterThan", "IntegerValues": [5000]}]
+    answer = client.get("/qualified/", {"requirements": json.dumps(many)}).json()
+    assert answer == {"workers": 1, "qualified": 0}
+    assert client.get("/qualified/").json() == {"workers": 1, "qualified": 1}
+    for wrong in ("{", "[1]", '[{"QualificationTypeId": "x"}]', "7"):
+        assert client.get("/qualified/", {"requirements": wrong}).status_code == 400

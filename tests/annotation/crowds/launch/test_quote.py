@@ -1,5 +1,7 @@
 """The quote: what a launch costs, what it pays by the hour, and what speaks against it, with nothing spent."""
 
+from dataclasses import replace
+
 import pytest
 
 from annotation.common.errors import Refused
@@ -12,6 +14,7 @@ from annotation.crowds.ledger import OverBudget, set_budget
 from annotation.crowds.lookup import market_for
 from annotation.crowds.pay.approve import approve, bonus
 from annotation.crowds.terms import terms_of
+from annotation.crowds.terms.requirements import LOCALE, PERCENT_APPROVED, approved_more_than, relaxed
 from annotation.guidance import write_text
 from annotation.models import Assignment, Batch, Entry, Posting, Submission, Task
 from tests.annotation.crowds.conftest import make_crowd_batch
@@ -233,3 +236,26 @@ def test_a_market_is_called_by_its_own_name(settings) -> None:
     assert str(market_for("mturk").title) == "The lab's market"
     settings.MTURK_NAME = ""
     assert str(market_for("mturk").title) == "Mechanical Turk API"
+
+
+def test_a_launch_says_how_many_workers_of_the_market_qualify_and_offers_relaxed_terms(desk) -> None:
+    desk.ask("workers", count=12)
+    batch = make_crowd_batch(documents=1, quota=4, preset="realsumm")
+    preset = terms_of(batch)
+    terms = replace(preset, requirements=[approved_more_than(2_000_000), *preset.requirements])
+    strict = quote(batch, terms)
+    assert strict.qualified is not None
+    assert strict.qualified[0] >= 12
+    assert strict.qualified[1] == 0  # nobody has so many approved HITs
+    assert strict.shuts_out
+    assert any("0 may take it by these requirements" in warning for warning in strict.warnings)
+    kinder = replace(terms, requirements=relaxed(terms.requirements))
+    assert [rule["QualificationTypeId"] for rule in kinder.requirements] == [PERCENT_APPROVED, LOCALE]
+    anybody = quote(batch, replace(terms, requirements=[]))
+    assert anybody.qualified == (strict.qualified[0], strict.qualified[0])
+    assert not anybody.shuts_out
+
+
+def test_a_market_that_does_not_tell_holds_nothing_up(desk, settings) -> None:
+    settings.MTURK_ALLOWED_ENDPOINTS = []
+    assert market_for("mturk").qualified({"requirements": []}) is None
