@@ -79,7 +79,7 @@ def attack() -> Pass:
 
 
 def quick() -> Pass:
-    """What a Python may break: the libraries' arithmetic, judging, tables in and out, earlier files, pages, the package."""
+    """What a Python may break: arithmetic, judging, tables in and out, earlier files, pages, the package."""
     rooms = ["analysis", "annotation/judging", "annotation/results", "annotation/transfer", "deploy/test_package.py"]
     rooms += ["promised", "scoring/metrics/test_rouge.py", "scoring/metrics/test_statistics.py"]
     need_models = ["annotation/transfer/test_truecase.py", "annotation/results/test_metrics_pages.py"]
