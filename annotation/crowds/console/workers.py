@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, F, FilteredRelation, Q, QuerySet, Sum
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -107,13 +107,15 @@ def worker_list(batch: Batch, parameters: Mapping[str, Any], asked_by: User | No
 
 def workers_shown(batch: Batch, query: WorkerQuery) -> QuerySet[Worker]:
     """Everybody with work in this batch whom the list is about."""
-    submissions = Submission.objects.filter(posting__batch=batch, worker=OuterRef("pk"))
-    work = Assignment.objects.filter(handed_in(), task__batch=batch, worker=OuterRef("pk"))
-    workers = Worker.objects.filter(Exists(submissions) | Exists(work), study=batch.study)
+    submissions = Submission.objects.filter(posting__batch=batch).order_by()
+    work = Assignment.objects.filter(handed_in(), task__batch=batch).order_by()
+    # Lists of ids, each made once: a question asked of every worker anew takes PostgreSQL seconds.
+    has_part = Q(pk__in=submissions.values("worker")) | Q(pk__in=work.values("worker"))
+    workers = Worker.objects.filter(has_part, study=batch.study)
     workers = workers.annotate(f=FilteredRelation("figures", condition=Q(figures__batch=batch)))
     conditions = {
-        "waiting": Exists(submissions.filter(state=State.SUBMITTED)),
-        "rejected": Exists(submissions.filter(state=State.REJECTED)),
+        "waiting": Q(pk__in=submissions.filter(state=State.SUBMITTED).values("worker")),
+        "rejected": Q(pk__in=submissions.filter(state=State.REJECTED).values("worker")),
         "odd": Q(f__stands_out__gt=0),
         "dropped": Q(f__stands_out__gte=10),
         "blocked": Q(blocked_at__isnull=False),
