@@ -93,7 +93,7 @@ class RefuseEarly:
 
 
 def _key(request: HttpRequest, address: str, session: str) -> str:
-    """Under what a refusal counts; empty for programs with a key or a token, which have limits of their own."""
+    """Under what a refusal counts; empty for programs with a key or a token: one knows whose they are."""
     user = getattr(request, "user", None)
     if getattr(request, "is_signed", False):
         return ""
