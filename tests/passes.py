@@ -81,7 +81,12 @@ def attack() -> Pass:
 def quick() -> Pass:
     """What a Python may break: arithmetic, judging, tables in and out, earlier files, pages, the package."""
     rooms = ["analysis", "annotation/judging", "annotation/results", "annotation/transfer", "deploy/test_package.py"]
-    rooms += ["promised", "scoring/metrics/test_rouge.py", "scoring/metrics/test_statistics.py"]
+    rooms += [
+        "promised/test_files.py",
+        "promised/test_fixtures.py",
+        "scoring/metrics/test_rouge.py",
+        "scoring/metrics/test_statistics.py",
+    ]
     need_models = ["annotation/transfer/test_truecase.py", "annotation/results/test_metrics_pages.py"]
     words = ["-m", "not postgres or sqlite", *(f"--ignore=tests/{file}" for file in need_models)]
     return Pass("the quick pass, without models", [*words, *(f"tests/{room}" for room in rooms)])
