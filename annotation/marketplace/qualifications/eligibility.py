@@ -81,7 +81,7 @@ def count_qualified(requirements: Sequence[Requirement]) -> tuple[int, int]:
     granted: dict[int, dict[str, int]] = {}
     names = [requirement["QualificationTypeId"] for requirement in requirements]
     rows = Qualification.objects.filter(status="Granted", qualification_type__qualification_type_id__in=names)
-    for worker_id, name, value in rows.values_list("worker", "qualification_type__qualification_type_id", "value"):
+    for worker_id, name, value in rows.values_list("worker_id", "qualification_type__qualification_type_id", "value"):
         granted.setdefault(worker_id, {})[name] = value
     total = qualified = 0
     for worker in workers.iterator(chunk_size=2000):

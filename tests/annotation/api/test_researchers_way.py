@@ -52,6 +52,9 @@ def test_pilots_with_checks_and_own_dimensions_from_making_to_the_export(program
         "post", "/batches", {"name": "x", "protocol": "litepyramid", "quota": 1, "options": {"chekcs": 1}}
     )
     assert refused.status_code == 409
+    for words in ({"high": "0.5"}, {"low": True}, {"heigh": 0.5}):
+        wrong = {"name": "x", "protocol": "litepyramid", "quota": 1, "judged": {"metric": "m", **words}}
+        assert program.call("post", "/batches", wrong).status_code == 422
     for key in batches.values():
         assert program.call("patch", f"/batches/{key}", {"state": "open"}).status_code == 200
         work(Batch.objects.get(pk=key))
