@@ -48,7 +48,7 @@ def lease_ahead(batch: Batch, worker: Worker, current: str, *, while_paused: boo
             _drop_elsewhere(batch, rows)
             if assignment := _held_beside(batch, worker, current):
                 return assignment
-        task = free_task(batch, worker, wait=False)
+        task = free_task(batch, worker)
         return None if task is None else take_place(task, batch, worker, ahead=True)
 
 

@@ -63,7 +63,20 @@ def _lease(batch: Batch, worker: Worker) -> Assignment | None:
             for assignment in lock_resumable(batch, worker):
                 if hold(assignment):
                     return assignment
-        task = free_task(batch, worker)
+        if task := free_task(batch, worker):
+            return take_place(task, batch, worker)
+    return _lease_last(batch, worker)
+
+
+def _lease_last(batch: Batch, worker: Worker) -> Assignment | None:
+    """Wait for tasks that others look at just now, in a transaction of its own: the one before may have locked tasks
+    that turned out full, and who holds a task while waiting for another could wait in a circle."""
+    with transaction.atomic():
+        LOCK_WORKER(worker=worker.pk)
+        live = Assignment.objects.filter(worker=worker, task__batch=batch, state=State.LEASED)
+        if (assignment := live.select_for_update(of=("self",)).first()) and hold(assignment):  # another tab was quicker
+            return assignment
+        task = free_task(batch, worker, wait=True)
         return None if task is None else take_place(task, batch, worker)
 
 
@@ -79,7 +92,11 @@ def _take_over(batch: Batch, worker: Worker) -> Assignment | None:
             return None
         assignment.state = State.EXPIRED
         assignment.save(update_fields=["state"])
-        return _lease(batch, worker)
+        # The task is locked now (its count was kept): who waited for a second one could wait in a circle.
+        lost = Assignment.objects.filter(worker=worker, task=assignment.task_id).first()
+        if lost is not None:
+            return lost if hold(lost) else None
+        return take_place(Task.objects.select_related("batch").get(pk=assignment.task_id), batch, worker)
 
 
 def _resumable(worker: int, batch: int) -> AssignmentQuerySet:
@@ -120,7 +137,11 @@ _FREE, _FREE_SOON = _lock_free(skip_locked=True), _lock_free(skip_locked=False)
 def lock_resumable(batch: Batch, worker: Worker) -> list[Assignment]:
     """What this worker works on, what they hold ahead, then what they lost, the oldest first; a reserved task also
     after it was given back."""
-    rows = _resumable(worker.pk, batch.pk).select_related("task").select_for_update(of=("self",)).order_by("pk")
+    query = _resumable(worker.pk, batch.pk).select_related("task").select_for_update(of=("self",)).order_by("pk")
+    rows = list(query)
+    if ended := [assignment.task_id for assignment in rows if assignment.state != State.LEASED]:
+        # All at once, in one order for everybody, so that nobody waits in a circle; `hold` then waits for none.
+        list(Task.objects.filter(pk__in=ended).select_for_update().order_by("pk").values_list("pk"))
     return sorted(rows, key=lambda assignment: (assignment.state != State.LEASED, assignment.is_ahead))
 
 
@@ -136,17 +157,18 @@ def hold(assignment: Assignment, *, ahead: bool = False) -> bool:
     return True
 
 
-def free_task(batch: Batch, worker: Worker, *, wait: bool = True) -> Task | None:
-    """A task with a free place for this worker, locked. `wait`: also for one that somebody else looks at just now."""
-    if batch.options.get("grouped"):  # a document's summaries in several groups: finish what one has begun
+def free_task(batch: Batch, worker: Worker, *, wait: bool = False) -> Task | None:
+    """A task with a free place for this worker, locked; rows that others hold this instant are passed over.
+
+    `wait`: they are waited for instead, in the order of the tasks.
+    """
+    if batch.options.get("grouped") and not wait:  # a document's summaries in several groups: finish what one has begun
         begun = Assignment.objects.filter(worker=worker, task__batch=batch).values("task__document")
         free = _free(worker.pk, batch.pk).filter(document__in=begun)
         if task := free.select_for_update(skip_locked=True).first():
             return task
-    # Rows that others hold this instant are passed over; when nothing else is left, wait for them.
-    queries = [_FREE, _FREE_SOON] if wait else [_FREE]
-    rows = next((rows for query in queries if (rows := query(worker=worker.pk, batch=batch.pk))), [])
-    for pk, document, summary in rows:
+    query = _FREE_SOON if wait else _FREE
+    for pk, document, summary in query(worker=worker.pk, batch=batch.pk):
         names = ["id", "batch_id", "document_id", "summary_id"]  # the rest is read where somebody asks for it
         task = Task.from_db(connection.alias, names, [pk, batch.pk, document, summary])
         task.batch = batch
