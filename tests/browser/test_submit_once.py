@@ -43,7 +43,7 @@ def click_twice(page: Page, name: str) -> None:
 
 def test_two_clicks_make_one_batch(page: Page, study, slow):
     page.get_by_role("link", name="New batch").click()
-    expect(page.get_by_text("3 answers")).to_be_visible()
+    expect(page.get_by_text("1 task, 3 answers")).to_be_visible()
     with page.expect_response("**/size/"):  # the count that the page asks for is not cut off by leaving it
         page.get_by_label("Name", exact=True).fill("One")
     click_twice(page, "Make the batch")

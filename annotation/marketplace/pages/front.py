@@ -8,7 +8,7 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from annotation.marketplace.errors import Refused
-from annotation.marketplace.qualifications.eligibility import count_qualified
+from annotation.marketplace.qualifications.eligibility import SYSTEM_NAMES, count_qualified
 from annotation.marketplace.qualifications.requirements import normalize_requirements
 
 from .frame import submit_origin
@@ -67,10 +67,13 @@ def operation(request: HttpRequest, name: str) -> HttpResponse:
 @login_not_required
 @require_safe
 def qualified(request: HttpRequest) -> HttpResponse:
-    """Anybody: how many workers there are, and how many meet `requirements` (a JSON list). Numbers, and no names."""
+    """Anybody: how many workers there are, and how many meet `requirements` (a JSON list). Numbers, and no names;
+    who has a requester's own qualification is told to nobody here."""
     try:
         requirements = normalize_requirements(json.loads(request.GET.get("requirements", "")[:LONGEST] or "[]"))
     except (ValueError, TypeError, AttributeError, LookupError, Refused):
         return JsonResponse({"message": "requirements must be a list of QualificationRequirements."}, status=400)
+    if any(requirement["QualificationTypeId"] not in SYSTEM_NAMES for requirement in requirements):
+        return JsonResponse({"message": "Only the market's own qualifications are counted."}, status=400)
     total, meeting = count_qualified(requirements)
     return JsonResponse({"workers": total, "qualified": meeting})

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from annotation.marketplace.models import Qualification, Worker
+from annotation.marketplace.models import Worker
 
 PERCENT_APPROVED = "000000000000000000L0"
 NUMBER_APPROVED = "00000000000000000040"
@@ -76,17 +76,11 @@ def _profile(worker: Worker, granted: Mapping[str, int]) -> WorkerProfile:
 
 
 def count_qualified(requirements: Sequence[Requirement]) -> tuple[int, int]:
-    """How many active workers the market has, and how many of them meet the requirements: two queries."""
-    workers = Worker.objects.filter(is_active=True)
-    granted: dict[int, dict[str, int]] = {}
-    names = [requirement["QualificationTypeId"] for requirement in requirements]
-    rows = Qualification.objects.filter(status="Granted", qualification_type__qualification_type_id__in=names)
-    for worker_id, name, value in rows.values_list("worker_id", "qualification_type__qualification_type_id", "value"):
-        granted.setdefault(worker_id, {})[name] = value
+    """How many active workers the market has, and how many of them meet requirements of the market's own."""
     total = qualified = 0
-    for worker in workers.iterator(chunk_size=2000):
+    for worker in Worker.objects.filter(is_active=True).iterator(chunk_size=2000):
         total += 1
-        profile = _profile(worker, granted.get(worker.pk, {}))
+        profile = _profile(worker, {})
         qualified += all(is_met(requirement, profile) for requirement in requirements)
     return total, qualified
 

@@ -296,3 +296,25 @@ def test_separators_and_letters_are_told_apart(tmp_path):
     assert separator_of(path, "utf-8", ["docid"]) == "|"
     [table] = look_into(tmp_path)
     assert (table.columns, table.rows) == (["doc_id", "source"], [["1", "a,b;c"]])
+
+
+def test_a_file_called_as_its_table_is_that_table_whatever_else_looks_like_it(tmp_path):
+    header = "doc_id,system,unit,worker_id,value\n"
+    for name in ("judgments.csv", "judgments_kept.csv"):
+        (tmp_path / name).write_text(f"{header}d1,s1,u1,w1,1\n")
+    assert {table.file: table.kind for table in look_into(tmp_path)} == {
+        "judgments.csv": "judgments",
+        "judgments_kept.csv": "",
+    }
+    chosen = look_into(tmp_path, {"kind:1": "judgments"})
+    assert [table.kind for table in chosen] == ["judgments", "judgments"]  # refused as doubled, in a sentence
+
+
+def test_letters_that_no_database_stores_are_shown_as_a_sign(tmp_path):
+    (tmp_path / "documents.csv").write_bytes(b"doc_id;text\x00;references\nd1;a\x00b;r\n")
+    (tmp_path / "summaries.jsonl").write_text('{"doc_id": "d1", "system": "s", "summary\\ud800": "x\\u0000y"}\n')
+    documents, summaries = look_into(tmp_path)
+    assert "text\ufffd" in documents.columns
+    assert "a\ufffdb" in documents.rows[0]
+    assert "summary\ufffd" in summaries.columns
+    assert any("\ufffd" in cell for cell in summaries.rows[0])

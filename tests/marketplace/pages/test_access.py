@@ -16,7 +16,7 @@ from tests.marketplace.fixtures import make_hit
 from tests.marketplace.pages.visitors import PASSWORD, a_requester, a_worker, an_operator, sign_in
 
 pytestmark = pytest.mark.django_db
-PUBLIC = {"home", "about", "operations", "operation", "sign-in", "join", "join-by-code", "frame"}
+PUBLIC = {"home", "about", "operations", "operation", "sign-in", "join", "join-by-code", "frame", "qualified"}
 EVERYBODY = {*PUBLIC, "sign-out", "account", "password"}
 
 

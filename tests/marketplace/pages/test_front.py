@@ -16,6 +16,7 @@ from annotation.marketplace.models import HIT
 from annotation.marketplace.pages.operations import ALL, parameters
 from annotation.marketplace.pages.render import AREAS
 from annotation.marketplace.people.access_keys import issue_key
+from annotation.marketplace.qualifications import qualifications
 from annotation.marketplace.templatetags.market import money, span
 from tests.marketplace.fixtures import ANSWER
 from tests.marketplace.pages.visitors import a_requester, a_worker
@@ -111,3 +112,6 @@ def test_anybody_learns_how_many_workers_meet_requirements_and_no_names(client):
     assert client.get("/qualified/").json() == {"workers": 1, "qualified": 1}
     for wrong in ("{", "[1]", '[{"QualificationTypeId": "x"}]', "7"):
         assert client.get("/qualified/", {"requirements": wrong}).status_code == 400
+    kind = qualifications.create_type(a_requester(), name="Passed", description="d")
+    own = json.dumps([{"QualificationTypeId": kind.qualification_type_id, "Comparator": "Exists"}])
+    assert "market's own" in client.get("/qualified/", {"requirements": own}).json()["message"]

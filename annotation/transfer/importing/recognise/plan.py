@@ -12,6 +12,7 @@ from typing import Any
 from django.utils.translation import gettext
 
 from analysis.tables import SUFFIXES, TABLES, TableError
+from annotation.common.middleware import NO_TEXT
 
 from .columns import kind_of, known_names, map_columns, missing
 from .text_files import ENCODINGS, SEPARATORS, encoding_of, open_text, read_rows, separator_of
@@ -91,7 +92,16 @@ def look_into(sent: Path, choices: Choices | None = None) -> list[SentTable]:
     for path in sorted(sent.iterdir()):
         for table in _tables_in(path, choices, len(tables)):
             tables.append(_named(table, choices, len(tables)))
-    return tables
+    return _without_rivals(tables, choices)
+
+
+def _without_rivals(tables: list[SentTable], choices: Choices) -> list[SentTable]:
+    """A file that is called as its table is that table: others that only look like it are left out unless chosen."""
+    plain = {table.kind for table in tables if table.is_plain}
+    return [
+        table if table.is_plain or table.kind not in plain or f"kind:{place}" in choices else replace(table, kind="")
+        for place, table in enumerate(tables)
+    ]
 
 
 def _tables_in(path: Path, choices: Choices, place: int) -> Iterator[SentTable]:
@@ -131,19 +141,25 @@ def _lines_table(path: Path) -> SentTable:
     except (OSError, EOFError, ValueError, RecursionError):
         return table
     objects = [value for value in objects if isinstance(value, dict)]
-    columns = list(dict.fromkeys(name for value in objects for name in value))
+    columns = list(dict.fromkeys(_storable(name) for value in objects for name in value))
     rows = [[_shown(value.get(name, "")) for name in columns] for value in objects[:SHOWN_ROWS]]
     return replace(table, columns=columns, rows=rows)
 
 
 def _with_rows(table: SentTable, rows: Iterator[list[str]]) -> SentTable:
     header = next(rows, [])
+    header = [_storable(name) for name in header]
     return replace(table, columns=header, rows=[[_shown(cell) for cell in row] for row in islice(rows, SHOWN_ROWS)])
 
 
 def _shown(cell: Any) -> str:
     text = cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
-    return text if len(text) <= SHOWN_LETTERS else f"{text[:SHOWN_LETTERS]}…"
+    return _storable(text if len(text) <= SHOWN_LETTERS else f"{text[:SHOWN_LETTERS]}…")
+
+
+def _storable(text: str) -> str:
+    """Without what no database stores; a file with such letters is refused when it is read."""
+    return NO_TEXT.sub("\ufffd", text)
 
 
 def _named(table: SentTable, choices: Choices, place: int) -> SentTable:
