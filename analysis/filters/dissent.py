@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -33,12 +38,13 @@ def majority_dissent(evidence: Evidence, settings: dict[str, Setting]) -> list[D
         .reset_index()
     )
     worst = table.groupby("item")["dissent"].transform("max")
-    items = rows.assign(item=item).drop_duplicates("item").set_index("item")[columns]
+    places = rows[columns].astype(str).assign(item=item).drop_duplicates("item").set_index("item").to_dict("index")
     decisions = []
-    for code, tied in table[(table["dissent"] == worst) & (worst > 0)].groupby("item", sort=True):
-        place = {name: str(items[name].loc[code]) for name in columns}
+    dissenters = table[(table["dissent"] == worst) & (worst > 0)].to_dict("records")
+    for code, group in groupby(dissenters, key=itemgetter("item")):
+        tied, place = list(group), {name: places[code][name] for name in columns}
         for position in _choose(len(tied), evidence):
-            decisions.append(_dissenter(tied.iloc[position], len(tied), place, evidence.ties, settings))
+            decisions.append(_dissenter(tied[position], len(tied), place, evidence.ties, settings))
     return decisions
 
 
@@ -58,7 +64,9 @@ def _choose(tied: int, evidence: Evidence) -> list[int]:
     return list(range(tied)) if evidence.ties == "all" else []
 
 
-def _dissenter(row: pd.Series, tied: int, place: dict[str, str], ties: str, settings: dict[str, Setting]) -> Decision:
+def _dissenter(
+    row: dict[Hashable, Any], tied: int, place: dict[str, str], ties: str, settings: dict[str, Setting]
+) -> Decision:
     dissent, units = int(row["dissent"]), int(row["units"])
     item = ", ".join(f"{name} {value}" for name, value in place.items())
     reason = Sentence(

@@ -27,7 +27,7 @@ from annotation.common.throttle import address_of
 
 REFUSALS = frozenset((400, 401, 403, 404, 405, 413, 414, 415, 429))
 """What strangers get. That a task is over (409) or incomplete (422) is said to people at work."""
-MOST, DRAINED_A_SECOND = 60, 0.5
+MOST, DRAINED_A_SECOND = 30, 0.5
 LONGEST_WAIT = 60  # seconds, until somebody who has gone on all the time is heard again
 OWN_ADDRESSES = ("", "127.0.0.1", "::1")
 """This machine's own say nothing of who asks: probes, and a proxy that BEHIND_PROXY doesn't tell of."""

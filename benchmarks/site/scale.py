@@ -19,10 +19,10 @@ PEOPLE, LIMIT = 1000, 60.0
 # A finished batch beside the one that is worked on: ten tasks per document, ten answers per task, ten units each.
 FILL = """
 SET session_replication_role = replica;
-INSERT INTO annotation_worker (study_id, crowd, external_id, pseudonym, block_reason)
-  SELECT {study}, 'import', 'old-' || n, 'w-old' || lpad(n::text, 11, '0'), '' FROM generate_series(1, 10) n;
-INSERT INTO annotation_document (study_id, doc_id, source, extra)
-  SELECT {study}, 'old-' || n, '""'::jsonb, '{{}}'::jsonb FROM generate_series(1, {documents}) n;
+INSERT INTO annotation_worker (study_id, crowd, external_id, pseudonym, block_reason, preferences)
+  SELECT {study}, 'import', 'old-' || n, 'w-old' || lpad(n::text, 11, '0'), '', '{{}}' FROM generate_series(1, 10) n;
+INSERT INTO annotation_document (study_id, doc_id, sort_key, source, extra)
+  SELECT {study}, 'old-' || n, 'old-' || n, '""'::jsonb, '{{}}'::jsonb FROM generate_series(1, {documents}) n;
 INSERT INTO annotation_summary (document_id, system_id, text, extra)
   SELECT d.id, s.id, '"A short old summary."'::jsonb, '{{}}'::jsonb
   FROM annotation_document d, annotation_system s
@@ -30,8 +30,9 @@ INSERT INTO annotation_summary (document_id, system_id, text, extra)
 INSERT INTO annotation_task (batch_id, document_id, summary_id, part, quota, live)
   SELECT {batch}, u.document_id, u.id, 0, 10, 10 FROM annotation_summary u JOIN annotation_document d
   ON d.id = u.document_id WHERE d.study_id = {study} AND d.doc_id LIKE 'old-%';
-INSERT INTO annotation_assignment (task_id, worker_id, key, state, submit_key, draft, revision_keys, seed, signals)
-  SELECT t.id, w.id, md5(t.id || '-' || w.id), 'submitted', '', '{{}}', '[]', 0, '{{}}'
+INSERT INTO annotation_assignment
+  (task_id, worker_id, key, state, submit_key, draft, revision_keys, seed, signals, is_ahead)
+  SELECT t.id, w.id, md5(t.id || '-' || w.id), 'submitted', '', '{{}}', '[]', 0, '{{}}', false
   FROM annotation_task t, annotation_worker w
   WHERE t.batch_id = {batch} AND w.study_id = {study} AND w.crowd = 'import';
 INSERT INTO annotation_judgment
@@ -72,8 +73,8 @@ def _fill(url: str, batch: int, judgments: int) -> None:
         assert row is not None
         old = database.execute(
             "INSERT INTO annotation_batch (study_id, name, protocol, role, round, crowd, state, scale_min, scale_max,"
-            " options, terms, created_at) VALUES (%s, 'Old', 'litepyramid', 'crowd', 1, 'direct', 'closed', 0, 1,"
-            " '{}', '{}', now()) RETURNING id",
+            " options, terms, is_chosen, created_at) VALUES (%s, 'Old', 'litepyramid', 'crowd', 1, 'direct', 'closed',"
+            " 0, 1, '{}', '{}', false, now()) RETURNING id",
             (row[0],),
         ).fetchone()
         assert old is not None
