@@ -1,8 +1,11 @@
 """From an empty environment to the first page. The goal: no slower than potato, and twice as fast as Label Studio.
 
 Each gets an environment of its own, `pip install` without a cache, and its own command to start; the clock runs from
-the installation to the first page that answers. Ours is the wheel of this repository, started with the demo study; the
-newest Label Studio and potato come from the registry. Sizes are those of the environments after the installation.
+the installation to the first page that answers and is the program's own. Ours is the wheel of this repository, started
+with the demo study; the newest Label Studio and potato come from the registry, and so does everything that any of the
+three needs: packages that lie on this machine are not used (PIP_INDEX_URL names a mirror for all). They take turns, and
+of each its fastest turn counts. Sizes are those of the environments after the installation; what ours brings behind,
+while it serves, is not in them.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,12 +29,38 @@ from benchmarks.site._ports import free_port
 ROOT = Path(__file__).resolve().parents[2]
 POTATO = ROOT / "benchmarks" / "peers" / "potato"
 LONGEST = 900  # seconds
+TURNS = 2
+LOCAL = ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "PIP_NO_INDEX", "PYTHONDONTWRITEBYTECODE")
+"""What a machine may be told that spares one program the network and not another, or slows down every start."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is installed, how it is started, and a word of its first page."""
+
+    name: str
+    distribution: str
+    command: str
+    word: str
+
+
+OURS = Program("ours", "pyramidion-eval", "pyramidion demo --home {home} --port {port}", "Pyramidion")
+PEERS = (
+    Program("potato", "potato-annotation", "potato start config.yaml -p {port}", "First contact"),
+    Program(
+        "Label Studio",
+        "label-studio",
+        "label-studio start --no-browser --data-dir {home} --port {port}",
+        "Label Studio",
+    ),
+)
 
 
 @dataclass(frozen=True)
 class Contact:
     """One program's way from nothing to the first page."""
 
+    version: str
     install: float
     """Seconds of `pip install`."""
     start: float
@@ -43,26 +72,23 @@ class Contact:
         return self.install + self.start
 
     def __str__(self) -> str:
-        return f"{self.seconds:.0f} s ({self.install:.0f} + {self.start:.0f}), {self.megabytes} MB"
+        return f"{self.version} {self.seconds:.0f} s ({self.install:.0f} + {self.start:.0f}), {self.megabytes} MB"
 
 
 def run() -> Measurement:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        contacts = {
-            "ours": _contact(folder / "ours", str(_wheel(folder)), "pyramidion demo --home {home} --port {port}"),
-            "potato": _contact(folder / "potato", "potato-annotation", "potato start config.yaml -p {port}"),
-            "Label Studio": _contact(
-                folder / "label-studio",
-                "label-studio",
-                "label-studio start --no-browser --data-dir {home} --port {port}",
-            ),
-        }
-    ours, potato, label_studio = (contacts[name].seconds for name in ("ours", "potato", "Label Studio"))
-    note = "; ".join(f"{name} {contact}" for name, contact in contacts.items())
-    return Measurement(
-        ours, min(potato, label_studio / 2), claim=1, note=f"{note}; peer: potato or half of Label Studio"
-    )
+        wheel = _wheel(folder)
+        contacts: dict[str, list[Contact]] = {}
+        for turn in range(TURNS):
+            for program in (OURS, *PEERS):
+                requirement = str(wheel) if program is OURS else program.distribution
+                contact = _contact(folder / f"{program.distribution}-{turn}", program, requirement)
+                contacts.setdefault(program.name, []).append(contact)
+    best = {name: min(turns, key=lambda contact: contact.seconds) for name, turns in contacts.items()}
+    note = "; ".join(f"{name} {contact}" for name, contact in best.items())
+    limit = min(best["potato"].seconds, best["Label Studio"].seconds / 2)
+    return Measurement(best["ours"].seconds, limit, claim=1, note=f"{note}; peer: potato or half of Label Studio")
 
 
 def _wheel(folder: Path) -> Path:
@@ -71,60 +97,65 @@ def _wheel(folder: Path) -> Path:
     return next(folder.glob("*.whl"))
 
 
-def _contact(folder: Path, requirement: str, command: str) -> Contact:
-    """Install into an environment of its own, start, wait for the first page."""
+def _contact(folder: Path, program: Program, requirement: str) -> Contact:
+    """Install into an environment of its own, start, wait for the first page; the environment goes afterwards."""
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    env = {name: value for name, value in os.environ.items() if name not in LOCAL}
+    env |= {"PIP_CONFIG_FILE": os.devnull, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "HOME": str(folder)}
     started = time.monotonic()
-    install = [
-        folder / "bin" / "pip",
-        "install",
-        "--quiet",
-        "--no-cache-dir",
-        "--disable-pip-version-check",
-        requirement,
-    ]
-    subprocess.run(install, check=True, stderr=subprocess.DEVNULL)
+    install = [folder / "bin" / "pip", "install", "--quiet", "--no-cache-dir", requirement]
+    subprocess.run(install, env=env, check=True, stderr=subprocess.DEVNULL)
     installed = time.monotonic()
-    megabytes = _megabytes(folder)
-    home, port = folder / "home", free_port()
-    shutil.copytree(POTATO, home)
-    words = command.format(home=home, port=port).split()
+    megabytes, version = _megabytes(folder), _version(folder, program.distribution)
+    shutil.copytree(POTATO, folder / "task")
+    port = free_port()
+    words = program.command.format(home=folder / "home", port=port).split()
     begun = time.monotonic()
-    with _running([str(folder / "bin" / words[0]), *words[1:]], home) as process:
-        _first_page(f"http://127.0.0.1:{port}/", process)
-        return Contact(installed - started, time.monotonic() - begun, megabytes)
+    with _running([str(folder / "bin" / words[0]), *words[1:]], folder / "task", env) as process:
+        _first_page(f"http://127.0.0.1:{port}/", program.word, process)
+        ended = time.monotonic()
+    shutil.rmtree(folder)
+    return Contact(version, installed - started, ended - begun, megabytes)
 
 
 def _megabytes(folder: Path) -> int:
     return round(sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 2**20)
 
 
+def _version(folder: Path, distribution: str) -> str:
+    code = f"from importlib.metadata import version; print(version({distribution!r}))"
+    return subprocess.run(
+        [folder / "bin" / "python", "-c", code], check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
 @contextmanager
-def _running(words: list[str], home: Path) -> Iterator[subprocess.Popen[bytes]]:
-    env = {**os.environ, "HOME": str(home), "LABEL_STUDIO_BASE_DATA_DIR": str(home)}
+def _running(words: list[str], folder: Path, env: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     silent = subprocess.DEVNULL
     process = subprocess.Popen(
-        words, cwd=home, env=env, stdin=silent, stdout=silent, stderr=silent, start_new_session=True
+        words, cwd=folder, env=env, stdin=silent, stdout=silent, stderr=silent, start_new_session=True
     )
     try:
         yield process
     finally:
         process.send_signal(signal.SIGTERM)
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(30)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # whom it left behind must not run beside the next
 
 
-def _first_page(address: str, process: subprocess.Popen[bytes]) -> None:
+def _first_page(address: str, word: str, process: subprocess.Popen[bytes]) -> None:
     end = time.monotonic() + LONGEST
     while time.monotonic() < end:
         if process.poll() is not None:
             raise RuntimeError(f"{process.args} ended with exit code {process.returncode}.")
         try:
-            urllib.request.urlopen(address, timeout=60).close()
+            page = urllib.request.urlopen(address, timeout=60).read().decode("utf-8", "replace")
         except OSError:
             time.sleep(0.1)
         else:
+            if word not in page:
+                raise RuntimeError(f"{process.args} answers with a page without the word {word!r}: {page[:300]!r}")
             return
     raise RuntimeError(f"{process.args} did not answer within {LONGEST} s.")
