@@ -7,7 +7,7 @@ whose values are all 0 or 1 are yes/no units.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,8 @@ from analysis import make_callable
 from analysis.aggregate.intervals import rating_reach, recall_limits, wilson
 from analysis.aggregate.worker_models import MODELS, ModelResult, answers, fit
 from analysis.agreement.counts import Floats, are_unlinkable, latest
+from analysis.errors import PROTOCOL as ERRORS
+from analysis.errors import measures as error_measures
 from analysis.tables import AnalysisError
 from analysis.tables.where import without_checks
 
@@ -27,6 +29,7 @@ __all__ = [
     "combine",
     "decide",
     "measure_kinds",
+    "measured",
     "model_of",
     "unlinkable_note",
     "wilson",
@@ -40,6 +43,8 @@ CELL = ["doc_id", "system", "unit"]
 SUMMARY = ["doc_id", "system"]
 COLUMNS = ("doc_id", "system", "metric", "value", "n_units", "n_judgments", "n_workers", "low", "high")
 YES_NO, SCALE = "litepyramid", "likert"
+RATINGS_OF: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = {ERRORS: error_measures}
+"""By protocol: what makes ratings of summaries from its judgments, where their values are none themselves."""
 
 
 def aggregate(
@@ -69,6 +74,7 @@ def aggregate(
     rows = latest(judgments if include_checks else without_checks(judgments))
     if rows.empty:
         raise AnalysisError("There are no judgments to aggregate.")
+    rows = measured(rows)
     kind = measure_kinds(rows)
     scheme, rows = _identifiable(scheme, rows)
     frames = []
@@ -105,6 +111,17 @@ def _scheme(metric: str, scheme: str | None) -> str:
     return scheme or ("majority" if metric in ("litepyramid_recall", "pyramid_score") else "mean")
 
 
+def measured(judgments: pd.DataFrame) -> pd.DataFrame:
+    """The judgments with ratings in place of those whose protocol has its own way from answers to measures."""
+    if "protocol" not in judgments.columns:
+        return judgments
+    for protocol, ratings in RATINGS_OF.items():
+        is_own = judgments["protocol"] == protocol
+        if is_own.any():
+            judgments = pd.concat([judgments[~is_own], ratings(judgments[is_own])], ignore_index=True)
+    return judgments
+
+
 def measure_kinds(rows: pd.DataFrame) -> pd.Series:
     """For each judgment whether it answers a yes/no unit or rates a dimension."""
     values = rows["value"].groupby(rows["unit"])
@@ -114,7 +131,9 @@ def measure_kinds(rows: pd.DataFrame) -> pd.Series:
         zero_one &= ~only_ones  # a dimension that everybody rated 1, beside others rated higher
     kind = rows["unit"].map(zero_one).map({True: YES_NO, False: SCALE})
     if "protocol" in rows.columns:
-        protocol_kinds = rows["protocol"].map({"litepyramid": YES_NO, "scu": YES_NO, "likert": SCALE})
+        protocol_kinds = rows["protocol"].map(
+            {"litepyramid": YES_NO, "scu": YES_NO, "likert": SCALE} | dict.fromkeys(RATINGS_OF, SCALE)
+        )
         kind = protocol_kinds.where(protocol_kinds.notna(), kind)
     return kind
 

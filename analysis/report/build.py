@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from analysis.aggregate import measured
 from analysis.correlate.score_cube import build_cube, without_references
 from analysis.report import figures as draw
 from analysis.report.parts import Figure, Report, Section, Study
@@ -81,6 +82,7 @@ def build_report(
 
 def judgments_behind(judgments: pd.DataFrame, human: str) -> pd.DataFrame:
     """The judgments that a measure was made of: one dimension of a scale, or all SCUs."""
+    judgments = measured(judgments)
     rated = judgments[judgments["unit"] == human]
     if len(rated) or "protocol" not in judgments.columns:
         return rated if len(rated) else judgments
