@@ -9,6 +9,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+EXTRAS = {"ray", "spacy", "pygamma_agreement", "pyannote"}
 HEAVY = ("torch", "transformers", "ray", "altair", "numpy", "pandas", "scipy", "pyarrow", "botocore", "nltk")
 
 
@@ -31,7 +32,7 @@ def test_the_web_process_starts_without_heavy_libraries():
 
 
 def test_what_the_rooms_import_is_chosen_and_pinned():
-    """What is only there because something else needs it may go with any upgrade. Ray and spaCy are extras."""
+    """What is only there because something else needs it may go with any upgrade. Ray, spaCy and gamma are extras."""
     imported = {
         name.partition(".")[0]
         for room in ("analysis", "annotation", "deploy", "scoring")
@@ -44,7 +45,7 @@ def test_what_the_rooms_import_is_chosen_and_pinned():
     pinned = {_plain(line) for text in our_choices for line in text.splitlines() if "==" in line}
     owners = packages_distributions()
     assert {
-        name for name in imported - {"ray", "spacy"} if name in owners and pinned.isdisjoint(map(_plain, owners[name]))
+        name for name in imported - EXTRAS if name in owners and pinned.isdisjoint(map(_plain, owners[name]))
     } == set()
     assert {"torch", "django", "boto3", "lxml"} <= imported
 
