@@ -26,7 +26,8 @@ def judgments_from_spans(
     if unknown := sorted(set(spans["severity"]) - set(weights)):
         raise AnalysisError(f"There is no weight for the severity {unknown[0]!r}; there are {', '.join(weights)}.")
     texts = summaries.assign(text=[text if isinstance(text, str) else " ".join(text) for text in summaries["summary"]])
-    sizes = texts[SUMMARY].assign(words=texts["text"].str.split().str.len(), characters=texts["text"].str.len())
+    words = [len(text.split()) for text in texts["text"]]
+    sizes = texts[SUMMARY].assign(words=words, characters=texts["text"].str.len())
     people = annotations[ANNOTATION].drop_duplicates().merge(sizes, on=SUMMARY, how="left")
     if people["words"].isna().any():
         first = people[people["words"].isna()].iloc[0]
@@ -42,4 +43,4 @@ def judgments_from_spans(
         raise AnalysisError(f"The mark of {', '.join(strange[0])} belongs to nobody who looked, or to no category.")
     cells = [marks.get(key, []) for key in keys]
     points = [float(sum(weights[str(mark["severity"])] for mark in cell)) for cell in cells]
-    return rows.assign(value=points, protocol=PROTOCOL, spans=cells)
+    return rows.assign(value=points, protocol=PROTOCOL, spans=pd.Series(cells, index=rows.index, dtype=object))

@@ -71,7 +71,7 @@ def _annotations(rows: pd.DataFrame) -> pd.DataFrame:
     return annotations.merge(overall, on=ANNOTATION, how="left")
 
 
-def _errors(row: Mapping[str, Any], problems: Problems) -> Iterator[tuple[Any, ...]]:
+def _errors(row: Mapping[Any, Any], problems: Problems) -> Iterator[tuple[Any, ...]]:
     place = f"document {row['doc_id']}, system {row['system']}, worker {row['worker_id']}"
     marks = span_list(row["spans"])
     if marks is None:

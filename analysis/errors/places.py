@@ -19,6 +19,7 @@ from analysis.bootstrap import percentile_limits
 from analysis.errors.marks import SUMMARY, Marks
 from analysis.tables import AnalysisError
 
+PLACE = ["start", "end", "category"]
 ANY, CATEGORY = "any error", "category"
 Label = Callable[[frozenset[str]], object]
 
@@ -69,7 +70,7 @@ def shared(marks: Marks) -> Iterator[tuple[tuple[str, str], pd.DataFrame, pd.Dat
     by_summary = dict(list(placed.groupby(SUMMARY)))
     for key, people in marks.annotations.groupby(SUMMARY, sort=True):
         if len(people) > 1:
-            yield key, people, by_summary.get(key, placed.iloc[:0])
+            yield (str(key[0]), str(key[1])), people, by_summary.get(key, placed.iloc[:0])
 
 
 def _shared_summaries(marks: Marks) -> Iterator[list[_Piece]]:
@@ -77,7 +78,7 @@ def _shared_summaries(marks: Marks) -> Iterator[list[_Piece]]:
         length = int(people["characters"].max())
         cuts = sorted({0, length, *errors["start"].astype(int), *errors["end"].astype(int)})
         spans = {
-            worker: [(int(row.start), int(row.end), str(row.category)) for row in rows.itertuples()]
+            worker: [(int(start), int(end), str(kind)) for start, end, kind in rows[PLACE].itertuples(index=False)]
             for worker, rows in errors.groupby("worker_id")
         }
         yield [

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.errors.marks import ANNOTATION, OVERALL, PROTOCOL, span_list
+from analysis.errors.marks import OVERALL, PROTOCOL, span_list
 from analysis.tables import AnalysisError
 
 WEIGHTS: dict[str, float] = {"minor": 1.0, "major": 5.0}
@@ -34,14 +34,12 @@ def with_weights(judgments: pd.DataFrame, weights: Mapping[str, float]) -> pd.Da
     is_error = judgments["unit"] != OVERALL
     if "protocol" in judgments.columns:
         is_error &= judgments["protocol"] == PROTOCOL
-    cells = judgments.loc[is_error, [*ANNOTATION, "spans"]].to_dict("records")
-    values = judgments["value"].astype("float64").copy()
-    values[is_error] = [_points(cell, weights) for cell in cells]
-    return judgments.assign(value=values)
+    cells = zip(judgments["value"], judgments["spans"], is_error, strict=True)
+    return judgments.assign(value=[_points(spans, weights) if own else float(value) for value, spans, own in cells])
 
 
-def _points(row: Mapping[str, Any], weights: Mapping[str, float]) -> float:
-    severities = [mark.get("severity") for mark in span_list(row["spans"]) or []]
+def _points(spans: Any, weights: Mapping[str, float]) -> float:
+    severities = [mark.get("severity") for mark in span_list(spans) or []]
     for severity in severities:
         if severity not in weights:
             raise AnalysisError(f"There is no weight for the severity {severity!r}; there are {', '.join(weights)}.")
