@@ -2,12 +2,14 @@
 
 Yes/no units (SCUs) give `litepyramid_recall`, the share of units that are present; rated dimensions give one measure
 each, named after the dimension. Which is which follows the `protocol` column where there is one; without it, units
-whose values are all 0 or 1 are yes/no units.
+whose values are all 0 or 1 are yes/no units. Protocols whose answers are neither have a module of their own that scores
+them (`SCORED_BY`); their measures begin with the protocol's name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -45,6 +47,9 @@ COLUMNS = ("doc_id", "system", "metric", "value", "n_units", "n_judgments", "n_w
 YES_NO, SCALE = "litepyramid", "likert"
 RATINGS_OF: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = {ERRORS: error_measures}
 """By protocol: what makes ratings of summaries from its judgments, where their values are none themselves."""
+SCORED_BY = {"preference": "analysis.preferences.judgments"}
+"""Protocol -> the module whose `scores(judgments)` gives a scores table with COLUMNS. It stands above this room, and is
+loaded where there are such judgments."""
 
 
 def aggregate(
@@ -86,6 +91,9 @@ def aggregate(
     scales = rows[kind == SCALE]
     for unit, rated in scales.groupby("unit", sort=True):
         frames.append(_rating(str(unit), decide(rated, scheme or "mean", "half", trim), rated))
+    for protocol, module in SCORED_BY.items():
+        if len(own_rows := rows[kind == protocol]):
+            frames.append(_in_order(import_module(module).scores(own_rows)))
     scores = pd.concat(frames, ignore_index=True)
     scores["role"] = "human"
     scores["scheme"] = [_scheme(metric, scheme) for metric in scores["metric"]]
@@ -108,6 +116,8 @@ def _identifiable(scheme: str | None, rows: pd.DataFrame) -> tuple[str | None, p
 
 
 def _scheme(metric: str, scheme: str | None) -> str:
+    if metric.startswith(tuple(f"{protocol}_" for protocol in SCORED_BY)):
+        return "own"
     return scheme or ("majority" if metric in ("litepyramid_recall", "pyramid_score") else "mean")
 
 
@@ -123,7 +133,7 @@ def measured(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def measure_kinds(rows: pd.DataFrame) -> pd.Series:
-    """For each judgment whether it answers a yes/no unit or rates a dimension."""
+    """For each judgment whether it answers a yes/no unit, rates a dimension, or follows a protocol with own scores."""
     values = rows["value"].groupby(rows["unit"])
     zero_one = values.max().le(1) & values.min().ge(0) & ~rows["value"].mod(1).ne(0).groupby(rows["unit"]).any()
     only_ones = values.min().eq(1)
@@ -131,9 +141,8 @@ def measure_kinds(rows: pd.DataFrame) -> pd.Series:
         zero_one &= ~only_ones  # a dimension that everybody rated 1, beside others rated higher
     kind = rows["unit"].map(zero_one).map({True: YES_NO, False: SCALE})
     if "protocol" in rows.columns:
-        protocol_kinds = rows["protocol"].map(
-            {"litepyramid": YES_NO, "scu": YES_NO, "likert": SCALE} | dict.fromkeys(RATINGS_OF, SCALE)
-        )
+        own_kinds = {**dict.fromkeys(RATINGS_OF, SCALE), **{protocol: protocol for protocol in SCORED_BY}}
+        protocol_kinds = rows["protocol"].map({"litepyramid": YES_NO, "scu": YES_NO, "likert": SCALE, **own_kinds})
         kind = protocol_kinds.where(protocol_kinds.notna(), kind)
     return kind
 
@@ -281,7 +290,10 @@ def _with_group(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     if "group" not in rows.columns:
         return scores
     groups = rows.drop_duplicates(SUMMARY).set_index(SUMMARY)["group"]
-    scores.insert(2, "group", groups.reindex(pd.MultiIndex.from_frame(scores[SUMMARY])).to_numpy())
+    of_rows = pd.Series(groups.reindex(pd.MultiIndex.from_frame(scores[SUMMARY])).to_numpy(), index=scores.index)
+    if "group" in scores:  # a summary that stands in nobody's own row
+        of_rows = scores.pop("group").where(lambda group: group.notna(), of_rows)
+    scores.insert(2, "group", of_rows)
     return scores
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.cli import AnalysisError, CommandResult, UsageError, load
+from analysis.cli import AnalysisError, CommandResult, TableError, UsageError, add_batches, load, load_judgments
 from analysis.cli.arguments import count, share
 from analysis.preferences import (
     Consistency,
@@ -17,6 +17,7 @@ from analysis.preferences import (
     consistency,
     human_scores,
     metric_accuracy,
+    preferences_of,
     strengths,
 )
 from analysis.preferences.consistency import CHANCE_OF_CYCLE
@@ -27,17 +28,19 @@ HELP = "Strengths of systems from preferences (Bradley-Terry with ties), and how
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("preferences", metavar="PREFERENCES", help="preferences table")
+    parser.add_argument("preferences", metavar="PREFERENCES", help="preferences table, or judgments of pairs")
     parser.add_argument("--unit", metavar="DIMENSION", help="the dimension that was asked for, where there are several")
     parser.add_argument("--pairs", action="store_true", help="print every pair instead of every system")
     parser.add_argument("--alpha", type=share, default=0.05, help="level of significance")
     parser.add_argument("--ci", type=count, default=1000, metavar="N", help="resamples behind alpha's interval")
     parser.add_argument("--scores", type=Path, metavar="SCORES", help="print how often each metric prefers the same")
     parser.add_argument("--out", metavar="FILE", help="write strengths and win rates as a scores table")
+    add_batches(parser)
 
 
 def run(args: argparse.Namespace) -> CommandResult:
-    preferences = _of_one_unit(load(args, args.preferences, "preferences"), args.unit)
+    table, set_aside = _preferences(args)
+    preferences = _of_one_unit(table, args.unit)
     compared = comparisons(preferences)
     if args.scores:
         return _of_metrics(args, preferences)
@@ -47,7 +50,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         if args.pairs or not args.out:
             raise
         result, reason = None, [f"{error} Only win rates are written."]
-    notes = [*reason, *_trust(consistency(preferences, ci=args.ci, seed=args.seed))]
+    notes = [*set_aside, *reason, *_trust(consistency(preferences, ci=args.ci, seed=args.seed))]
     if args.out:
         write_table(human_scores(compared, result), args.out, "scores")
         options = {name: getattr(args, name) for name in ("unit", "where", "include_checks")}
@@ -57,6 +60,21 @@ def run(args: argparse.Namespace) -> CommandResult:
         return CommandResult([], [], notes)
     rows = [asdict(row) for row in (result.pairs if args.pairs else result.systems)]
     return CommandResult(rows, [], [_method(result), *notes])
+
+
+def _preferences(args: argparse.Namespace) -> tuple[pd.DataFrame, list[str]]:
+    """The table as it is, or from judgments of pairs; and what the batch rule set aside of these."""
+    try:
+        return load(args, args.preferences, "preferences"), []
+    except TableError as error:
+        try:
+            choice = load_judgments(args, args.preferences)
+        except TableError:
+            raise error from None
+    preferences = preferences_of(choice.judgments)
+    if preferences.empty:
+        raise UsageError(f"{args.preferences} has no judgments of pairs (protocol preference).")
+    return preferences, [str(choice.sentence)] if choice.sentence else []
 
 
 def _of_one_unit(preferences: pd.DataFrame, unit: str | None) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from analysis.preferences.comparisons import Comparisons, comparisons
 from analysis.preferences.consistency import Consistency, consistency
 from analysis.preferences.human_scores import human_scores
+from analysis.preferences.judgments import preferences_of
 from analysis.preferences.metrics import MetricAccuracy, metric_accuracy
 from analysis.preferences.strengths import Strength, Strengths, strengths
 
@@ -18,5 +19,6 @@ __all__ = [
     "consistency",
     "human_scores",
     "metric_accuracy",
+    "preferences_of",
     "strengths",
 ]

@@ -81,13 +81,15 @@ def build_report(
 
 
 def judgments_behind(judgments: pd.DataFrame, human: str) -> pd.DataFrame:
-    """The judgments that a measure was made of: one dimension of a scale, or all SCUs."""
+    """The judgments that a measure was made of: one dimension of a scale, or all of the protocol that it is named after
+    (pyramid_score: the SCUs)."""
     judgments = measured(judgments)
     rated = judgments[judgments["unit"] == human]
     if len(rated) or "protocol" not in judgments.columns:
         return rated if len(rated) else judgments
-    units = judgments[judgments["protocol"] == "litepyramid"]
-    return units if len(units) else judgments
+    names = [name for name in judgments["protocol"].unique() if human.startswith(f"{name}_")]
+    behind = judgments[judgments["protocol"].isin(names or ["litepyramid"])]
+    return behind if len(behind) else judgments
 
 
 def _sections(study: Study, findings: draw.Findings) -> list[Section]:

@@ -94,6 +94,7 @@ def add_item(study: Study, form: Mapping[str, str]) -> PracticeItem:
     expected = _number(form.get("expected"), _("expected answer"))
     tolerance = max(0.0, _number(form.get("tolerance") or "0", _("tolerance")))
     _check_expected(protocol, expected)
+    protocol.check_practice(summary, question)
     plan, _made = PracticePlan.objects.get_or_create(study=study, protocol=protocol.name)
     last = plan.items.filter(kind=kind).aggregate(n=Max("order"))["n"]
     return PracticeItem.objects.create(

@@ -7,6 +7,7 @@ from annotation import protocols
 from annotation.common.errors import BadAnswers
 from annotation.common.parsing import parse_int
 from annotation.models import PracticeItem
+from annotation.protocols.descriptions import PracticeText
 
 from . import MarkedAnswer, mark_answer
 
@@ -17,13 +18,15 @@ class Question:
 
     item: PracticeItem
     answer: str
-    text: str
+    texts: list[PracticeText]
+    asked: str
 
 
 def practice_page(items: Sequence[PracticeItem], answers: Mapping[str, str]) -> list[Question]:
+    ways = [protocols.get(item.plan.protocol) for item in items]
     return [
-        Question(item, answers.get(str(item.pk), ""), protocols.get(item.plan.protocol).practice_text(item.summary))
-        for item in items
+        Question(item, answers.get(str(item.pk), ""), protocol.practice_texts(item), protocol.practice_asked(item))
+        for item, protocol in zip(items, ways, strict=True)
     ]
 
 

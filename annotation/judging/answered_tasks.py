@@ -76,7 +76,8 @@ class _Facts:
         batch = assignment.task.batch
         labels = {choice.value: choice.label for choice in protocols.of(batch).choices(batch)}
         about_scus = batch.protocol in protocols.judging_scus()
-        titles = self.statements if about_scus else protocols.of(batch).unit_titles(batch)
+        document = assignment.task.document_id
+        titles = self.statements if about_scus else protocols.of(batch).unit_titles(batch, document)
         texts: dict[int, AnsweredText] = {}
         for judgment in judgments:
             text = texts.setdefault(judgment.summary_id, AnsweredText(judgment.summary, []))
@@ -97,10 +98,14 @@ class _Facts:
             _in_words(judgment.value, labels),
             [(_in_words(value, labels), n) for value, n in counts],
             sum(values) / len(values) if values else None,
-            self.expected.get((document, judgment.unit)) if judgment.is_check else None,
+            self._expected(document, judgment) if judgment.is_check else None,
             flag.note if flag else "",
             flag is not None,
         )
+
+    def _expected(self, document: int, judgment: Judgment) -> float | None:
+        """What the check SCU says; other checks hold it themselves."""
+        return self.expected.get((document, judgment.unit), (judgment.extra or {}).get("expected"))
 
 
 def _in_words(value: float, labels: dict[str, str]) -> str:

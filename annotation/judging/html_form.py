@@ -54,7 +54,12 @@ def form_answers(assignment: Assignment, answer: Mapping[str, Any]) -> dict[str,
     """The answers of a form under the names that the assignment's own items have."""
     protocol = protocols.of(assignment.task.batch)
     twins = protocol.items(form_twin(assignment.task))
-    own_fields = {
-        item.field: answer.get(twin.field, "") for item, twin in zip(protocol.items(assignment), twins, strict=True)
-    }
-    return {**answer, **own_fields}
+    names = {twin.field: item.field for item, twin in zip(protocol.items(assignment), twins, strict=True)}
+    own_fields = {field: answer.get(name, "") for name, field in names.items()}
+    return {**{_renamed(name, names): value for name, value in answer.items()}, **own_fields}
+
+
+def _renamed(name: str, names: Mapping[str, str]) -> str:
+    """What belongs to an item beside its answer has the item's name with a colon and more."""
+    field, colon, what = name.partition(":")
+    return names.get(field, field) + colon + what

@@ -7,10 +7,13 @@ from annotation.models import Batch
 from .base import Item, Protocol
 from .likert import Likert
 from .litepyramid import LitePyramid
+from .preference import Preference
 from .scu import SCU
 from .second_round import SecondRound
 
-PROTOCOLS: dict[str, Protocol] = {protocol.name: protocol for protocol in (SCU(), LitePyramid(), Likert())}
+PROTOCOLS: dict[str, Protocol] = {
+    protocol.name: protocol for protocol in (SCU(), LitePyramid(), Likert(), Preference())
+}
 
 
 def get(name: str) -> Protocol:
@@ -37,6 +40,16 @@ def level_of(name: str) -> str:
     return PROTOCOLS.get(name, Protocol).level
 
 
+def rates_dimensions(name: str) -> bool:
+    """Whether units are alike in all documents, also of judgments whose protocol isn't here any more."""
+    return PROTOCOLS.get(name, Protocol).rates_dimensions
+
+
+def comparing() -> list[str]:
+    """The names of those that ask which of two summaries is better."""
+    return [name for name, protocol in PROTOCOLS.items() if protocol.compares]
+
+
 def judging() -> list[str]:
     """The names of those whose answers are judgments."""
     return [name for name, protocol in PROTOCOLS.items() if not protocol.extracts_scus]
@@ -57,10 +70,12 @@ __all__ = [
     "Item",
     "Protocol",
     "among",
+    "comparing",
     "extracting_scus",
     "get",
     "judging",
     "judging_scus",
     "level_of",
     "of",
+    "rates_dimensions",
 ]

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.common.errors import BadAnswers
 from annotation.common.prepared_queries import PreparedQuery
-from annotation.models import REFERENCE_GROUP, Assignment, Batch, Judgment, Summary, Task
+from annotation.models import REFERENCE_GROUP, Assignment, Batch, Judgment, PracticeItem, Summary, Task
 
 from .descriptions import (
     SUMMEVAL_RULE,
@@ -27,6 +27,7 @@ from .descriptions import (
     Criterion,
     Dimension,
     OptionField,
+    PracticeText,
     choice_meaning,
     judged_units,
     plain_field,
@@ -50,6 +51,8 @@ class Item:
     is_check: bool = False
     position: int = 1
     field: str = ""
+    expected: float | None = None
+    """The right answer to a check that no SCU holds; it is stored with the judgment."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,10 @@ class Protocol(ABC):
     """What differences between values mean: nothing, or how far apart two judges are."""
     judges_scus: bool = False
     """The units are the documents' SCUs, present (1) or not (0); otherwise they are dimensions, alike everywhere."""
+    rates_dimensions: bool = True
+    """The units are dimensions, alike in all documents; otherwise they are a document's own."""
+    compares: bool = False
+    """A unit is another summary of the document; a value above 0 says that the judged one is better."""
     extracts_scus: bool = False
     """The answer is a list of SCUs; there are no judgments."""
     shows_source: bool = False
@@ -172,9 +179,13 @@ class Protocol(ABC):
             raise BadAnswers(_missing_sentence(missing, items))
         pairs = [(item, form[item.field]) for item in items]
         return [
-            Answer(item, _value(answer_value(answer), values, item), self.extra_of(assignment, item, answer))
+            Answer(item, _value(answer_value(answer), values, item), self._extra(assignment, item, answer))
             for item, answer in pairs
         ]
+
+    def _extra(self, assignment: Assignment, item: Item, answer: Any) -> dict[str, Any]:
+        expected = {} if item.expected is None else {"expected": item.expected}
+        return {**expected, **self.extra_of(assignment, item, answer)}
 
     def extra_of(self, assignment: Assignment, item: Item, answer: Any) -> dict[str, Any]:
         """What is stored beside the value of one answer."""
@@ -251,9 +262,16 @@ class Protocol(ABC):
         low, high = (batch.scale_min, batch.scale_max) if batch else (self.scale_min, self.scale_max)
         return [Choice(str(value), str(value), str(value)) for value in range(int(low), int(high) + 1)]
 
-    def practice_text(self, summary: Summary) -> str:
-        """The text that a practice item is about."""
-        return summary.text_shown
+    def practice_texts(self, item: PracticeItem) -> list[PracticeText]:
+        """The texts that a practice item is about."""
+        return [PracticeText(self.practice_heading, item.summary.text_shown)]
+
+    def practice_asked(self, item: PracticeItem) -> str:
+        """What a practice item asks, as people read it."""
+        return item.question
+
+    def check_practice(self, summary: Summary, question: str) -> None:  # noqa: B027  # most take any question
+        """Raises BadAnswers where nobody could answer this question about the summary."""
 
     def expected_values(self) -> list[str]:
         """The answers that a practice item may expect; empty where that is for the batch to say."""
@@ -262,6 +280,10 @@ class Protocol(ABC):
     def expected_help(self) -> str:
         """Tells an admin what to enter as the expected answer."""
         return ", ".join(choice_meaning(choice) for choice in self.choices()) + "."
+
+    def rehearsal_options(self) -> dict[str, Any]:
+        """The options of a rehearsal: the usual ones, with check items where there are any."""
+        return {}
 
     # Datasheet
 

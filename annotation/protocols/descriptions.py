@@ -59,6 +59,14 @@ class Dimension:
 
 
 @dataclass(frozen=True)
+class PracticeText:
+    """A text of a practice item, under its heading."""
+
+    heading: str | Promise
+    text: str
+
+
+@dataclass(frozen=True)
 class ContestedRule:
     """Which answers of a first round go back to those who gave them."""
 

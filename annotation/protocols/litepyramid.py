@@ -96,6 +96,7 @@ class LitePyramid(Protocol):
     scale_max = 1
     level = "nominal"
     judges_scus = True
+    rates_dimensions = False
     csv_form = "statements"
     contested_rule = ContestedRule(
         _(
@@ -207,6 +208,9 @@ class LitePyramid(Protocol):
             Choice("1", gettext("Present"), pgettext("key for Present", "p"), "yes"),
             Choice("0", gettext("Not present"), pgettext("key for Not present", "n"), "no"),
         ]
+
+    def rehearsal_options(self) -> dict[str, Any]:
+        return {"checks": {"blank": 2, "foreign": 1}}
 
     def unit_titles(self, batch: Batch, document: int | None = None) -> dict[tuple[int, str], str]:
         """The SCUs' words, also of retired ones."""

@@ -9,10 +9,10 @@ from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.common.text import plain, sentences
-from annotation.models import Assignment, Batch, Reference, Summary, Task
+from annotation.models import Assignment, Batch, PracticeItem, Reference, Task
 
 from .base import Item, Protocol, answer_value
-from .descriptions import Choice, OptionField
+from .descriptions import Choice, OptionField, PracticeText
 from .scu_units import Unit, extracted_rows, read_units, store_units, units_of
 
 FIELD = "units"  # the whole list as one text: from a page without script, from programs, in old drafts
@@ -55,6 +55,7 @@ class SCU(Protocol):
     scale_min = 0
     scale_max = 1
     extracts_scus = True
+    rates_dimensions = False
     instructions = INSTRUCTIONS
     practice_heading = _("Reference")
     practice_question = _("Is this a good SCU of the reference?")
@@ -124,9 +125,9 @@ class SCU(Protocol):
             Choice("0", gettext("Not a good SCU"), pgettext("key for Not a good SCU", "n"), "no"),
         ]
 
-    def practice_text(self, summary: Summary) -> str:
-        reference = summary.document.references.order_by("index").first()
-        return plain(reference.text) if reference else ""
+    def practice_texts(self, item: PracticeItem) -> list[PracticeText]:
+        reference = item.summary.document.references.order_by("index").first()
+        return [PracticeText(self.practice_heading, plain(reference.text) if reference else "")]
 
     def expected_help(self) -> str:
         return gettext("1 for a good SCU, 0 for one that isn't.")

@@ -136,11 +136,12 @@ def judged_truly(batch: Batch, truth: Truth) -> Any:
     summaries = Summary.objects.filter(document__study=batch.study).select_related("document", "system")
     texts = {(summary.document.doc_id, summary.system.name): summary.text_shown for summary in summaries}
     documents = {document.doc_id: document.pk for document in batch.study.documents.only("doc_id")}
-    titles = protocols.get(batch.protocol).unit_titles(batch)
+    protocol = protocols.get(batch.protocol)
+    titles, right_answer = protocol.unit_titles(batch), truth.between if protocol.compares else truth.of
     values = [float(value) for value in range(int(batch.scale_min), int(batch.scale_max) + 1)]
     cells = zip(frame["doc_id"], frame["system"], frame["unit"], frame["value"], strict=True)
     is_right = [
-        truth.of(texts[doc, system], title_of(titles, documents[doc], unit) or unit, values) == value
+        right_answer(texts[doc, system], title_of(titles, documents[doc], unit) or unit, values) == value
         for doc, system, unit, value in cells
     ]
     return frame.assign(right=is_right)

@@ -7,6 +7,7 @@ from urllib.parse import urljoin
 
 from lxml import html
 
+SIDE = "data-side"  # a text that stands for the answers of one sign: "1" or "-1"
 CLASS = 'contains(concat(" ", normalize-space(@class), " "), " {} ")'
 PROSE, QUIET = CLASS.format("prose"), CLASS.format("quiet")
 
@@ -27,6 +28,8 @@ class Item:
     text: str
     """The summary it is about."""
     values: list[float]
+    sides: tuple[str, str] | None = None
+    """The two texts to choose between, where there are two: that of the higher and that of the lower answers."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,13 @@ def _item(fieldset: Any) -> Item:
         _plain([fieldset.get("data-title") or legend]),
         _plain(prose),
         [_number(radio.get("value", "on")) for radio in radios],
+        _sides(fieldset.getroottree().getroot()),
     )
+
+
+def _sides(document: Any) -> tuple[str, str] | None:
+    texts = {prose.get(SIDE): _plain(prose.xpath(".//text()")) for prose in document.xpath(f"//*[@{SIDE}]")}
+    return (texts["1"], texts["-1"]) if set(texts) == {"1", "-1"} else None
 
 
 def _plain(texts: list[str]) -> str:

@@ -17,7 +17,6 @@ from annotation.transfer.importing.study import import_study
 from .characters import USUAL
 
 RULES = ("checks", "time", "straightlining", "worker-agreement")
-CHECKS = {"blank": 2, "foreign": 1}
 TABLES = {"documents.jsonl": documents_frame, "summaries.jsonl": summaries_frame, "scus.csv": scus_frame}
 
 
@@ -103,8 +102,7 @@ def _options(plan: Plan) -> dict[str, Any]:
     """Those of the batch that is rehearsed; otherwise the usual ones with check items."""
     if plan.like is not None:
         return {name: value for name, value in plan.like.options.items() if name != "judged"}
-    fields = protocols.get(plan.protocol).option_fields()
-    return {"seed": plan.seed, **({"checks": CHECKS} if "checks" in fields else {})}
+    return {"seed": plan.seed, **protocols.get(plan.protocol).rehearsal_options()}
 
 
 def _judged(plan: Plan) -> Selection:

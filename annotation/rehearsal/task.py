@@ -53,9 +53,14 @@ class TaskPage:
             raise Trouble(f"There is nothing to answer on {page.url}: {page.text[:200]}")
         for item in self.items:
             values = sorted(item.values)
-            truth = self.truth.of(item.text, item.unit, values)
+            truth = self._truth(item, values)
             self.answers[item.field] = f"{self.person.answer(truth, values, item.text, item.unit):g}"
             self.seconds[item.field] = self.person.seconds(item.text, item.unit)
+
+    def _truth(self, item: Item, values: list[float]) -> float:
+        if item.sides:
+            return self.truth.between(*item.sides, values)
+        return self.truth.of(item.text, item.unit, values)
 
     def draft(self, max_answers: int) -> None:
         """What the page's script does while one works: keep the first answers, and tell how long it took."""

@@ -37,6 +37,14 @@ class Truth:
             return min(values, key=lambda value: (abs(value - mean), value))
         return self._drawn(text, unit, values)
 
+    def between(self, first: str, second: str, values: Sequence[float]) -> float:
+        """Which of two texts is better: above 0 the first, below 0 the second. Each has a quality of its own."""
+        first, second = words(first), words(second)
+        lead = self._chance(first) - self._chance(second)
+        lead = self.answers.get((first, second), -self.answers.get((second, first), -lead))
+        sign = (lead > 0) - (lead < 0)
+        return min(values, key=lambda value: (abs(value - sign), value))
+
     def _drawn(self, text: str, unit: str, values: Sequence[float]) -> float:
         if len(values) == 2:
             return values[self._chance(text, unit) < PRESENT]
@@ -51,7 +59,21 @@ class Truth:
 
 def truth_of(batch: Batch, seed: int, judged_batches: Iterable[Batch] = ()) -> Truth:
     """The truth for a batch: what `judged_batches` say of the same texts, known checks, and the rest by the seed."""
-    return Truth(seed, {**_judged(list(judged_batches)), **_checks(batch)})
+    protocol = protocols.get(batch.protocol)
+    return Truth(seed, {**_judged(list(judged_batches)), **(_pairs(batch) if protocol.compares else _checks(batch))})
+
+
+def _pairs(batch: Batch) -> dict[tuple[str, str], float]:
+    """Check pairs: their units' titles are the damaged texts."""
+    titles = protocols.get(batch.protocol).unit_titles(batch)
+    twin = (protocols.get(batch.protocol).items(Assignment(task=task)) for task in batch.tasks.select_related("batch"))
+    checks = [item for items in twin for item in items if item.is_check]
+    summaries = Summary.objects.in_bulk([item.summary_id for item in checks])
+    return {
+        (words(summaries[item.summary_id].text_shown), words(title)): item.expected or 0.0
+        for item in checks
+        if (title := title_of(titles, summaries[item.summary_id].document_id, item.unit))
+    }
 
 
 def _checks(batch: Batch) -> dict[tuple[str, str], float]:

@@ -100,7 +100,7 @@ def _protocol(name: str, trusted: pd.DataFrame, everything: pd.DataFrame, worker
         "by": {column: _alpha(trusted, level, by=column) for column in _columns(trusted, name) if can_agree},
         "workers": _with_links(records(worker_figures(before, level)), workers),
         "contested": records(widest_spread(trusted)),
-        "spread": _spread(trusted) if not _is_about_scus(name) else [],
+        "spread": _spread(trusted) if protocols.rates_dimensions(name) else [],
     }
     names = ["workers", "systems"] if can_agree else []
     names += ["spread"] if content["spread"] else []
@@ -120,11 +120,6 @@ def _with_links(rows: list[dict[str, Any]], workers: dict[str, str]) -> list[dic
     return [{**row, "worker": workers[row["worker_id"]]} if row["worker_id"] in workers else row for row in rows]
 
 
-def _is_about_scus(protocol: str) -> bool:
-    """Then units are a document's own, and nothing to compare across documents."""
-    return protocol in protocols.judging_scus()
-
-
 def _spread(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """The standard deviation across annotators per dimension, as histograms (SummEval, Figure 1)."""
     from analysis.agreement.experts import spread_histograms
@@ -142,7 +137,8 @@ def _spread(rows: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _columns(rows: pd.DataFrame, protocol: str) -> list[str]:
-    columns = ["system", *(["group"] if "group" in rows else []), *([] if _is_about_scus(protocol) else ["unit"])]
+    unit = ["unit"] if protocols.rates_dimensions(protocol) else []
+    columns = ["system", *(["group"] if "group" in rows else []), *unit]
     return [*columns, *(["round"] if rows["round"].nunique() > 1 else [])]
 
 

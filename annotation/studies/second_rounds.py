@@ -222,7 +222,7 @@ def _agreements(batch: Batch, frame: pd.DataFrame, resamples: int, seed: int) ->
 
     protocol = protocols.get(batch.protocol)
     results = agreement(frame, level=protocol.level, ci=resamples, cluster="doc_id", seed=seed)
-    if not protocol.judges_scus:
+    if protocol.rates_dimensions:
         results += agreement(frame, level=protocol.level, by="unit", ci=resamples, cluster="doc_id", seed=seed)
     return [asdict(result) for result in results]
 

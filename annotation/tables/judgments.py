@@ -46,8 +46,17 @@ def _checks(study: Study) -> "QuerySet[ContentUnit]":
     return ContentUnit.objects.filter(document__study=study, is_check=True, expected__isnull=False)
 
 
-def _expected(is_check: bool, is_check_unit: bool | None, expected: float | None) -> float | None:
-    return expected if is_check and is_check_unit else None
+def _with_expected(study: Study) -> bool:
+    return _checks(study).exists() or _judgments(study).filter(is_check=True, extra__has_key="expected").exists()
+
+
+def _expected(
+    is_check: bool, is_check_unit: bool | None, expected: float | None, extra: dict[str, Any] | None
+) -> float | None:
+    """What the check SCU says; other checks hold it themselves."""
+    if not is_check or is_check_unit:
+        return expected if is_check else None
+    return (extra or {}).get("expected")
 
 
 def _with_signals(study: Study) -> bool:
@@ -119,9 +128,9 @@ COLUMNS = (
     Column(
         "expected",
         "number",
-        ("is_check", "content_unit__is_check", "content_unit__expected"),
+        ("is_check", "content_unit__is_check", "content_unit__expected", "extra"),
         _expected,
-        filled=lambda study: _checks(study).exists(),
+        filled=_with_expected,
         broken=lambda study: _checks(study).filter(_decimals("expected")).exists(),
         derived=True,
     ),

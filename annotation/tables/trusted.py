@@ -24,7 +24,8 @@ from annotation.tables.stream import Column, Row, Table
 if TYPE_CHECKING:
     from analysis.filters import Decision
 
-MEASURES = ("litepyramid_recall", "relevance", "coherence")  # which human measure leads, when there are several
+# Which human measure leads, when there are several.
+MEASURES = ("litepyramid_recall", "relevance", "coherence", "preference_win_rate")
 REASONS = ("rule", "reason", "evidence", "settings")
 JUDGMENT = ("assignment_id", "system", "unit")  # what names a judgment of a study
 Reasons = tuple[str, ...]
@@ -120,7 +121,11 @@ def human_scores(study: Study, judgments: pd.DataFrame) -> pd.DataFrame:
 
     # SCUs that a later version of the list left out keep their judgments, but no longer make the score.
     in_force = judgments[judgments["retired"] != 1] if "retired" in judgments else judgments
-    return aggregate(in_force, scus=scus_frame(study))
+    scores = aggregate(in_force, scus=scus_frame(study))
+    if "group" in scores and scores["group"].isna().any():  # of a system that is in no judgment's own row
+        groups = dict(study.systems.values_list("name", "group"))
+        scores["group"] = scores["group"].where(scores["group"].notna(), scores["system"].map(groups))
+    return scores
 
 
 def measures_of(human: pd.DataFrame) -> list[str]:

@@ -89,6 +89,7 @@ def _store_human(study: Study, human: pd.DataFrame | None) -> None:
             value=None if pd.isna(value) else float(value),
         )
         for doc, system, group, measure, value in rows
+        if doc in documents  # not of a whole system
     )
     HumanScore.objects.bulk_create(scores, batch_size=PORTION)
 

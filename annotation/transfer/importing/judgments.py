@@ -27,9 +27,9 @@ from .folder import BLANK, Folder, problems_in, refuse
 if TYPE_CHECKING:
     from .study import Stored
 
-# What is no column of the study's own: a judgment's own cells, what check units say, and what is worked out below.
+# What is no column of the study's own: a judgment's own cells, and what is worked out below.
 KNOWN = [column.name for column in COLUMNS if column.in_files and not column.derived]
-KNOWN += ["expected", "scale_min", "scale_max", "assignment"]
+KNOWN += ["scale_min", "scale_max", "assignment"]
 MOST_BATCHES = 1000
 WORK = ["batch", "protocol", "role", "round"]  # what makes a batch
 
@@ -74,6 +74,9 @@ def _completed(frame: pd.DataFrame, scus: pd.DataFrame | None) -> pd.DataFrame:
         is_check |= scus["is_check"].astype(bool) if "is_check" in scus else False
         checks = pd.MultiIndex.from_frame(scus.loc[is_check, ["doc_id", "scu_id"]])
         frame["is_check"] |= pd.MultiIndex.from_frame(frame[["doc_id", "unit"]]).isin(checks)
+    if "expected" in frame:  # check units say it themselves; other checks hold it with the judgment
+        from_units = frame["protocol"].isin(protocols.judging_scus()) | ~frame["is_check"]
+        frame["expected"] = pd.to_numeric(frame["expected"], errors="coerce").mask(from_units)
     # Without an id, what one worker said of one document in one round is one assignment (in other batches others).
     made_up_ids = frame["doc_id"] + "/" + frame["system"] + "/" + frame["worker_id"] + "/" + frame["round"].astype(str)
     made_up_ids += ("/" + frame["batch"]).where(frame["batch"] != "", "")
@@ -133,14 +136,20 @@ def _assignments(name: str, frame: pd.DataFrame) -> list[Problems]:
     """An assignment is one worker's, on one document, in one batch; a worker judges a summary once per batch."""
     first = frame.groupby("assignment_id", sort=False)[["worker_id", "doc_id", *WORK]].transform("first")
     mixed = (first != frame[first.columns]).any(axis=1)
-    judged_summaries = frame.drop_duplicates(["assignment_id", "doc_id", "system", "worker_id", *WORK])
-    is_repeated = judged_summaries.duplicated(["doc_id", "system", "worker_id", *WORK])
+    frame = frame.assign(pair=_pairs(frame))
+    judged_summaries = frame.drop_duplicates(["assignment_id", "doc_id", "system", "pair", "worker_id", *WORK])
+    is_repeated = judged_summaries.duplicated(["doc_id", "system", "pair", "worker_id", *WORK])
     is_repeated = is_repeated.reindex(frame.index, fill_value=False)
     once = "a worker who judges a summary once (a second time is another round or another batch)"
     return [
         _rows(name, frame, "assignment_id", mixed, "an assignment of one worker on one document in one round"),
         _rows(name, frame, "worker_id", is_repeated, once),
     ]
+
+
+def _pairs(frame: pd.DataFrame) -> pd.Series:
+    """What a summary is compared with; empty where it is judged by itself."""
+    return frame["unit"].where(frame["protocol"].isin(protocols.comparing()), "")
 
 
 def _times(name: str, frame: pd.DataFrame) -> list[Problems]:
@@ -199,9 +208,10 @@ def _batches_of(frame: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
 
 def _assignments_of(batch: Batch, rows: pd.DataFrame, workers: dict[str, int], texts: Stored) -> dict[str, int]:
     """One task per judged set of summaries, as large as the number of workers who had it."""
-    sets: dict[str, set[str]] = {}
-    for key, system in rows[["assignment_id", "system"]].drop_duplicates().itertuples(index=False, name=None):
-        sets.setdefault(key, set()).add(system)
+    sets: dict[str, set[tuple[str, str]]] = {}
+    subjects = rows.assign(pair=_pairs(rows))[["assignment_id", "system", "pair"]].drop_duplicates()
+    for key, *subject in subjects.itertuples(index=False, name=None):
+        sets.setdefault(key, set()).add((subject[0], subject[1]))
     first = rows.drop_duplicates("assignment_id")
     times = first.get("submitted_at", [""] * len(first))
     cells = zip(first["assignment_id"], first["doc_id"], first["worker_id"], times, strict=True)
@@ -211,7 +221,7 @@ def _assignments_of(batch: Batch, rows: pd.DataFrame, workers: dict[str, int], t
     tasks = _tasks_of(batch, file_assignments.values(), texts)
     assignments = Assignment.objects.bulk_create(
         Assignment(
-            task_id=tasks[assignment.doc_id, assignment.systems],
+            task_id=tasks[assignment.doc_id, assignment.subjects],
             worker_id=workers[assignment.worker_id],
             key=key,
             state=Assignment.State.SUBMITTED,
@@ -228,21 +238,24 @@ class _Work:
 
     doc_id: str
     worker_id: str
-    systems: tuple[str, ...]
+    subjects: tuple[tuple[str, str], ...]
+    """Systems, each with what it is compared with."""
     submitted_at: datetime | None
 
 
-def _tasks_of(batch: Batch, assignments: Iterable[_Work], texts: Stored) -> dict[tuple[str, tuple[str, ...]], int]:
-    quotas = Counter((assignment.doc_id, assignment.systems) for assignment in assignments)
+def _tasks_of(
+    batch: Batch, assignments: Iterable[_Work], texts: Stored
+) -> dict[tuple[str, tuple[tuple[str, str], ...]], int]:
+    quotas = Counter((assignment.doc_id, assignment.subjects) for assignment in assignments)
     n_groups: Counter[str] = Counter()  # several groups of one document's summaries are numbered
     rows = []
-    for (doc, systems), quota in sorted(quotas.items()):
-        single = len(systems) == 1
+    for (doc, subjects), quota in sorted(quotas.items()):
+        single = len(subjects) == 1 and not subjects[0][1]
         rows.append(
             Task(
                 batch=batch,
                 document_id=texts.documents[doc],
-                summary=texts.summaries[doc, systems[0]] if single else None,
+                summary=texts.summaries[doc, subjects[0][0]] if single else None,
                 part=0 if single else n_groups[doc],
                 quota=quota,
             )

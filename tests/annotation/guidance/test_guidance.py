@@ -35,6 +35,7 @@ from annotation.models import (
     User,
     Worker,
 )
+from annotation.protocols import PROTOCOLS
 from tests.annotation.demo_study import load_written
 from tests.browser.looking import markup
 from tests.factories import make_batch, make_member, make_study, make_worker
@@ -335,7 +336,7 @@ def test_the_instructions_are_the_protocol_s(client, signed_in):
     study, batch, _ = signed_in
     give_defaults(study)
     give_defaults(study)
-    assert GuidanceText.objects.count() == 4
+    assert GuidanceText.objects.count() == 1 + len(PROTOCOLS)  # the consent, and each protocol's instructions
     page = client.get(reverse("instructions", args=[batch.pk])).text
     assert "Worked examples" in page
     assert "<table>" in page

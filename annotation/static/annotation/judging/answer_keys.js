@@ -1,14 +1,14 @@
 // The keys that answer: those printed on the buttons, or what this annotator has chosen instead (in the help dialog).
-const TAKEN = ["j", "k", "u", "?", "e", "f", "o", "c", "m", "/", "[", "]", " "];
+const TAKEN = ["j", "k", "u", "?", "e", "f", "o", "c", "m", "r", "/", "[", "]", " "];
 
 export function answerKeys(keyboard) {
   const { engine } = keyboard;
   const choices = choicesOf(keyboard.questions[0]);
   const own = () => engine.preferences.keysOf(engine.config.protocol);
   const bind = () => {
-    const keys = choices.map(({ value, key }) => [own()[value] ?? key, value]);
+    const keys = choices.map(({ value, key, label }) => [own()[value] ?? key, value, label]);
     keyboard.answers = { ...Object.fromEntries(choices.map(({ value }) => [value, value])), ...Object.fromEntries(keys) };
-    for (const [key, value] of keys) print(engine.root, value, key);
+    for (const [key, value, label] of keys) print(engine.root, value, key, label);
   };
   bind();
   const form = engine.root.querySelector("#own-keys");
@@ -24,10 +24,11 @@ function choicesOf(question) {
   }));
 }
 
-function print(root, value, key) {
+// A key that the button reads already needs no second print.
+function print(root, value, key, label) {
   for (const place of root.querySelectorAll(`[data-key-of="${CSS.escape(value)}"]`)) {
     place.textContent = key.toUpperCase();
-    place.hidden = key === value;
+    place.hidden = key === label;
   }
 }
 
