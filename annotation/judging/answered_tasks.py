@@ -74,7 +74,7 @@ class _Facts:
 
     def task(self, assignment: Assignment, judgments: Sequence[Judgment]) -> AnsweredTask:
         batch = assignment.task.batch
-        labels = {choice.value: choice.label for choice in protocols.of(batch).choices(batch)}
+        labels = protocols.of(batch).labels(batch)
         about_scus = batch.protocol in protocols.judging_scus()
         document = assignment.task.document_id
         titles = self.statements if about_scus else protocols.of(batch).unit_titles(batch, document)

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from annotation.models import Batch
 
 from .base import Item, Protocol
+from .errors import Errors
 from .likert import Likert
 from .litepyramid import LitePyramid
 from .preference import Preference
@@ -12,7 +13,7 @@ from .scu import SCU
 from .second_round import SecondRound
 
 PROTOCOLS: dict[str, Protocol] = {
-    protocol.name: protocol for protocol in (SCU(), LitePyramid(), Likert(), Preference())
+    protocol.name: protocol for protocol in (SCU(), LitePyramid(), Likert(), Preference(), Errors())
 }
 
 

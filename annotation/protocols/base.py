@@ -26,6 +26,7 @@ from .descriptions import (
     ContestedRule,
     Criterion,
     Dimension,
+    Highlight,
     OptionField,
     PracticeText,
     choice_meaning,
@@ -112,7 +113,8 @@ class Protocol(ABC):
     """Judges need the article beside the summary."""
     csv_form: str = ""
     """The form of MTurk's old CSV files that it fits: statements, ratings, or none."""
-    contested_rule: ContestedRule = SUMMEVAL_RULE
+    contested_rule: ContestedRule | None = SUMMEVAL_RULE
+    """Which answers a second round takes up; None: there is none."""
 
     # Guidance
     instructions: str = ""
@@ -176,7 +178,7 @@ class Protocol(ABC):
         items, values = self.items(assignment), self.values(assignment.task)
         missing = [item for item in items if not answer_value(form.get(item.field))]
         if missing:
-            raise BadAnswers(_missing_sentence(missing, items))
+            raise BadAnswers(missing_sentence(missing, items))
         pairs = [(item, form[item.field]) for item in items]
         return [
             Answer(item, _value(answer_value(answer), values, item), self._extra(assignment, item, answer))
@@ -251,6 +253,14 @@ class Protocol(ABC):
         """What units are called on the page, by document (0: in all of them) and unit."""
         return {(0, dimension.name): dimension.title for dimension in self.dimensions(batch.options)}
 
+    def labels(self, batch: Batch) -> dict[str, str]:
+        """Stored values in words, where they have any."""
+        return {choice.value: choice.label for choice in self.choices(batch)}
+
+    def highlights(self, unit: str, text: str, extra: Any) -> list[Highlight]:
+        """The places in the summary that an answer points to; `text` is what its unit is called."""
+        return []
+
     def group(self, assignment: Assignment) -> list[Summary]:
         """The summaries that a task shows, in their order."""
         return [assignment.task.summary] if assignment.task.summary else []
@@ -318,7 +328,7 @@ class Protocol(ABC):
         )
 
 
-def _missing_sentence(missing: list[Item], items: list[Item]) -> str:
+def missing_sentence(missing: list[Item], items: list[Item]) -> str:
     return ngettext(
         "%(n)d of %(all)d items has no answer yet: “%(first)s”. Nothing was submitted; your other answers are kept.",
         "%(n)d of %(all)d items have no answer yet, the first one is: “%(first)s”. "

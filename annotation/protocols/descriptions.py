@@ -77,6 +77,17 @@ class ContestedRule:
 
 
 @dataclass(frozen=True)
+class Highlight:
+    """What an answer points to in the summary as shown: characters [start, end), or None for no place."""
+
+    start: int | None
+    end: int | None
+    label: str
+    degree: str = ""
+    is_strong: bool = False
+
+
+@dataclass(frozen=True)
 class Criterion:
     """A quality criterion that people judged, as section 4 of the datasheet (HEDS) asks for it."""
 

@@ -19,7 +19,7 @@ from annotation.common.prepared_queries import PreparedQuery
 from annotation.models import Assignment, Batch, ContentUnit, Judgment, Task
 
 from .base import Item, Protocol, answer_value, named
-from .descriptions import Choice, ContestedRule, Criterion, OptionField
+from .descriptions import Choice, ContestedRule, Criterion, Highlight, OptionField
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,6 +202,9 @@ class LitePyramid(Protocol):
         first, last = {word.start: n for n, word in enumerate(words)}, {word.end: n for n, word in enumerate(words)}
         marks = [[first[start], last[end]] for start, end in spans if start in first and end in last]
         return {"evidence": marks, **matched}
+
+    def highlights(self, unit: str, text: str, extra: Any) -> list[Highlight]:
+        return [Highlight(start, end, text) for start, end in (extra or {}).get("evidence", [])]
 
     def choices(self, batch: Batch | None = None) -> list[Choice]:
         return [

@@ -71,7 +71,7 @@ class Page:
 
 
 def _item(fieldset: Any) -> Item:
-    """A fieldset with radio buttons; the prose before it is its text."""
+    """A fieldset with radio buttons or a number to enter; the prose before it is its text."""
     radios = [
         radio
         for radio in fieldset.xpath('.//input[@type="radio"]')
@@ -79,11 +79,12 @@ def _item(fieldset: Any) -> Item:
     ]
     legend = "".join(fieldset.xpath(f".//legend//text()[not(ancestor::*[{QUIET}])]"))
     prose = fieldset.xpath(f"(preceding::* | ancestor::*)[{PROSE}][last()]//text()")
+    numbers = fieldset.xpath('.//input[@type="number"][@min][@max]')
     return Item(
-        fieldset.get("data-field") or next((radio.get("name", "") for radio in radios), ""),
+        fieldset.get("data-field") or next((field.get("name", "") for field in (*radios, *numbers)), ""),
         _plain([fieldset.get("data-title") or legend]),
         _plain(prose),
-        [_number(radio.get("value", "on")) for radio in radios],
+        [_number(radio.get("value", "on")) for radio in radios] or _range(numbers),
         _sides(fieldset.getroottree().getroot()),
     )
 
@@ -91,6 +92,11 @@ def _item(fieldset: Any) -> Item:
 def _sides(document: Any) -> tuple[str, str] | None:
     texts = {prose.get(SIDE): _plain(prose.xpath(".//text()")) for prose in document.xpath(f"//*[@{SIDE}]")}
     return (texts["1"], texts["-1"]) if set(texts) == {"1", "-1"} else None
+
+
+def _range(numbers: list[Any]) -> list[float]:
+    """The whole numbers that a field for a number takes."""
+    return [float(n) for field in numbers[:1] for n in range(int(field.get("min")), int(field.get("max")) + 1)]
 
 
 def _plain(texts: list[str]) -> str:

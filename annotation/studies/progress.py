@@ -48,7 +48,9 @@ class BatchProgress:
     def may_have_second_round(self) -> bool:
         """Whether people answered something here that they could look at again."""
         known = protocols.PROTOCOLS.get(self.batch.protocol)
-        return bool(self.submitted and known and not known.extracts_scus and self.batch.round == 1)
+        return bool(
+            self.submitted and known and known.contested_rule and not known.extracts_scus and self.batch.round == 1
+        )
 
     @property
     def can_be_copied(self) -> bool:

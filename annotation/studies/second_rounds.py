@@ -15,6 +15,7 @@ from analysis.lazy import pandas as pd
 from annotation import protocols
 from annotation.common.errors import Refused
 from annotation.models import Batch, Judgment, SecondLook, Study, Task, Worker
+from annotation.protocols.descriptions import ContestedRule
 
 ROUND_OF = "round_of"
 
@@ -39,9 +40,19 @@ class Contested:
         return len(self.rows)
 
 
+def rule_of(batch: Batch) -> ContestedRule:
+    """The rule of the batch's protocol; Refused where its answers are not looked at again."""
+    protocol = protocols.get(batch.protocol)
+    if protocol.contested_rule is None:
+        raise Refused(
+            _("Answers by %(protocol)s have no second round. Nothing was changed.") % {"protocol": protocol.title}
+        )
+    return protocol.contested_rule
+
+
 def read_thresholds(batch: Batch, form: Mapping[str, Any]) -> dict[str, float]:
     """The rule's thresholds: as given, else the batch's option `second_round`, else the default. Raises Refused."""
-    thresholds = {**protocols.get(batch.protocol).contested_rule.thresholds, **batch.options.get("second_round", {})}
+    thresholds = {**rule_of(batch).thresholds, **batch.options.get("second_round", {})}
     for name in thresholds:
         text = form.get(name, "")
         try:
@@ -56,7 +67,7 @@ def read_thresholds(batch: Batch, form: Mapping[str, Any]) -> dict[str, float]:
 def find_contested(batch: Batch, thresholds: Mapping[str, float]) -> Contested:
     """Apply the rule to the batch's counted answers."""
     frame = answers_frame([batch])
-    rows = protocols.get(batch.protocol).contested_rule.apply(frame, **thresholds)
+    rows = rule_of(batch).apply(frame, **thresholds)
     return Contested(
         rows=rows,
         answers=len(frame),
@@ -254,7 +265,8 @@ class RoundLine:
 
 def first_rounds(study: Study) -> list[RoundLine]:
     """The batches that a second round can follow: two queries."""
-    batches = list(study.batches.filter(protocol__in=protocols.judging()).order_by("pk"))
+    names = [protocol.name for protocol in protocols.among(protocols.judging()) if protocol.contested_rule]
+    batches = list(study.batches.filter(protocol__in=names).order_by("pk"))
     seconds = {batch.options.get(ROUND_OF): batch for batch in batches if ROUND_OF in batch.options}
     return [RoundLine(batch, seconds.get(batch.pk)) for batch in batches if ROUND_OF not in batch.options]
 
@@ -275,7 +287,7 @@ def round_page(batch: Batch, thresholds: Mapping[str, float]) -> RoundPage:
     contested, second = find_contested(batch, thresholds), second_round_of(batch)
     frame = answers_frame([batch])
     return RoundPage(
-        rule=protocols.get(batch.protocol).contested_rule.explanation,
+        rule=rule_of(batch).explanation,
         contested=contested,
         second=second,
         report=round_report(batch, second) if second else None,

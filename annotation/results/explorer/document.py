@@ -17,8 +17,10 @@ from annotation import protocols
 from annotation.common.translation import from_column
 from annotation.models import REFERENCE_GROUP, Document, Dropped, HumanScore, Judgment, Score, Study, Summary, User
 from annotation.models.work import counted
+from annotation.protocols.descriptions import Highlight
 from annotation.tables.trusted import choose
 
+from .highlights import MarkedText, marked_text
 from .lists import ListQuery, State, beyond, state_of
 
 SET_ASIDE = "batches"  # stands for a filter's rule where the batch or the round decides
@@ -38,6 +40,7 @@ class Answer:
     is_check: bool
     rule: str  # that dropped it; empty: kept
     reason: str
+    highlights: list[Highlight]  # what it points to in the summary
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,7 @@ class DocumentPage:
     units: list[Unit]
     selected: Column | None
     panel: Panel | None
+    marked: MarkedText | None  # what people marked in the chosen summary
     previous: int
     next: int
 
@@ -137,6 +141,7 @@ def document_page(study: Study, document_id: int, query: ListQuery, user: User) 
         units,
         selected,
         _panel(selected, units) if selected else None,
+        _marked(selected) if selected else None,
         previous=_neighbour(study, query, state, document_id, backwards=True),
         next=_neighbour(study, query, state, document_id, backwards=False),
     )
@@ -191,7 +196,7 @@ def _answers(document: Document, texts: dict[str, str]) -> dict[int, list[Answer
         *("summary_id", "unit", "value", "seconds", "is_check", "assignment__worker_id"),
         *("assignment__worker__pseudonym", "assignment__task__batch__protocol", "summary__system__name"),
         *("assignment__task__batch_id", "assignment__task__batch__name", "assignment__task__batch__round"),
-        "summary__system__group",
+        *("summary__system__group", "extra"),
     ]
     rows = list(
         Judgment.objects.filter(counted("assignment__"), summary__document=document, is_current=True)
@@ -202,16 +207,36 @@ def _answers(document: Document, texts: dict[str, str]) -> dict[int, list[Answer
     in_batches = _in_batches(document.study, rows)
     answers: dict[int, list[Answer]] = defaultdict(list)
     for place, row in enumerate(rows):
-        summary, unit, value, seconds, is_check, worker, pseudonym, protocol, system, batch, *_rest = row
+        summary, unit, value, seconds, is_check, worker, pseudonym, protocol, system, batch, *_rest, extra = row
         rater, reason = in_batches.names[place], in_batches.set_aside.get(place, "")
         keys = [(worker, some_batch, some_system) for some_batch in (None, batch) for some_system in ("", system)]
         rule, why = (SET_ASIDE, reason) if reason else next((dropped[key] for key in keys if key in dropped), ("", ""))
         answers[summary].append(
             Answer(
-                pseudonym, rater, unit, texts.get(unit, unit), value, protocol in yes_no, seconds, is_check, rule, why
+                pseudonym,
+                rater,
+                unit,
+                texts.get(unit, unit),
+                value,
+                protocol in yes_no,
+                seconds,
+                is_check,
+                rule,
+                why,
+                _highlights(protocol, unit, texts.get(unit, unit), extra),
             )
         )
     return answers
+
+
+def _highlights(name: str, unit: str, text: str, extra: Any) -> list[Highlight]:
+    protocol = protocols.PROTOCOLS.get(name) if extra else None
+    return protocol.highlights(unit, text, extra) if protocol else []
+
+
+def _marked(column: Column) -> MarkedText | None:
+    kept = [answer for answer in column.answers if not answer.rule]
+    return marked_text(column.text, [(answer.rater, mark) for answer in kept for mark in answer.highlights])
 
 
 @dataclass(frozen=True)
