@@ -36,8 +36,8 @@ class Site:
         }
         self.server: subprocess.Popen | None = None
 
-    def ask(self, command_name: str) -> dict:
-        command = [sys.executable, "-m", "tests.annotation.judging.crash_site", command_name]
+    def ask(self, command_name: str, *arguments: str) -> dict:
+        command = [sys.executable, "-m", "tests.annotation.judging.crash_site", command_name, *arguments]
         process = subprocess.run(command, cwd=ROOT, env=self.env, check=True, capture_output=True, text=True)
         return json.loads(process.stdout)
 
@@ -65,15 +65,16 @@ def tables() -> dict:
     return {}
 
 
-def make() -> dict:
+def make(protocol: str = "litepyramid") -> dict:
     """A study with an open batch, and a signed-in session for each worker."""
     from django.test import Client
 
     from annotation.models import Worker
-    from tests.factories import make_batch, make_member, make_study
+    from annotation.studies.batches import create_batch
+    from tests.factories import make_member, make_study
 
     study = make_study(documents=TASKS, units=UNITS)
-    batch = make_batch(study, quota=QUOTA)
+    batch = create_batch(study, "batch", protocol, QUOTA, state="open")
     sessions = []
     for _ in range(WORKERS):
         user, client = make_member(study), Client()
@@ -106,4 +107,4 @@ if __name__ == "__main__":
     import django
 
     django.setup()
-    print(json.dumps({"tables": tables, "make": make, "dump": dump}[sys.argv[1]]()))
+    print(json.dumps({"tables": tables, "make": make, "dump": dump}[sys.argv[1]](*sys.argv[2:])))
