@@ -144,6 +144,10 @@ class Protocol(ABC):
         """The values that an answer may have: the whole numbers of the batch's scale."""
         return [float(value) for value in range(int(task.batch.scale_min), int(task.batch.scale_max) + 1)]
 
+    def stored_values(self, batch: Batch, unit: str) -> dict[float, float]:
+        """What a choice on a page without script is stored as: itself, on the batch's scale."""
+        return {float(value): float(value) for value in range(int(batch.scale_min), int(batch.scale_max) + 1)}
+
     def tasks(self, batch: Batch, quota: int) -> list[Task]:
         """The tasks of a new batch, not saved yet."""
         raise NotImplementedError(f"Batches of {self.name} can't be made this way.")

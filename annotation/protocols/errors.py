@@ -34,6 +34,7 @@ from .error_marks import (
 
 OVERALL = "overall"
 MOST_CATEGORIES = 30
+WEIGHTS = {MINOR: 1, MAJOR: 5}  # MQM's usual points
 
 
 # FRANK's kinds of factual errors; definitions in our own words.
@@ -45,7 +46,10 @@ FRANK: dict[str, dict[str, Any]] = {
         "title": _("Coreference"),
         "definition": _("“He”, “it” or “the city” points to nothing, or wrongly."),
     },
-    "link": {"title": _("Connection"), "definition": _("Statements are joined wrongly: a cause, a contrast, an order.")},
+    "link": {
+        "title": _("Connection"),
+        "definition": _("Statements are joined wrongly: a cause, a contrast, an order."),
+    },
     "out_of_article": {"title": _("Not in the article"), "definition": _("The article says nothing of it.")},
     "grammar": {"title": _("Grammar"), "definition": _("So ill-formed that the meaning suffers.")},
     "omission": {
@@ -126,7 +130,7 @@ class Errors(Protocol):
     # Options
 
     def option_fields(self) -> dict[str, Any]:
-        return {"categories": list(FRANK), "overall": True, "weights": {MINOR: 1, MAJOR: 5}, "seed": 0}
+        return {"categories": list(FRANK), "overall": True, "weights": dict(WEIGHTS), "seed": 0}
 
     def option_form(self) -> list[OptionField]:
         known = tuple((name, texts["title"]) for name, texts in KNOWN.items())
@@ -226,7 +230,7 @@ class Errors(Protocol):
         categories = [item for item in items if item.unit in kinds]
         marks = with_plain_answers(marks, categories, form)
         size = {"words": len(find_words(text)), "characters": len(text)}
-        weights = options.get("weights") or {MINOR: 1, MAJOR: 5}
+        weights = options.get("weights") or WEIGHTS
         answers = []
         for item in categories:
             own = [mark for mark in marks if mark.category == item.unit]
@@ -265,6 +269,12 @@ class Errors(Protocol):
             Choice("1", severity_title(MINOR), "1"),
             Choice("2", severity_title(MAJOR), "2"),
         ]
+
+    def stored_values(self, batch: Batch, unit: str) -> dict[float, float]:
+        if unit == OVERALL:
+            return super().stored_values(batch, unit)
+        weights = _weights(batch.options.get("weights") or WEIGHTS)
+        return {0.0: 0.0, **{float(place): weights[name] for place, name in enumerate(SEVERITIES, start=1)}}
 
     def labels(self, batch: Batch) -> dict[str, str]:
         """Stored values are points and have no names."""

@@ -138,10 +138,10 @@ def judged_truly(batch: Batch, truth: Truth) -> Any:
     documents = {document.doc_id: document.pk for document in batch.study.documents.only("doc_id")}
     protocol = protocols.get(batch.protocol)
     titles, right_answer = protocol.unit_titles(batch), truth.between if protocol.compares else truth.of
-    values = [float(value) for value in range(int(batch.scale_min), int(batch.scale_max) + 1)]
+    stored = {unit: protocol.stored_values(batch, unit) for unit in frame["unit"].unique()}
     cells = zip(frame["doc_id"], frame["system"], frame["unit"], frame["value"], strict=True)
-    is_right = [
-        right_answer(texts[doc, system], title_of(titles, documents[doc], unit) or unit, values) == value
-        for doc, system, unit, value in cells
-    ]
+    is_right = []
+    for doc, system, unit, value in cells:
+        title = title_of(titles, documents[doc], unit) or unit
+        is_right.append(stored[unit][right_answer(texts[doc, system], title, list(stored[unit]))] == value)
     return frame.assign(right=is_right)

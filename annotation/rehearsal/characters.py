@@ -64,6 +64,10 @@ class Person:
         """Chance that depends on the person and the matter alone, not on the order in which things happen."""
         return Random(":".join(map(str, (self.seed, self.name, *keys))))
 
+    def draw_for_all(self, *keys: object) -> Random:
+        """Chance that depends on the matter alone: what everybody finds who looks."""
+        return Random(":".join(map(str, (self.seed, *keys))))
+
     def answer(self, truth: float, values: list[float], *keys: object) -> float:
         """What this person answers where `truth` is right; `values` are the possible answers, in order."""
         chance, kind = self.draw("answer", *keys), self.character

@@ -1,12 +1,13 @@
 """What a worker's browser sees of a page: its forms, frames and links, and the items to answer."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urljoin
 
 from lxml import html
 
+MARKS = "data-mark-field"  # a text whose words can be marked
 SIDE = "data-side"  # a text that stands for the answers of one sign: "1" or "-1"
 CLASS = 'contains(concat(" ", normalize-space(@class), " "), " {} ")'
 PROSE, QUIET = CLASS.format("prose"), CLASS.format("quiet")
@@ -30,6 +31,10 @@ class Item:
     values: list[float]
     sides: tuple[str, str] | None = None
     """The two texts to choose between, where there are two: that of the higher and that of the lower answers."""
+    marks: str = ""
+    """What its words are marked as, where an answer can be told by places in the summary."""
+    severities: dict[float, str] = field(default_factory=dict)
+    """What an answer is called as a mark."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,10 @@ class Page:
     text: str
     prose: str
     """The first text set to be read."""
+    words: list[tuple[int, int]] = field(default_factory=list)
+    """The words that can be marked, by their places."""
+    mark_field: str = ""
+    """How the names of fields for marks begin."""
 
     def form(self, path: str) -> Form | None:
         """The first form whose address has this path."""
@@ -67,6 +76,8 @@ class Page:
             config=_config(document.xpath('//script[@type="application/json"]/text()')),
             text=_plain(document.xpath("//text()[not(ancestor::script or ancestor::style)]")),
             prose=next((prose.text_content() for prose in document.xpath(f"//*[{PROSE}]")), ""),
+            words=[_place(word) for word in document.xpath(f"//*[@{MARKS}]//*[@data-start]")],
+            mark_field=next(iter(document.xpath(f"//@{MARKS}")), ""),
         )
 
 
@@ -78,15 +89,21 @@ def _item(fieldset: Any) -> Item:
         if next(radio.iterancestors("fieldset")) is fieldset
     ]
     legend = "".join(fieldset.xpath(f".//legend//text()[not(ancestor::*[{QUIET}])]"))
-    prose = fieldset.xpath(f"(preceding::* | ancestor::*)[{PROSE}][last()]//text()")
+    texts = fieldset.xpath(f"(preceding::* | ancestor::*)[{PROSE}][last()]")
     numbers = fieldset.xpath('.//input[@type="number"][@min][@max]')
     return Item(
         fieldset.get("data-field") or next((field.get("name", "") for field in (*radios, *numbers)), ""),
         _plain([fieldset.get("data-title") or legend]),
-        _plain(prose),
+        _plain([texts[0].get("data-plain") or " ".join(texts[0].xpath(".//text()"))] if texts else []),
         [_number(radio.get("value", "on")) for radio in radios] or _range(numbers),
         _sides(fieldset.getroottree().getroot()),
+        fieldset.get("data-marks", ""),
+        {_number(radio.get("value")): name for radio in radios if (name := radio.get("data-severity"))},
     )
+
+
+def _place(word: Any) -> tuple[int, int]:
+    return int(word.get("data-start")), int(word.get("data-end"))
 
 
 def _sides(document: Any) -> tuple[str, str] | None:

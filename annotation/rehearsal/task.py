@@ -12,6 +12,7 @@ from annotation.common.errors import Refused
 from .browser import Browser, Unreachable
 from .characters import Person
 from .pages import Form, Item, Page
+from .places import mark_of
 from .truth import Truth
 
 SENTENCE = re.compile(r"(?<=[.!?])\s+")
@@ -36,6 +37,8 @@ class TaskPage:
         """The market serves the whole task (HTMLQuestion): there is nothing to save with us."""
         self.items: list[Item] = []
         self.answers: dict[str, str] = {}
+        self.marks: dict[str, tuple[str, dict[str, Any]]] = {}
+        """Answers that our page tells by marked words: by the item's field, the mark's own and what it holds."""
         self.seconds: dict[str, float] = {}
 
     def open(self) -> None:
@@ -54,7 +57,10 @@ class TaskPage:
         for item in self.items:
             values = sorted(item.values)
             truth = self._truth(item, values)
-            self.answers[item.field] = f"{self.person.answer(truth, values, item.text, item.unit):g}"
+            answer = self.person.answer(truth, values, item.text, item.unit)
+            self.answers[item.field] = f"{answer:g}"
+            if not self.is_form and (mark := mark_of(page, item, answer, truth, self.person)):
+                self.marks[item.field] = mark
             self.seconds[item.field] = self.person.seconds(item.text, item.unit)
 
     def _truth(self, item: Item, values: list[float]) -> float:
@@ -69,10 +75,14 @@ class TaskPage:
         assert self.page is not None
         now = int(self.page.config["now"])
         changes = [
-            {"field": name, "content": {"value": value}, "at": now + place}
-            for place, (name, value) in enumerate(list(self.answers.items())[:max_answers])
+            {"field": name, "content": content, "at": now + place}
+            for place, (name, content) in enumerate(list(self._contents().items())[:max_answers])
         ]
         self._call("PUT", "draft", {"changes": changes, "seen": 0, "signals": self._signals(max_answers)}, 1)
+
+    def _contents(self) -> dict[str, Any]:
+        """The answers as our page sends them."""
+        return dict(self.marks.get(name) or (name, {"value": value}) for name, value in self.answers.items())
 
     def submit(self, clicks: int = 1) -> None:
         """Submit to the site; clicked more than once, all at the same moment."""
@@ -80,7 +90,7 @@ class TaskPage:
             return
         assert self.page is not None
         body = {
-            "answers": {name: {"value": value} for name, value in self.answers.items()},
+            "answers": self._contents(),
             "submit_key": self.page.config["submitKey"],
             "signals": self._signals(len(self.answers)),
         }

@@ -13,6 +13,11 @@ from annotation.judging.leases import lease_task
 from annotation.judging.submit import revise_judgments, submit_judgments, undo_submit
 from annotation.models import Assignment, Batch, Judgment, Study
 from annotation.protocols.errors import FRANK, MQM, Errors
+from annotation.rehearsal.caught_workers import judged_truly
+from annotation.rehearsal.characters import CHARACTERS, Person
+from annotation.rehearsal.pages import Page
+from annotation.rehearsal.places import mark_of
+from annotation.rehearsal.truth import truth_of
 from annotation.studies.batches import create_batch
 from annotation.studies.second_rounds import first_rounds, read_thresholds
 from annotation.tables.frames import judgments_frame
@@ -245,8 +250,8 @@ def test_tables_scores_and_rates_come_out(study, tmp_path):
     (everything,) = rates(read_marks(frame), by=[])
     assert (everything.n_errors, everything.n_major) == (12, 4)
     export_folder(study, tmp_path / "export", ExportOptions())
-    copied = import_study(tmp_path / "export", "copy").study
-    copy = judgments_frame(copied)
+    import_study(tmp_path / "export", "copy")
+    copy = judgments_frame(Study.objects.get(name="copy"))
     assert [json.loads(cell) for cell in copy["spans"]] == list(frame["spans"])
     assert list(copy["value"]) == list(frame["value"])
     assert rates(read_marks(copy), by=[])[0].n_errors == 12
@@ -264,3 +269,26 @@ def test_the_explorer_lays_all_marks_over_the_text(study, client):
     assert page.status_code == 200
     assert f">{first.text_shown[:4]}</mark>" in page.text
     assert "4 marks" in page.text
+
+
+def test_simulated_workers_mark_words(study, client):
+    """Those who see what is there mark the same words; the page tells them by its own words and fields."""
+    batch = open_batch(study)
+    client.force_login(make_member(study))
+    page = client.post(reverse("take", args=[batch.pk]), follow=True)
+    read = Page.read("http://site/", 200, page.text)
+    text = Assignment.objects.get().task.summary.text_shown
+    assert {item.text for item in read.items} == {text}
+    assert [item.marks for item in read.items] == [*(name for name in FRANK if name != "omission"), "", ""]
+    assert read.items[-1].values == [float(n) for n in range(101)]
+    entity = read.items[1]
+    people = [Person(name, CHARACTERS["careful"], 1) for name in ("a", "b", "c", "d")]
+    marked = [mark_of(read, entity, 2.0, 2.0, person) for person in people]
+    assert {mark[1]["start"] for mark in marked} == {marked[0][1]["start"]}
+    assert {mark[1]["value"] for mark in marked} == {"entity"}
+    assert mark_of(read, entity, 0.0, 0.0, people[0]) is None
+    name, content = marked[0]
+    overall = field_of(Assignment.objects.get(), "overall")
+    submit(Assignment.objects.get(), {name: content, overall: "3"})
+    truth = truth_of(batch, 1)
+    assert 0 < judged_truly(batch, truth)["right"].mean() < 1

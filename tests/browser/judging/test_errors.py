@@ -143,7 +143,9 @@ def test_that_there_is_no_error_is_said(page: Page, live_server, batch):
     expect(page.get_by_text("Received, thank you: 9 answers are stored.")).to_be_visible()
 
 
-def test_marks_made_offline_survive_a_reload_and_two_tabs_keep_both(page: Page, live_server, batch):
+def test_marks_made_offline_survive_a_reload_and_two_tabs_keep_both(browser, live_server, batch):
+    context = browser.new_context(viewport=WIDE)
+    page = context.new_page()
     open_task(page, live_server.url, batch)
     second = page.context.new_page()
     second.goto(page.url)
@@ -160,7 +162,7 @@ def test_marks_made_offline_survive_a_reload_and_two_tabs_keep_both(page: Page, 
     ready(page)
     assert legends(page) == ["ferry", "blue"]
     expect(second.locator("#marks legend")).to_have_text(["ferry", "blue"])
-    second.close()
+    context.close()
 
 
 def test_a_kind_that_the_list_lost_is_chosen_again(page: Page, live_server, batch):
