@@ -33,7 +33,7 @@ class Item:
     """The two texts to choose between, where there are two: that of the higher and that of the lower answers."""
     marks: str = ""
     """What its words are marked as, where an answer can be told by places in the summary."""
-    severities: dict[float, str] = field(default_factory=dict)
+    severities: tuple[tuple[float, str], ...] = ()
     """What an answer is called as a mark."""
 
 
@@ -98,7 +98,11 @@ def _item(fieldset: Any) -> Item:
         [_number(radio.get("value", "on")) for radio in radios] or _range(numbers),
         _sides(fieldset.getroottree().getroot()),
         fieldset.get("data-marks", ""),
-        {_number(radio.get("value")): name for radio in radios if (name := radio.get("data-severity"))},
+        tuple(
+            (_number(radio.get("value")), radio.get("data-severity"))
+            for radio in radios
+            if "data-severity" in radio.attrib
+        ),
     )
 
 

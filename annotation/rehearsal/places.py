@@ -10,7 +10,7 @@ LONGEST = 4  # words of a mark
 
 def mark_of(page: Page, item: Item, answer: float, truth: float, person: Person) -> tuple[str, dict[str, Any]] | None:
     """The field of a mark on the page and what it holds; None where an answer is told without places."""
-    severity = item.severities.get(answer)
+    severity = dict(item.severities).get(answer)
     if not item.marks or not severity or not page.words:
         return None
     start, end = _range(person, len(page.words), item, sees_it=answer == truth)
