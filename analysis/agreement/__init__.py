@@ -25,6 +25,7 @@ from analysis.agreement.counts import (
     count,
     is_mixed,
     latest,
+    on_one_scale,
     patterns,
     unit_codes,
 )
@@ -80,6 +81,8 @@ def agreement(
         raise AnalysisError(f"{ci} resamples can't be drawn; give 0 for no interval, or 1000.")
     judgments = judgments if include_checks else without_checks(judgments)
     judgments = latest_batches(judgments) if by == "round" else latest(judgments)
+    if by != "unit" and "unit" not in blank.per:
+        judgments = on_one_scale(judgments)
     if cluster != "unit":
         codes_of(judgments, cluster.split(","))  # refuses a column that isn't there
     if by == "worker_id":
@@ -275,13 +278,13 @@ def _resampled_mean(values: Floats, cluster_of: Ints, start: AgreementResult) ->
 
 def pooled_alpha(judgments: pd.DataFrame, level: str) -> float:
     """Krippendorff's alpha of all units together, without anything around it."""
-    rows = latest(judgments.reset_index(drop=True))
+    rows = on_one_scale(latest(judgments.reset_index(drop=True)))
     return _pooled(alpha, count(rows), level)
 
 
 def alpha_samples(judgments: pd.DataFrame, level: str, resamples: int, seed: int) -> Floats:
     """Pooled alpha of resampled documents; the same seed draws the same documents from any rows about them."""
-    rows = latest(judgments.reset_index(drop=True))
+    rows = on_one_scale(latest(judgments.reset_index(drop=True)))
     start = AgreementResult("alpha", level, float("nan"), 0, 0, cluster="doc_id", resamples=resamples, seed=seed)
     return _resampled(rows, start, alpha, count(rows), unwatched)
 

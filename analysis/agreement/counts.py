@@ -6,7 +6,7 @@ never units × values × values.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,8 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 UNIT = ("doc_id", "system", "unit")
+OTHER_SCALES: Mapping[str, tuple[str, ...]] = {"errors": ("overall",)}
+"""By protocol: units on a scale of their own (0 to 100 beside penalty points), which nothing pools with the others."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,16 @@ def latest(judgments: pd.DataFrame) -> pd.DataFrame:
         f"{duplicate['system']}, more than once; keep one of the duplicate rows, or number them in a column round "
         "or name their batches in a column batch."
     )
+
+
+def on_one_scale(judgments: pd.DataFrame) -> pd.DataFrame:
+    """The judgments whose values can be weighed together: beside others, units on a scale of their own are left out."""
+    if "protocol" not in judgments.columns:
+        return judgments
+    is_other = np.zeros(len(judgments), dtype=bool)
+    for protocol, units in OTHER_SCALES.items():
+        is_other |= np.asarray((judgments["protocol"] == protocol) & judgments["unit"].isin(units), dtype=bool)
+    return judgments[~is_other].reset_index(drop=True) if is_other.any() and not is_other.all() else judgments
 
 
 def are_unlinkable(judgments: pd.DataFrame) -> bool:

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from analysis.aggregate import aggregate
+from analysis.agreement import agreement
 from analysis.cli import main
 from analysis.correlate import correlate
 from analysis.errors import Marks, place_agreement, rates, read_marks, read_weights, with_weights
@@ -245,3 +246,22 @@ def _characters(marks: Marks) -> np.ndarray:
                 cells[row, int(error.start) : int(error.end)] = 1
         columns.append(cells)
     return np.concatenate(columns, axis=1)
+
+
+def test_the_whole_is_on_a_scale_of_its_own():
+    """0 to 100 beside penalty points: pooled, everybody would agree that the whole is larger."""
+    rng = np.random.default_rng(2)
+    groups = [
+        said(
+            f"d{d}", "x", w, [("entity", "minor", 0, 4)] * int(rng.integers(0, 3)), overall=float(rng.integers(0, 100))
+        )
+        for d in range(20)
+        for w in ("w1", "w2", "w3")
+    ]
+    judgments = table(*groups)
+    (pooled,) = agreement(judgments, level="interval")
+    (points,) = agreement(judgments[judgments["unit"] != "overall"].reset_index(drop=True), level="interval")
+    assert pooled.value == points.value < 0.3
+    assert {result.group for result in agreement(judgments, level="interval", by="unit")} == {*CATEGORIES, "overall"}
+    only = judgments[judgments["unit"] == "overall"].reset_index(drop=True)
+    assert agreement(only, level="interval")[0].n_units == 20
