@@ -56,23 +56,6 @@ def count(judgments: pd.DataFrame) -> Counts:
     return Counts(values, table.astype(np.float64), codes.astype(np.int64), value_of, first)
 
 
-def count_matrix(ratings: Floats) -> Counts:
-    """Counts of a raters × units matrix with NaN for what a rater did not judge."""
-    ratings = np.asarray(ratings, dtype=np.float64)
-    values = np.unique(ratings)
-    values = values[~np.isnan(values)]
-    no_codes = np.zeros(0, dtype=np.int64)
-    if len(values) <= 16:  # a few comparisons are faster than looking every answer up
-        table = np.zeros((ratings.shape[1], len(values)))
-        for column, value in enumerate(values):
-            table[:, column] = (ratings == value).sum(axis=0)
-        return Counts(values, table, no_codes, no_codes, no_codes)
-    rater, unit = np.nonzero(~np.isnan(ratings))
-    cell = unit * len(values) + np.searchsorted(values, ratings[rater, unit])
-    cell_counts = np.bincount(cell, minlength=ratings.shape[1] * len(values)).reshape(-1, len(values))
-    return Counts(values, cell_counts.astype(np.float64), no_codes, no_codes, no_codes)
-
-
 def value_codes(values: Floats) -> tuple[Floats, Ints]:
     """The distinct values in order, and for each value which of them it is."""
     codes, unique = pd.factorize(values)

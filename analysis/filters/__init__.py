@@ -23,7 +23,7 @@ from analysis.filters.base import (
     settings_of,
 )
 from analysis.filters.dissent import TIES
-from analysis.filters.selection import SelectionEffect, rules_as_drop, selection_effect
+from analysis.filters.selection import SelectionEffect, in_order, rules_as_drop, selection_effect
 from analysis.tables import AnalysisError
 from analysis.tables.where import without_checks
 
@@ -193,7 +193,7 @@ def filter_effect(
         return result.kept, result.decisions
 
     rows = latest(judgments.drop(columns="is_check", errors="ignore") if include_checks else judgments)
-    return selection_effect(rows.reset_index(drop=True), rules_as_drop(apply, _marks), level, seed)
+    return selection_effect(in_order(rows), rules_as_drop(apply, _marks), level, seed)
 
 
 def _alpha(rows: pd.DataFrame, level: str, include_checks: bool) -> float:

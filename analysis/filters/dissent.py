@@ -25,17 +25,21 @@ def majority_dissent(evidence: Evidence, settings: dict[str, Setting]) -> list[D
 
     A unit has a majority only when more than half of its answers are the same: 2-2 counts against nobody. One
     worker with the largest count is dropped if that count is above 0; which of several equally bad ones is the
-    policy for ties: the first by worker id, one at random, all of them, or none.
+    policy for ties: the first by assignment id (by worker id where there is none, for a pseudonym's place is chance),
+    one at random, all of them, or none.
     """
     columns = [name.strip() for name in str(settings["per"]).split(",")]
     rows = evidence.rows
     outvoted = _outvoted(rows)
     item, _ = codes_of(rows, columns)
     table = (
-        pd.DataFrame({"item": item, "worker_id": rows["worker_id"], "outvoted": outvoted})
-        .groupby(["item", "worker_id"], sort=True)["outvoted"]
-        .agg(dissent="sum", units="size")
+        pd.DataFrame(
+            {"item": item, "worker_id": rows["worker_id"], "outvoted": outvoted, "assignment": _assignments(rows)}
+        )
+        .groupby(["item", "worker_id"], sort=True)
+        .agg(dissent=("outvoted", "sum"), units=("outvoted", "size"), assignment=("assignment", "min"))
         .reset_index()
+        .sort_values(["item", "assignment", "worker_id"])
     )
     worst = table.groupby("item")["dissent"].transform("max")
     places = rows[columns].astype(str).assign(item=item).drop_duplicates("item").set_index("item").to_dict("index")
@@ -46,6 +50,13 @@ def majority_dissent(evidence: Evidence, settings: dict[str, Setting]) -> list[D
         for position in _choose(len(tied), evidence):
             decisions.append(_dissenter(tied[position], len(tied), place, evidence.ties, settings))
     return decisions
+
+
+def _assignments(rows: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The place of each row's assignment among all of them; 0 throughout where there are none."""
+    if "assignment_id" not in rows.columns:
+        return np.zeros(len(rows), dtype=np.int64)
+    return codes_of(rows.assign(assignment_id=rows["assignment_id"].fillna("")), ["assignment_id"])[0]
 
 
 def _outvoted(rows: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

@@ -112,6 +112,12 @@ def selection_effect(rows: pd.DataFrame, drop: Drop, level: str, seed: int = 0) 
     return SelectionEffect(before, after, shuffled_before, shuffled_after, held_out, low, high, verdict)
 
 
+def in_order(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows in an order that pseudonyms have no part in where assignments have ids: answers are dealt by it."""
+    names = ["doc_id", "system", "unit", "assignment_id" if "assignment_id" in rows.columns else "worker_id"]
+    return rows.iloc[np.argsort(codes_of(rows, names)[0], kind="stable")].reset_index(drop=True)
+
+
 def _ordinary(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[~rows["is_check"].astype(bool)] if "is_check" in rows.columns else rows
 

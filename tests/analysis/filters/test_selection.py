@@ -67,3 +67,17 @@ def test_scales_that_cant_be_compared_have_no_effect_to_tell():
     mixed = pd.concat([crowd(0.9), crowd(0.9).assign(unit="coherence", value=lambda rows: 1 + 3 * rows["value"])])
     mixed = mixed.drop_duplicates(["doc_id", "system", "unit", "worker_id"])
     assert filter_effect(mixed, ["majority-dissent"]) is None
+
+
+def test_what_a_filter_does_doesnt_hang_on_how_pseudonyms_sort():
+    """A study's pseudonyms are salted: the same answers imported twice must give the same figures."""
+    judgments = crowd(0.8)
+    judgments["assignment_id"] = judgments["doc_id"] + "-" + judgments["worker_id"]
+    names = dict(zip(sorted(set(judgments["worker_id"])), np.random.default_rng(1).permutation(20), strict=True))
+    salted = judgments.assign(worker_id=judgments["worker_id"].map(lambda name: f"p{names[name]:02}"))
+    salted = salted.sort_values(["doc_id", "system", "worker_id", "unit"])
+    for ties in ("first", "random"):
+        plain, other = (filter_effect(rows, ["majority-dissent"], ties=ties) for rows in (judgments, salted))
+        assert plain == other
+        plain, other = (apply_rules(rows, ["majority-dissent"], ties=ties).decisions for rows in (judgments, salted))
+        assert [f"p{names[decision.worker_id]:02}" for decision in plain] == [decision.worker_id for decision in other]
