@@ -3,7 +3,8 @@
 The claim is about the correlation of the systems' true means, over systems of this kind: had every system been judged
 on endless documents. Stand in means at least .8, with either sign.
 
-shown     the interval of the metric, simultaneous over all metrics, lies beyond .8, over all systems and within groups
+shown     the interval of the metric, simultaneous over all metrics, lies beyond .8: over all systems, within their
+          groups taken together, and in every group by itself
 refuted   that interval lies inside ±.8; "none can" needs only every metric's own interval there, for a study says it
           wrongly only if it is wrong about the one metric that can
 open      everything else
@@ -17,7 +18,7 @@ simulation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,7 @@ THRESHOLD = 0.8
 ALPHA = 0.05
 SHOWN, REFUTED, OPEN = "shown", "refuted", "too little data"
 LEAST_IN_GROUP = 4
+"""Smaller groups count among all groups together, and aren't judged by themselves."""
 LOOSER = 4
 """Without a system the tails are so much wider: 80 % instead of 95. Normal scores lose hardly any answer by it, and
 skewed or heavy-tailed ones are wrong in 3 % instead of 7 % of studies with a true r of .75."""
@@ -41,15 +43,13 @@ skewed or heavy-tailed ones are wrong in 3 % instead of 7 % of studies with a tr
 
 @dataclass(frozen=True)
 class GroupVerdict:
-    """One metric within one group of systems."""
+    """One metric within one group of systems, simultaneous over all metrics; NaN and ±1 where nothing can be told."""
 
     group: str
     value: float
     low: float
     high: float
     n: int
-    true_value: float = float("nan")
-    """The estimate for the true means: less what noise makes up, and with what it hides."""
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,18 @@ class StandIn:
         return tuple(group for group in self.groups if group.high < THRESHOLD)
 
     @property
-    def weak_groups(self) -> tuple[GroupVerdict, ...]:
-        """Groups in which the estimate for the true means is below the threshold."""
-        return tuple(group for group in self.groups if group.true_value < THRESHOLD)
+    def open_groups(self) -> tuple[GroupVerdict, ...]:
+        """Groups large enough to be judged by themselves in which it isn't shown."""
+        return tuple(group for group in self.groups if group.n >= LEAST_IN_GROUP and not group.low > THRESHOLD)
+
+    @property
+    def small_groups(self) -> tuple[GroupVerdict, ...]:
+        return tuple(group for group in self.groups if group.n < LEAST_IN_GROUP)
+
+    @property
+    def holds_within(self) -> bool:
+        """Beyond the threshold within the groups together, and in each that can be judged by itself."""
+        return self.within is None or (self.within.low > THRESHOLD and not self.open_groups)
 
 
 @dataclass(frozen=True)
@@ -186,16 +195,14 @@ def _judge(cube: ScoreCube, human: str, metric: str, tests: int, single: bool) -
     own_low, own_high = true_limits(r, len(places), ALPHA / 2, noise)
     members = _members(cube, places)
     within = _within(a, b, members, ALPHA / 2 / tests, noise)
-    groups = tuple(_groups(cube, human, metric, members))
+    groups = tuple(_group(cube, human, metric, name, members[name], ALPHA / 2 / tests) for name in members)
     answer, weak = OPEN, -1
     if not single:
         answer, weak = _answer((low, high), limits_without_each(x, z, ALPHA / 2 / tests, noise))
-    if answer == SHOWN and not _holds_within(within, groups):
-        answer = OPEN
     answer_alone = _answer((own_low, own_high), limits_without_each(x, z, ALPHA / 2, noise))[0]
     system = cube.systems[places[weak]] if weak >= 0 else ""
     ruled_out = answer_alone == REFUTED and not single
-    return StandIn(
+    result = StandIn(
         metric,
         answer,
         float(r),
@@ -211,6 +218,7 @@ def _judge(cube: ScoreCube, human: str, metric: str, tests: int, single: bool) -
         within,
         groups,
     )
+    return replace(result, answer=OPEN) if answer == SHOWN and not result.holds_within else result
 
 
 def _answer(limits: tuple[Floats, Floats], without: tuple[Floats, Floats]) -> tuple[str, int]:
@@ -221,12 +229,6 @@ def _answer(limits: tuple[Floats, Floats], without: tuple[Floats, Floats]) -> tu
         if is_answer:
             return OPEN, int(np.argmin(without[0]) if name == SHOWN else np.argmax(without[1]))
     return OPEN, -1
-
-
-def _holds_within(within: GroupVerdict | None, groups: Sequence[GroupVerdict]) -> bool:
-    if within is None:
-        return True
-    return within.low > THRESHOLD and not any(group.true_value < THRESHOLD for group in groups)
 
 
 def _members(cube: ScoreCube, places: Ints) -> dict[str, Ints]:
@@ -255,15 +257,11 @@ def _within(a: Floats, b: Floats, members: dict[str, Ints], tail: float, noise: 
     return GroupVerdict("", float(r), float(low), float(high), len(x))
 
 
-def _groups(cube: ScoreCube, human: str, metric: str, members: dict[str, Ints]) -> list[GroupVerdict]:
-    """Every group by itself, each with its own 95 % interval."""
-    a, b = cube.system_scores(metric), cube.system_scores(human)
-    results = []
-    for name, places in members.items():
-        r = system_value("pearson", a[places], b[places]) if len(places) >= LEAST_IN_GROUP else float("nan")
-        if np.isfinite(r):
-            noise = _noise(cube, human, metric, places)
-            low, high = true_limits(np.asarray(r), len(places), ALPHA / 2, noise)
-            true = float((r - noise.shared) / noise.reach) if noise.reach > 0 else float("nan")
-            results.append(GroupVerdict(name, float(r), float(low), float(high), len(places), true))
-    return results
+def _group(cube: ScoreCube, human: str, metric: str, name: str, places: Ints, tail: float) -> GroupVerdict:
+    """One group by itself."""
+    a, b = cube.system_scores(metric)[places], cube.system_scores(human)[places]
+    r = system_value("pearson", a, b) if len(places) >= LEAST_IN_GROUP else float("nan")
+    if not np.isfinite(r):
+        return GroupVerdict(name, float("nan"), -1.0, 1.0, len(places))
+    low, high = true_limits(np.asarray(r), len(places), tail, _noise(cube, human, metric, places))
+    return GroupVerdict(name, float(r), float(low), float(high), len(places))

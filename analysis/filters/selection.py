@@ -24,7 +24,7 @@ RESAMPLES = 400
 MOST_SHUFFLES, ROWS_SHUFFLED = 20, 200_000
 """Large tables need few shuffles: their agreement by chance hardly varies."""
 MOST_DIMENSIONS = 20
-"""More units than that are SCUs, each of one document, and not dimensions that all documents share."""
+"""More units than that are SCUs of one document each, whatever they are called."""
 IMPROVES, SELECTS, CHANCE, NOTHING, UNKNOWN = "improves", "selects", "chance", "nothing", "unknown"
 
 Drop = Callable[[pd.DataFrame], tuple[pd.DataFrame, Callable[[pd.DataFrame], pd.DataFrame]]]
@@ -131,7 +131,7 @@ def _shuffled(rows: pd.DataFrame, drop: Drop, level: str, seed: int) -> tuple[fl
     rng = np.random.default_rng([seed, 11])
     ordinary = _ordinary(rows)
     by_kind = np.zeros(len(ordinary), dtype=np.int64)
-    if ordinary["unit"].nunique() <= MOST_DIMENSIONS:
+    if _are_dimensions(ordinary):
         by_kind, _ = codes_of(ordinary, ["unit"])
     pairs = []
     for _ in range(int(np.clip(ROWS_SHUFFLED // max(len(rows), 1), 1, MOST_SHUFFLES))):
@@ -150,6 +150,12 @@ def _shuffled(rows: pd.DataFrame, drop: Drop, level: str, seed: int) -> tuple[fl
         return float("nan"), float("nan")
     before, after = np.nanmean(pairs, axis=0)
     return float(before), float(after)
+
+
+def _are_dimensions(rows: pd.DataFrame) -> bool:
+    """Whether units are dimensions that all documents share; scu01 of one document isn't scu01 of another."""
+    n_units, n_documents = rows["unit"].nunique(), rows["doc_id"].nunique()
+    return n_units <= MOST_DIMENSIONS and len(rows[["doc_id", "unit"]].drop_duplicates()) == n_units * n_documents
 
 
 def _folds(rows: pd.DataFrame, seed: int) -> np.ndarray:

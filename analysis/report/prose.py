@@ -29,7 +29,7 @@ def warnings(study: Study, findings: Findings) -> list[str]:
     return [
         *([study.filtered] if study.filtered else []),
         *_other_people(study),
-        *_few(study),
+        *_few(study, findings),
         *_duplicates(study),
         *_missing(study, findings),
         *_ranks(study),
@@ -51,8 +51,8 @@ def _other_people(study: Study) -> list[Sentence]:
     ]
 
 
-def _few(study: Study) -> list[Sentence]:
-    if len(study.cube.systems) >= FEW:
+def _few(study: Study, findings: Findings) -> list[Sentence]:
+    if len(study.cube.systems) >= FEW or findings.lead is None:
         return []
     return [
         Sentence(
@@ -275,8 +275,9 @@ def _estimates(study: Study, findings: Findings) -> list[Sentence]:
         Sentence(
             "The verdict: a metric can stand in for people if the true means correlate at %(threshold)s or more, with "
             "either sign. Its intervals hold for all metrics together (Bonferroni) and allow for the noise of the "
-            "documents. It is shown or refuted only if its interval lies on one side of %(threshold)s, if that holds "
-            "within groups of systems, and if it holds at 80 %% whichever system is left out.",
+            "documents. It is shown or refuted only if its interval lies on one side of %(threshold)s, and at 80 %% "
+            "whichever system is left out; shown only if that holds within groups of systems too, taken together and "
+            "each by itself.",
             {"threshold": f"{THRESHOLD:g}".removeprefix("0")},
         ),
     ]

@@ -80,6 +80,13 @@ def _answer(verdict: StudyVerdict, lead: StandIn, data: dict[str, Value]) -> Sen
             "%(low)s to %(high)s at 95 %%), below %(threshold)s.",
             {**values, "low": number(lead.own_low), "high": number(lead.own_high)},
         )
+    if lead.low > THRESHOLD:
+        return Sentence(
+            "On these %(systems)s and %(documents)s there is too little data to say whether a metric can stand in for "
+            "people when systems of this kind are ranked by %(human)s, though the closest of %(n)s, %(metric)s, has "
+            "r = %(value)s (%(scope)s %(low)s to %(high)s at 95 %% for all of them together).",
+            values,
+        )
     return Sentence(
         "On these %(systems)s and %(documents)s there is too little data to say whether a metric can stand in for "
         "people when systems of this kind are ranked by %(human)s: the closest of %(n)s, %(metric)s, has r = %(value)s "
@@ -100,42 +107,53 @@ def _within(lead: StandIn) -> list[Sentence]:
     """Whether it holds when kinds of systems aren't told apart."""
     if lead.within is None:
         return []
-    values: dict[str, Value] = {
-        "metric": lead.metric,
-        "value": number(lead.within.value),
-        "low": number(lead.within.low),
-        "high": number(lead.within.high),
-    }
+    values = _numbers(lead.within)
     if lead.answer == SHOWN:
-        return [Sentence("It holds within the groups of systems too (r = %(value)s, %(low)s to %(high)s).", values)]
+        notes = [
+            Sentence(
+                "It holds within the groups of systems taken together (r = %(value)s, %(low)s to %(high)s).", values
+            )
+        ]
+        small = [group.group for group in lead.small_groups]
+        if judged := [group.group for group in lead.groups if group.group not in small]:
+            notes.append(Sentence("It holds within each by itself: %(names)s.", {"names": some_of(judged)}))
+        if small:
+            notes.append(Sentence("Too small to be judged by themselves: %(names)s.", {"names": some_of(small)}))
+        return notes
     if not lead.only_overall:
         return []
     if failed := lead.failed_groups:
         return [
             Sentence(
                 "Over all systems it is high enough, but within %(group)s it is too low (r = %(value)s, %(low)s to "
-                "%(high)s): it tells kinds of systems apart rather than systems.",
-                _of_group(failed[0]),
+                "%(high)s).",
+                _numbers(failed[0]),
             )
         ]
-    if lead.within.low > THRESHOLD and (weak := lead.weak_groups):
+    if not lead.within.low > THRESHOLD:
         return [
             Sentence(
-                "Over all systems it is high enough, but within %(group)s that isn't shown (r = %(value)s, %(low)s to "
-                "%(high)s): it may only tell kinds of systems apart.",
-                _of_group(weak[0]),
+                "Over all systems it is high enough, but within the groups of systems that isn't shown (r = %(value)s, "
+                "%(low)s to %(high)s): it may only tell kinds of systems apart.",
+                values,
             )
         ]
-    return [
+    in_each = [
+        Sentence("%(group)s (r = %(value)s, %(low)s to %(high)s)", _numbers(group)) for group in lead.open_groups
+    ]
+    notes = [
         Sentence(
-            "Over all systems it is high enough, but within the groups of systems that isn't shown (r = %(value)s, "
-            "%(low)s to %(high)s): it may only tell kinds of systems apart.",
-            values,
+            "It is high enough over all systems, and within their groups taken together (r = %(value)s, %(low)s to "
+            "%(high)s), but not shown within single groups: %(groups)s.",
+            {**values, "groups": join_sentences(in_each, ", ")},
         )
     ]
+    if shown := [group.group for group in lead.groups if group.low > THRESHOLD]:
+        notes.append(Sentence("It is shown within %(names)s.", {"names": some_of(shown)}))
+    return notes
 
 
-def _of_group(group: GroupVerdict) -> dict[str, Value]:
+def _numbers(group: GroupVerdict) -> dict[str, Value]:
     ends = {"low": number(group.low), "high": number(group.high)}
     return {"group": group.group, "value": number(group.value), **ends}
 
@@ -200,6 +218,8 @@ def _single_summaries(summary: list[CorrelationResult], lead: StandIn) -> list[S
                 values,
             )
         ]
+    if lead.answer != SHOWN:
+        return [Sentence("On single summaries of these systems it reaches %(value)s (%(low)s to %(high)s).", values)]
     if ends[0] > THRESHOLD:
         return [Sentence("It follows people on single summaries too: %(value)s (%(low)s to %(high)s).", values)]
     return [Sentence("Whether it does for single summaries is open: %(value)s (%(low)s to %(high)s).", values)]

@@ -18,17 +18,30 @@ from analysis.compare.stand_in import (
     SHOWN,
     THRESHOLD,
     answers,
+    judge_metrics,
     limits_without_each,
     study_answer,
     true_limits,
 )
 from analysis.correlate.noise import Noise
+from analysis.correlate.score_cube import ScoreCube
 
 TRUE_R = (0.3, 0.6, 0.75, 0.9)
 SYSTEMS = (4, 6, 10, 25)
 METRICS = (1, 8, 14)
 DOCUMENTS = (10, 100)
 NOISE, SHARED, LIKE = 2.0, 0.5, 0.5
+GROUPS = (
+    ((0.75, 0.75), (12, 13), 4.0),
+    ((0.95, 0.75), (12, 13), 0.0),
+    ((0.99, 0.75), (12, 13), 0.0),
+    ((0.99, 0.75), (20, 10), 0.0),
+    ((0.99, 0.79), (20, 20), 0.0),
+    ((0.9, 0.9), (12, 13), 0.0),
+    ((0.95, 0.95), (12, 13), 0.0),
+    ((0.98, 0.98), (12, 13), 4.0),
+)
+"""True correlations within two groups, their numbers of systems, and how far apart they lie."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +65,69 @@ class Cell:
         return 1 - self.shown - self.refuted
 
 
+@dataclass(frozen=True)
+class GroupCell:
+    """One kind of study with two groups of systems; "shown" is false where it isn't so in either of them."""
+
+    r: tuple[float, ...]
+    sizes: tuple[int, ...]
+    metrics: int
+    documents: int
+    apart: float
+    shown: float
+    refuted: float
+
+    @property
+    def false(self) -> float:
+        """The share of answers that are wrong."""
+        return self.shown if min(self.r) < THRESHOLD else self.refuted
+
+
 def grid(studies: int = 1000, seed: int = 0) -> list[Cell]:
     """Every cell of the grid."""
     rng = np.random.default_rng(seed)
     return [simulate(rng, studies, *cell) for cell in product(TRUE_R, SYSTEMS, METRICS, DOCUMENTS)]
+
+
+def group_grid(studies: int = 500, seed: int = 0) -> list[GroupCell]:
+    """Studies with two groups of systems, few and many documents, one metric and eight."""
+    rng = np.random.default_rng(seed)
+    kinds = product(GROUPS, (1, 8), DOCUMENTS)
+    return [simulate_groups(rng, studies, r, n, metrics, many, apart) for (r, n, apart), metrics, many in kinds]
+
+
+def simulate_groups(
+    rng: np.random.Generator,
+    studies: int,
+    r: tuple[float, ...],
+    sizes: tuple[int, ...],
+    metrics: int,
+    documents: int,
+    apart: float = 0.0,
+) -> GroupCell:
+    """The answers of so many studies of one kind, each judged from its scores."""
+    cubes = (_grouped(rng, r, sizes, metrics, documents, apart) for _ in range(studies))
+    verdicts = np.array([judge_metrics(cube, "h", cube.metrics[1:]).answer for cube in cubes])
+    shares = float((verdicts == SHOWN).mean()), float((verdicts == REFUTED).mean())
+    return GroupCell(r, sizes, metrics, documents, apart, *shares)
+
+
+def _grouped(
+    rng: np.random.Generator, r: tuple[float, ...], sizes: tuple[int, ...], metrics: int, documents: int, apart: float
+) -> ScoreCube:
+    """A study's scores, systems and noise as above; groups lie so many standard deviations apart."""
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    follows = np.array(r)[group]
+    human, common = rng.normal(size=(2, 1, len(group)))
+    error = np.sqrt(LIKE) * common + np.sqrt(1 - LIKE) * rng.normal(size=(metrics, len(group)))
+    true = np.concatenate([human, follows * human + np.sqrt(1 - follows**2) * error]) + apart * group
+    noise = rng.normal(size=(*true.shape, documents))
+    noise[1:] = SHARED * noise[:1] + np.sqrt(1 - SHARED**2) * noise[1:]
+    names = [tuple(f"{letter}{i}" for i in range(n)) for letter, n in zip("msd", noise.shape, strict=True)]
+    groups = tuple(f"g{number}" for number in group)
+    return ScoreCube(
+        ("h", *names[0][1:]), names[1], names[2], groups, true[..., None] + NOISE * noise, np.full(true.shape, np.nan)
+    )
 
 
 def simulate(rng: np.random.Generator, studies: int, r: float, systems: int, metrics: int, documents: int) -> Cell:

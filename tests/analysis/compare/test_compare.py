@@ -217,6 +217,21 @@ def test_processes_share_the_pairs_and_change_nothing():
     assert compare(scores, jobs=2, **options) == compare(scores, **options)
 
 
+@pytest.mark.parametrize(("study", "beaten"), [(30, ("m",)), (53, ())])
+def test_the_number_of_draws_never_decides(study: int, beaten: tuple[str, ...]) -> None:
+    """1,000 draws put p on either side of .05 from seed to seed: more are drawn; what they leave open is no order."""
+    rng = np.random.default_rng(study)
+    human = rng.normal(size=(20, 1))
+    scores = table(h=human, m=human + 0.5 * rng.normal(size=(20, 1)), n=human + rng.normal(size=(20, 1)))
+    few = [compare(scores, human="h", resamples=1000, seed=seed) for seed in range(4)]
+    assert {min(pair.p_adjusted for pair in result.pairs) < 0.05 for result in few} == {True, False}
+    assert all(not standing.beaten_by for result in few for standing in result.standings)
+    assert "other random draws could decide otherwise" in few[0].left_to_chance()
+    enough = [compare(scores, human="h", seed=seed) for seed in range(3)]
+    assert {result.standings[-1].beaten_by for result in enough} == {beaten}
+    assert min(result.resamples for result in enough) > 1000
+
+
 def test_it_is_said_when_nothing_could_be_significant():
     rng = np.random.default_rng(0)
     comparison = compare(table(**{name: rng.random((6, 5)) for name in ("h", "a", "b", "c", "d")}), human="h")

@@ -9,7 +9,7 @@ from analysis.compare.stand_in import OPEN, REFUTED, SHOWN, judge_metrics, true_
 from analysis.correlate.exact import exact_limits
 from analysis.correlate.noise import Noise
 from analysis.correlate.score_cube import build_cube
-from benchmarks.analysis._verdict_grid import simulate
+from benchmarks.analysis._verdict_grid import simulate, simulate_groups
 from tests.analysis._matrices import table
 
 
@@ -84,6 +84,27 @@ def test_it_must_hold_within_the_groups_of_systems():
     assert result.answer == OPEN
     assert result.only_overall
     assert judged(h, m=m).metrics[0].answer == SHOWN  # nobody said that there are two kinds
+
+
+@pytest.mark.parametrize(("r", "sizes"), [((0.95, 0.75), (12, 13)), ((0.99, 0.75), (20, 10))])
+def test_it_must_hold_within_every_group_by_itself(r, sizes):
+    """Groups of which one is good and one is not: taken together they are high enough, and 10 to 35 % said "shown"."""
+    cell = simulate_groups(np.random.default_rng(0), 300, r, sizes, 1, 100)
+    assert cell.shown <= 0.05
+    good = simulate_groups(np.random.default_rng(0), 60, (0.98, 0.98), sizes, 1, 100)
+    assert good.shown > 0.5
+
+
+def test_small_groups_count_together_and_are_not_judged_by_themselves():
+    h, rng = human_scores()
+    result = judged(h, ["abs"] * 17 + ["ext"] * 3, m=h + 0.1 * rng.normal(size=h.shape)).metrics[0]
+    assert result.answer == SHOWN
+    assert [group.group for group in result.small_groups] == ["ext"]
+    same = h.copy()
+    same[:5] = 1.0  # a group in which people see no difference can't show anything
+    result = judged(same, ["abs"] * 5 + ["ext"] * 15, m=same + 0.01 * rng.normal(size=h.shape)).metrics[0]
+    assert [group.group for group in result.open_groups] == ["abs"]
+    assert result.answer == OPEN
 
 
 def test_no_answer_hangs_on_one_system():

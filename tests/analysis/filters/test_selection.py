@@ -81,3 +81,18 @@ def test_what_a_filter_does_doesnt_hang_on_how_pseudonyms_sort():
         assert plain == other
         plain, other = (apply_rules(rows, ["majority-dissent"], ties=ties).decisions for rows in (judgments, salted))
         assert [f"p{names[decision.worker_id]:02}" for decision in plain] == [decision.worker_id for decision in other]
+
+
+def test_units_that_documents_only_number_alike_are_no_dimensions():
+    """scu0 of every document is easy, scu9 hard: dealt by their numbers, shuffled answers still agreed a little."""
+    rng = np.random.default_rng(0)
+    rows = [
+        (f"d{d}", "s", f"scu{u}", f"w{w}", int(rng.random() < (0.95 - 0.1 * u)))
+        for d in range(60) for u in range(10 - d % 2) for w in range(4)
+    ]  # fmt: skip
+    judgments = pd.DataFrame(rows, columns=["doc_id", "system", "unit", "worker_id", "value"])
+    effect = filter_effect(judgments, ["majority-dissent"])
+    assert effect.before > 0.2
+    assert abs(effect.shuffled_before) < 0.02
+    ratings = judgments[judgments["unit"] < "scu9"]  # all documents have these: they may be dimensions
+    assert filter_effect(ratings, ["majority-dissent"]).shuffled_before > 0.1

@@ -43,7 +43,18 @@ def test_the_verdict_names_the_best_metric_with_its_doubt(report):
     assert report.verdict.startswith("On these 8 systems and 12 documents, low can stand in for people")
     assert "r = 1.000 (" in report.verdict
     assert "at 95 % for all 3 metrics together), above .8." in report.verdict
-    assert "So can good. Lower is better for low" in report.verdict
+    assert "It holds within each by itself: abs, ext. Lower is better for low" in report.verdict
+    ungrouped = build_report(study().drop(columns="group"), human="h", resamples=50)
+    assert "So can good. Lower is better for low" in ungrouped.verdict
+
+
+def test_the_verdict_says_in_which_groups_it_is_not_shown():
+    """Four systems to a group show nothing but a perfect metric; over all eight it is shown."""
+    report = build_report(study(), human="h", metrics=["good"], resamples=50)
+    assert "too little data to say whether a metric can stand in" in report.verdict
+    assert "though the closest of 1, good, has r = .99" in report.verdict
+    assert "but not shown within single groups: abs (r = .99" in report.verdict
+    assert "It is shown within" not in report.verdict
 
 
 def test_an_interval_says_whether_noise_was_taken_out(report):
@@ -57,7 +68,7 @@ def test_an_interval_says_whether_noise_was_taken_out(report):
 def test_two_equal_systems_are_told_plainly():
     rng = np.random.default_rng(0)
     pair = build_report(table(h=rng.random((2, 6)), m=rng.random((2, 6))), human="h", resamples=50)
-    assert "The two systems can't be told apart at 95 %: their order is no result." in pair.warnings
+    assert pair.warnings == ("The two systems can't be told apart at 95 %: their order is no result.",)
 
 
 def test_figures_follow_the_argument(report):
@@ -101,7 +112,7 @@ def test_human_measures_are_never_ranked_as_metrics_of_each_other(tmp_path):
     report = build_report(scores, human="h", resamples=50)
     assert "good" not in report.verdict
     assert "good: given by people too, and so not judged as metrics." in report.warnings
-    asked = build_report(scores, human="h", metrics=["good"], resamples=50)
+    asked = build_report(scores.drop(columns="group"), human="h", metrics=["good"], resamples=50)
     assert "good can stand in" in asked.verdict
     path = tmp_path / "scores.csv"
     study().to_csv(path, index=False)
