@@ -287,7 +287,8 @@ def _system_labels(scores: pd.DataFrame) -> tuple[tuple[str, ...], tuple[str, ..
             f"System {min(ambiguous)!r} stands under several groups and also without a group, so its scores can't "
             "be assigned; give the group in every row of it."
         )
-    group = group.where(group != "", system.map(only).fillna(""))
+    if only:
+        group = group.where(group != "", system.map(only).fillna(""))
     labels = system.where(~system.isin(several), group + "/" + system)
     of = dict(zip(labels, group, strict=True))
     names = tuple(sorted(of, key=lambda name: (of[name], name)))
