@@ -15,7 +15,9 @@ from analysis.correlate import correlate
 from analysis.errors import Marks, place_agreement, rates, read_marks, read_weights, with_weights
 from analysis.errors.from_spans import judgments_from_spans
 from analysis.errors.gamma import gamma
+from analysis.filters import apply_rules
 from analysis.tables import AnalysisError, TableError, read_table, write_table
+from tests.analysis.errors.simulated import simulate_marking
 
 CATEGORIES = ("entity", "omission")
 
@@ -265,3 +267,16 @@ def test_the_whole_is_on_a_scale_of_its_own():
     assert {result.group for result in agreement(judgments, level="interval", by="unit")} == {*CATEGORIES, "overall"}
     only = judgments[judgments["unit"] == "overall"].reset_index(drop=True)
     assert agreement(only, level="interval")[0].n_units == 20
+
+
+def test_planted_careless_people_are_found():
+    """200 of 800 don't look: half mark at random, half never mark anything."""
+    judgments, careless = simulate_marking(seed=1)
+    dropped = {
+        decision.worker_id
+        for decision in apply_rules(judgments, ("time", "straightlining", "worker-agreement")).decisions
+    }
+    assert len(careless & dropped) == 200
+    assert len(dropped - careless) <= 6  # 1 % of the 600 who look
+    by_answers_alone = {decision.worker_id for decision in apply_rules(judgments, ("worker-agreement",)).decisions}
+    assert len(careless & by_answers_alone) >= 190
