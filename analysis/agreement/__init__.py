@@ -40,6 +40,9 @@ __all__ = ["CLUSTERS", "UNDEFINED", "AgreementResult", "agreement", "alpha_sampl
 UNDEFINED = ("drop", "one")
 CLUSTERS = ("doc_id", "unit", "system", "worker_id", "doc_id,worker_id")
 BOTH = "doc_id,worker_id"
+OTHER_SCALE = (
+    "A unit that stands on a scale of its own, such as the score for the whole, is left out; --by unit has it."
+)
 CELLS = 4_000_000
 """How many numbers a block of weights may hold at once."""
 
@@ -82,7 +85,9 @@ def agreement(
     judgments = judgments if include_checks else without_checks(judgments)
     judgments = latest_batches(judgments) if by == "round" else latest(judgments)
     if by != "unit" and "unit" not in blank.per:
-        judgments = on_one_scale(judgments)
+        pool = on_one_scale(judgments)
+        blank = replace(blank, notes=(OTHER_SCALE,) if len(pool) < len(judgments) else ())
+        judgments = pool
     if cluster != "unit":
         codes_of(judgments, cluster.split(","))  # refuses a column that isn't there
     if by == "worker_id":
@@ -97,7 +102,7 @@ def agreement(
             continue
         _refuse_mixed(rows, start.per)
         counts = count(rows)
-        start = replace(start, notes=tuple(_notes(start, counts)))
+        start = replace(start, notes=(*start.notes, *_notes(start, counts)))
         if coefficient in RATER_COEFFICIENTS:
             result = of_raters(rows, start, counts, watch)
         else:

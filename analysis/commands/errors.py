@@ -53,7 +53,8 @@ def run(args: argparse.Namespace) -> CommandResult:
     by = [name.strip() for name in args.by.split(",") if name.strip()]
     results = rates(marks, by=by, weights=weights, ci=args.ci, seed=args.seed)
     columns = [*[name for name in BY if name in by], *COUNTS, "per_100_words", "low", "high"]
-    columns += [name for score in ("mqm", "esa") for name in (score, f"{score}_low", f"{score}_high")]
+    scores = ("mqm",) if "category" in by else ("mqm", "esa")
+    columns += [name for score in scores for name in (score, f"{score}_low", f"{score}_high")]
     return CommandResult([asdict(result) for result in results], columns, [_method(args, weights), *notes])
 
 

@@ -38,6 +38,7 @@ class Rate:
     mqm_low: float
     mqm_high: float
     esa: float
+    """NaN for a category, which has no score for the whole."""
     esa_low: float
     esa_high: float
 
@@ -82,6 +83,7 @@ class _Table:
             annotations, errors = annotations[annotations["system"] == system], errors[errors["system"] == system]
         if category != ALL:
             errors = errors[errors["category"] == category]
+        whole = annotations if category == ALL else annotations.iloc[:0]
         severities = errors["severity"].value_counts()
         words = annotations.groupby("doc_id")["words"].sum()
         return Rate(
@@ -93,7 +95,7 @@ class _Table:
             len(annotations),
             *self._ratio(100.0 * errors.groupby("doc_id").size(), words),
             *self._mean(_mqm(annotations, errors)),
-            *self._mean(annotations.dropna(subset=OVERALL).rename(columns={OVERALL: "value"})),
+            *self._mean(whole.dropna(subset=OVERALL).rename(columns={OVERALL: "value"})),
         )
 
     def _mean(self, values: pd.DataFrame) -> tuple[float, float, float]:
