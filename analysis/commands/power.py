@@ -12,7 +12,8 @@ import pandas as pd
 from analysis.cli import CommandResult, UsageError, add_batches, load, load_judgments
 from analysis.cli.arguments import amount, chart_file, positive
 from analysis.commands._judges import add_sides, sides
-from analysis.planning import CROWDS, Variances, metric_power, pilot_variances, plan
+from analysis.planning import CROWDS, Variances, metric_power, pilot_variances, plan, with_fee
+from analysis.planning.protocols import compare_protocols, seconds_per_assignment
 from analysis.planning.savings import documents_with_model, judge_quality
 from analysis.tables.batches import LATEST, choose_batches
 
@@ -35,6 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--chart", type=chart_file, metavar="FILE", help="write the power curves as .svg, .pdf or .json"
     )
+    parser.add_argument("--protocols", action="store_true", help="what each protocol of the judgments buys instead")
+    parser.add_argument("--prices", metavar="P=X,…", help="with --protocols: pay per assignment, such as likert=0.6")
+    parser.add_argument("--wage", type=amount, help="with --protocols: pay per hour, for those without a price")
     add_sides(parser)
     parser.add_argument(
         "--model-documents", type=positive, metavar="N", help="documents that a model judges (default: any number)"
@@ -45,6 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> CommandResult:
     if (args.people or args.model_documents) and not args.models:
         raise UsageError("--people and --model-documents go with --models, such as --models role=model.")
+    if (args.prices or args.wage is not None) and not args.protocols:
+        raise UsageError("--prices and --wage go with --protocols.")
+    if args.protocols:
+        return _protocols(args)
     return _metrics(args) if args.metrics else _systems(args)
 
 
@@ -53,6 +61,50 @@ def _numbers(text: str, option: str) -> list[float]:
         return [float(number) for number in text.split(",")]
     except ValueError as error:
         raise UsageError(f"{option} needs numbers with commas between them, not {text!r}.") from error
+
+
+def _protocols(args: argparse.Namespace) -> CommandResult:
+    """What a dollar buys by each protocol that was collected."""
+    if not args.judgments:
+        raise UsageError("Give the judgments of a study that was judged by two protocols or more.")
+    with_checks = argparse.Namespace(**{**vars(args), "include_checks": True})  # they are paid for as well
+    choice = load_judgments(with_checks, args.judgments)
+    prices = _prices(args, choice.judgments)
+    purchases = compare_protocols(choice.judgments, prices, alpha=args.alpha, seed=args.seed)
+    best, *others = purchases
+    notes = [
+        "Widths are of intervals by documents, in standard deviations of the systems' values; at equal cost they "
+        "shrink as 1/√cost. Told apart: pairs of systems, by Holm.",
+        f"For the same money {best.protocol} ({best.measure}) gives the narrowest intervals: "
+        f"{best.width_at_equal_cost:.2f} against {others[0].width_at_equal_cost:.2f} by {others[0].protocol} "
+        f"({others[0].measure}).",
+    ]
+    notes += [str(choice.sentence)] if choice.sentence else []
+    return CommandResult([asdict(purchase) for purchase in purchases], [], notes)
+
+
+def _prices(args: argparse.Namespace, judgments: pd.DataFrame) -> dict[str, float]:
+    """What an assignment cost, with the market's fee: as given, the price for all, or by the hour."""
+    if "protocol" not in judgments.columns:
+        return {}
+    prices = _given_prices(args.prices)
+    for name, rows in judgments.groupby("protocol"):
+        if args.wage is not None:
+            prices.setdefault(str(name), args.wage * seconds_per_assignment(rows) / 3600)
+        elif args.price:
+            prices.setdefault(str(name), args.price)
+    if unpriced := sorted(name for name, price in prices.items() if not price > 0):
+        raise UsageError(f"{', '.join(unpriced)} has no seconds recorded; give --prices {unpriced[0]}=….")
+    workers = int(judgments.groupby(["protocol", "doc_id", "system", "unit"])["worker_id"].nunique().median())
+    return {name: with_fee(price, workers, args.crowd, args.fee) for name, price in prices.items()}
+
+
+def _given_prices(text: str | None) -> dict[str, float]:
+    pairs = [entry.partition("=") for entry in (text or "").split(",") if entry.strip()]
+    try:
+        return {name.strip(): amount(price) for name, _, price in pairs}
+    except argparse.ArgumentTypeError as error:
+        raise UsageError(f"--prices needs a price for each protocol, such as likert=0.6: {error}") from None
 
 
 def _systems(args: argparse.Namespace) -> CommandResult:

@@ -65,7 +65,7 @@ def tables() -> dict:
     return {}
 
 
-def make(protocol: str = "litepyramid") -> dict:
+def make(protocol: str = "litepyramid", systems: str = "1") -> dict:
     """A study with an open batch, and a signed-in session for each worker."""
     from django.test import Client
 
@@ -73,7 +73,7 @@ def make(protocol: str = "litepyramid") -> dict:
     from annotation.studies.batches import create_batch
     from tests.factories import make_member, make_study
 
-    study = make_study(documents=TASKS, units=UNITS)
+    study = make_study(documents=TASKS, systems=int(systems), units=UNITS)
     batch = create_batch(study, "batch", protocol, QUOTA, state="open")
     sessions = []
     for _ in range(WORKERS):
