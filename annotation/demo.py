@@ -80,6 +80,7 @@ def fill_study(study: Study, metrics: list[str]) -> None:
     # Last: it puts the references among the summaries, and metrics have no business scoring those.
     open_batch(study, "Rate along", "likert", QUOTA, {"overlap": True})
     open_batch(study, "Extract along", "scu", QUOTA)
+    open_batch(study, "Compare along", "preference", QUOTA, {"pairs": 6, "check_pairs": 1, "reason": True})
 
 
 def _fill_small(study: Study) -> None:

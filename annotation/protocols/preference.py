@@ -150,11 +150,6 @@ class Preference(Protocol):
 
     # Judging
 
-    def group(self, assignment: Assignment) -> list[Summary]:
-        """What is compared, in the order shown; a check's second text is no summary of anybody's."""
-        summaries = _pair(assignment.task)
-        return summaries if _is_first_left(assignment) else summaries[::-1]
-
     def items(self, assignment: Assignment) -> list[Item]:
         summaries = _pair(assignment.task)
         if not summaries:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.common.text import Text
@@ -59,12 +60,16 @@ class SecondRound(Protocol):
                 Item(
                     row.judgment.summary_id,
                     row.judgment.unit,
-                    title_of(titles, task.document_id, row.judgment.unit) or row.judgment.unit,
+                    self._title(title_of(titles, task.document_id, row.judgment.unit) or row.judgment.unit),
                     position=row.order,
                 )
                 for row in looks
             ],
         )
+
+    def _title(self, title: str) -> str:
+        """The unit's own; where two summaries are compared, it is the second of them."""
+        return f"{_heading('B')}: {title}" if self.first.compares else title
 
     def values(self, task: Task) -> list[float]:
         return self.first.values(task)
@@ -93,6 +98,7 @@ class SecondRound(Protocol):
         return {
             "cards": [
                 {
+                    "heading": _heading("A" if self.first.compares else place),
                     "text": summary.text_shown,
                     "looks": [
                         _look(item, row, answers, labels, dimensions.get(item.unit))
@@ -100,13 +106,17 @@ class SecondRound(Protocol):
                         if item.summary_id == key
                     ],
                 }
-                for key, summary in summaries.items()
+                for place, (key, summary) in enumerate(summaries.items(), start=1)
             ],
             "choices": choices,
             "shows_source": self.first.shows_source,
             "scale": [f"{value:g}" for value in self.values(task)],
             "article": _paragraphs(task.document.source) if self.first.shows_source else [],
         }
+
+
+def _heading(name: object) -> str:
+    return gettext("Summary %(n)s") % {"n": name}
 
 
 def _look(

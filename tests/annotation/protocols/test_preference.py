@@ -219,10 +219,7 @@ def test_agreement_scores_quality_and_report_read_the_answers(judged_batch):
     """Three people; one of them prefers system1 to system0: that pair is 2 to 1, all others are agreed on."""
     study = judged_batch.study
     frame = preferences_of(judgments_frame(study)[lambda rows: ~rows["is_check"]])
-    assert (
-        Counter(frame["preferred"])
-        == {"system0": 6 * (2 + 2 + 1), "system1": 6 * (1 + 1 + 1 + 1), "system2": 0} | Counter()
-    )
+    assert Counter(frame["preferred"]) == {"system0": 6 * (2 + 3), "system1": 6 * (1 + 3)}
     human = human_scores(study, trusted_judgments(study).judgments)
     rates = human[human["metric"] == "preference_win_rate"].groupby("system")["value"].mean()
     assert rates.round(4).to_dict() == {"system0": 0.8333, "system1": 0.6667, "system2": 0.0}
@@ -277,6 +274,8 @@ def test_contested_pairs_go_back_with_both_texts(client, judged_batch):
     assert look.judgment.summary.text_shown in page
     assert PROTOCOL.unit_titles(second)[look.task.document_id, look.judgment.unit] in page
     assert page.count("B is better") > 1
+    assert "Summary A" in page
+    assert "Summary B: Summary of document" in page
 
 
 # Crowds and rehearsal

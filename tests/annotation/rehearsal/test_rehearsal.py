@@ -3,6 +3,7 @@
 import json
 import threading
 from collections import Counter
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -87,6 +88,27 @@ def test_a_rehearsal_from_launch_to_report_balances_to_the_cent_and_finds_the_pl
     assert facts["books"]["balanced"]
     assert facts["caught"] == as_json(run)["caught"]
     assert any("always-yes" in line and "checks" in line for line in terminal(run))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("question", ["external", "html"])
+def test_a_rehearsal_of_pairs_on_the_site_and_as_a_form_in_the_market(site, monkeypatch, question):
+    """3 documents with 3 pairs and a check pair each, by two: 24 answers, of which the tosser of coins is found out."""
+    monkeypatch.setattr(MTurk, "calls_at_once", 1)
+    study = make_study(documents=3, systems=3)
+    crowd = "careful=2,random=1"
+    plan = Plan(study, seed=SEED, crowd=crowd, protocol="preference", quota=2, duration_seconds=600, at_once=1)
+    run = rehearse(replace(plan, question=question))
+    assert {record.person.name: record.problem for record in run.worked if record.problem} == {}
+    assert run.books.balanced
+    rows = Judgment.objects.filter(assignment__task__batch=run.batch, is_current=True)
+    assert set(rows.values_list("position", flat=True)) == {1, 2}
+    checks = rows.filter(is_check=True)
+    assert checks.exists()
+    assert {row.extra["expected"] for row in checks} == {1}
+    careful = [verdict for verdict in run.findings.verdicts if verdict.character == "careful"]
+    assert all(verdict.right is not None and verdict.right >= 0.8 for verdict in careful)
+    assert run.findings.wronged == []
 
 
 def test_the_same_seed_gives_the_same_people_answers_and_truth():
