@@ -81,6 +81,7 @@ def fill_study(study: Study, metrics: list[str]) -> None:
     open_batch(study, "Rate along", "likert", QUOTA, {"overlap": True})
     open_batch(study, "Extract along", "scu", QUOTA)
     open_batch(study, "Compare along", "preference", QUOTA, {"pairs": 6, "check_pairs": 1, "reason": True})
+    open_batch(study, "Mark along", "errors", QUOTA)
 
 
 def _fill_small(study: Study) -> None:
