@@ -1,4 +1,7 @@
-"""`python -m benchmarks.site._attackers FACTS SECONDS RATE`: hostile requests at that rate; prints what came back."""
+"""`python -m benchmarks.site._attackers FACTS SECONDS RATE`: hostile requests at that rate.
+
+Prints a line when it begins, and at the end what came back.
+"""
 
 from __future__ import annotations
 
@@ -19,39 +22,54 @@ FORM = "application/x-www-form-urlencoded"
 TOKENS = f"csrftoken={'c' * 32}; marketplace_csrf={'c' * 32}"  # a guess of a password is looked at with them only
 
 
-def attack(facts: dict[str, Any], seconds: float, rate: int) -> dict[str, Any]:
+def attack(facts: dict[str, Any], seconds: float, rate: float) -> dict[str, Any]:
     ports = facts["ports"]
     target = SimpleNamespace(
         ports=ports,
         host=lambda name: f"{name}:{ports['https']}",
         origin=lambda name: f"https://{name}:{ports['https']}",
     )
-    statuses: Counter[int] = Counter()
+    attackers = [_attacker(target, number) for number in range(THREADS)]
     began = time.monotonic()
     threads = [
-        threading.Thread(target=_strike, args=(target, facts, number, began + seconds, THREADS * 60 / rate, statuses))
-        for number in range(THREADS)
+        threading.Thread(target=_strike, args=(attacker, facts, number, began + seconds, THREADS * 60 / rate))
+        for number, attacker in enumerate(attackers)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     seconds = time.monotonic() - began
-    return {"sent": sum(statuses.values()), "seconds": seconds, "statuses": dict(sorted(statuses.items()))}
+    statuses: Counter[int] = sum((attacker.statuses for attacker in attackers), Counter())
+    by_product = Counter({SITE: 0, MARKET: 0})
+    for attacker in attackers:
+        by_product[attacker.host] += attacker.statuses.total()
+    return {
+        "sent": statuses.total(),
+        "seconds": seconds,
+        "by product": dict(by_product),
+        "statuses": dict(sorted(statuses.items())),
+        "problems": [problem for attacker in attackers for problem in attacker.problems],
+    }
 
 
-def _strike(target: Any, facts: dict[str, Any], seed: int, end: float, pause: float, statuses: Counter[int]) -> None:
+def _attacker(target: Any, number: int) -> Attacker:
+    host, cookie = (SITE, "sessionid") if number % 2 else (MARKET, "marketplace_session")
+    attacker = Attacker(target, host, cookie, number, f"127.0.1.{number + 1}")
+    attacker.may_see_hidden = True  # workers see every requester's HITs, and a worker's token shows that worker's study
+    return attacker
+
+
+def _strike(attacker: Attacker, facts: dict[str, Any], number: int, end: float, pause: float) -> None:
     """One attacker: at fixed times, whatever the answers take."""
-    product, host, cookie = ("site", SITE, "sessionid") if seed % 2 else ("market", MARKET, "marketplace_session")
-    attacker = Attacker(target, host, cookie, seed, f"127.0.1.{seed + 1}")
+    product, role = ("site", "annotator") if attacker.host == SITE else ("market", "worker")
     routes = [route for route in facts[product]["routes"] if "sign-out" not in route and not route.startswith("api")]
-    sessions = ["", facts[product]["sessions"].get("annotator" if seed % 2 else "worker", "")]
-    due = time.monotonic() + pause * seed / THREADS
+    sessions = ["", facts[product]["sessions"][role]]
+    due = time.monotonic() + pause * number / THREADS
     while due < end:
         time.sleep(max(0.0, due - time.monotonic()))
         due += pause
         _one(attacker, routes, sessions, facts[product]["known"])
-    statuses.update(attacker.statuses)
 
 
 def _one(attacker: Attacker, routes: list[str], sessions: list[str], known: dict[str, Any]) -> None:
@@ -73,4 +91,5 @@ def _one(attacker: Attacker, routes: list[str], sessions: list[str], known: dict
 
 
 if __name__ == "__main__":
-    print(json.dumps(attack(json.loads(Path(sys.argv[1]).read_text()), float(sys.argv[2]), int(sys.argv[3]))))
+    print("Here we come.", flush=True)
+    print(json.dumps(attack(json.loads(Path(sys.argv[1]).read_text()), float(sys.argv[2]), float(sys.argv[3]))))

@@ -16,12 +16,13 @@ import django
 django.setup()
 
 from django.core.management import call_command  # noqa: E402
-from django.db.models import Count, F  # noqa: E402
+from django.db.models import Count, F, Q  # noqa: E402
 from django.test import Client  # noqa: E402
 
 from annotation.crowds.launch.publish import publish  # noqa: E402
 from annotation.crowds.terms import Terms, set_terms  # noqa: E402
 from annotation.models import (  # noqa: E402
+    Assignment,
     Batch,
     ContentUnit,
     Document,
@@ -101,7 +102,9 @@ def check(order: dict[str, Any]) -> list[str]:
         saved.setdefault(row.assignment.key, {})[name] = f"{row.value:g}"
     faults = [f"{key} lost" for key in order["acknowledged"] if key not in saved]
     faults += [f"{key} altered" for key, answers in order["acknowledged"].items() if saved.get(key, answers) != answers]
-    over = Task.objects.filter(batch__in=batches, live__gt=F("quota")).count()
+    answered = Count("assignments", filter=Q(assignments__state=Assignment.State.SUBMITTED))
+    tasks = Task.objects.filter(batch__in=batches).annotate(answered=answered)
+    over = tasks.filter(Q(live__gt=F("quota")) | Q(answered__gt=F("quota"))).count()
     faults += [f"{over} tasks over quota"] * bool(over)
     if "second" in order:
         faults += _upload_faults(order) + _two_batch_faults(batches)

@@ -32,7 +32,7 @@ from annotation.crowds.pay.approve import approve, bonus, reject  # noqa: E402
 from annotation.crowds.pay.work_done import whole_and_other, work_done  # noqa: E402
 from annotation.crowds.settle import settle  # noqa: E402
 from annotation.crowds.terms import Terms  # noqa: E402
-from annotation.models import Batch, Entry, Study, Submission  # noqa: E402
+from annotation.models import Batch, Entry, Judgment, Study, Submission  # noqa: E402
 from annotation.rehearsal.browser import Browser  # noqa: E402
 from annotation.rehearsal.characters import CHARACTERS, Person  # noqa: E402
 from annotation.rehearsal.ledger_check import ledger_sums, statement_sums  # noqa: E402
@@ -125,6 +125,7 @@ def empty() -> None:
 def close() -> dict[str, object]:
     study = Study.objects.get(name="Storm")
     batches = list(study.batches.filter(name__in=TASKS))
+    closed_before = sum(batch.state == Batch.State.CLOSED for batch in batches)
     for _ in range(3):
         settle(study)
         for batch in batches:
@@ -135,11 +136,15 @@ def close() -> dict[str, object]:
     settled = settle(study)
     everything = [submission for batch in batches for submission in approved(batch)]
     work = work_done(everything)
+    answered = set(
+        Judgment.objects.filter(assignment__task__batch__in=batches).values_list("assignment__submission", flat=True)
+    )
     return {
         "approved": len(everything),
         "bonuses": Entry.objects.filter(batch__in=batches, kind="bonus", state="settled").count(),
         "empty": Submission.objects.filter(posting__batch__in=batches, state="rejected").count(),
-        "paid for nothing": sum(1 for submission in everything if not work[submission.pk].is_whole),
+        "paid for nothing": sum(not work[row.pk].is_whole or row.pk not in answered for row in everything),
+        "closed before": closed_before,
         "topped up": Entry.objects.filter(batch__in=batches, kind="extend", state="settled").count(),
         "in both batches": _in_both(batches),
         "states": sorted(batch.state for batch in study.batches.filter(name__in=TASKS)),

@@ -117,21 +117,28 @@ class Restores(threading.Thread):
         self.join()
 
 
-def restore_over_live(env: dict[str, str], file: Path, seconds: float) -> list[str]:
-    """A backup of the live database, put back over it: first killed after some seconds, then whole. What is wrong.
+def restore_over_live(env: dict[str, str], file: Path, seconds: float) -> bool:
+    """A backup of the live database, put back over it: first killed after some seconds, then whole. Was it killed?
 
     Nobody may write meanwhile: what is answered between a backup and its restore is in neither.
     """
     if (process := manage(env, "backup", str(file))).returncode:
-        return [f"no backup: {process.stderr[-200:]}"]
+        raise RuntimeError(f"no backup: {process.stderr[-200:]}")
     before = facts(env)
-    killed_restore(env, file, seconds)
-    if facts(env) != before:
-        return ["a killed restore over the live database left something in between"]
+    is_killed = killed_restore(env, file, seconds)
+    if different := _differences(before, facts(env)):
+        raise RuntimeError(f"a killed restore over the live database left something in between, in {different}")
     process = manage(env, "restore", str(file), "--replace")
     if process.returncode:
-        return [f"the live database was not restored: {process.stderr[-200:]}"]
-    return [] if facts(env) == before else ["the live database is not as in its backup"]
+        raise RuntimeError(f"the live database was not restored: {process.stderr[-200:]}")
+    if different := _differences(before, facts(env)):
+        raise RuntimeError(f"the live database is not as in its backup, in {different}")
+    return is_killed
+
+
+def _differences(before: str, after: str) -> list[str]:
+    tables, now = json.loads(before), json.loads(after)
+    return [name for name in {**tables, **now} if tables.get(name) != now.get(name)]
 
 
 def killed_restore(env: dict[str, str], file: Path, seconds: float) -> bool:

@@ -3,8 +3,9 @@
 The goal: the annotators' p95 at most doubles, no process dies, and nothing that was acknowledged is lost. A deployment
 as documented (tests/attack): PostgreSQL, gunicorn, Caddy with TLS. The annotators think five seconds a task, all behind
 one address. The peer is twice their p95 without the attack, measured just before. The attackers are a process of their
-own with 24 addresses: strangers and an account without rights, pages, APIs, forms, guesses of passwords. It runs at the
-lowest priority: attackers' own processors would be elsewhere. What it sends must still be answered at the full rate.
+own with 24 addresses, half of them at each product: strangers and an account without rights, pages, APIs, forms,
+guesses of passwords. It runs at the lowest priority: attackers' own processors would be elsewhere. What it sends must
+still be answered at the full rate while the annotators work, and nothing of it with a status of 500 or more.
 `HOSTILE_SECONDS` makes it shorter.
 """
 
@@ -66,16 +67,16 @@ def _measure(deployment: Any) -> Measurement:
     attack = _attackers(deployment)
     storm = _work(deployment, batch, STORM)
     hostile = json.loads(attack.communicate(timeout=120)[0].splitlines()[-1])
-    problems = [*deployment.problems(), *quiet.errors, *storm.errors]
+    problems = [*deployment.problems(), *quiet.errors, *storm.errors, *hostile["problems"]]
     acknowledged = {**quiet.acknowledged, **storm.acknowledged}
     problems += _site(deployment, "check", {"batch": batch["batch"], "acknowledged": acknowledged})
     per_minute = hostile["sent"] / hostile["seconds"] * 60
-    if per_minute < 0.95 * RATE:
+    if per_minute < RATE:
         problems.append(f"only {per_minute:,.0f} hostile requests a minute were answered")
     if problems:
         raise RuntimeError(f"The promise is broken: {problems[:5]}")
     note = f"p95 of {PEOPLE} annotators; {quiet.p95() * 1000:.0f} ms alone, {len(acknowledged):,} tasks kept; "
-    note += f"{per_minute:,.0f} hostile requests a minute: {hostile['statuses']}"
+    note += f"{per_minute:,.0f} hostile requests a minute ({hostile['by product']}): {hostile['statuses']}"
     return Measurement(storm.p95() * 1000, 2 * quiet.p95() * 1000, claim=1.0, unit="ms", note=note)
 
 
@@ -142,10 +143,15 @@ def _task(ask: Any, batch: int, number: int, seen: Seen) -> None:
 
 
 def _attackers(deployment: Any) -> subprocess.Popen[str]:
+    """Their process, once it strikes. It aims a little above the rate that must be answered."""
     facts = {"ports": deployment.ports, "site": deployment.facts["site"], "market": deployment.facts["market"]}
     facts["site"] = {name: value for name, value in facts["site"].items() if name != "api"}
     file = deployment.folder / "attack.json"
     file.write_text(json.dumps(facts))
-    command = ["nice", "-n", "19", sys.executable, "-m", "benchmarks.site._attackers", str(file), str(STORM), str(RATE)]
+    words = [str(file), str(STORM + THINK), str(RATE * 1.05)]  # the last tasks end some seconds after the time
+    command = ["nice", "-n", "19", sys.executable, "-m", "benchmarks.site._attackers", *words]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process

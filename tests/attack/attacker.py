@@ -144,12 +144,19 @@ class Attacker:
 
     # Bodies
 
-    def form_of(self, page: Answer | None) -> list[tuple[str, list[str]]]:
-        """The forms on a page: where each goes, and its fields."""
+    def forms_of(self, page: Answer | None, most: int = 3) -> list[tuple[str, list[str]]]:
+        """Some forms of a page: where each goes, and its fields. None that would end the attackers' sessions."""
         if page is None or "text/html" not in page.headers.get("Content-Type", "") or not page.body.strip():
             return []
-        forms = html.fromstring(page.body).forms
-        return [(form.get("action") or "", [name for name in form.fields if name]) for form in forms]
+        forms = [form for form in html.fromstring(page.body).forms if "sign-out" not in (form.get("action") or "")]
+        chosen = self.random.sample(forms, min(most, len(forms)))
+        return [(form.get("action") or "", [name for name in form.fields if name]) for form in chosen]
+
+    def send_forms(self, page: Answer | None, address: str, session: str = "") -> None:
+        """Some forms of the page at this address, with hostile values in all their fields."""
+        for target, fields in self.forms_of(page):
+            where = target if target.startswith("/") else address
+            self.ask("POST", where, session, self.body(fields), Content_Type="application/x-www-form-urlencoded")
 
     def body(self, fields: list[str]) -> bytes:
         names = [*fields, *self.random.sample(NAMES, 2)]

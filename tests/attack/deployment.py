@@ -33,6 +33,7 @@ class Deployment:
         self.databases = {name: f"attack_{name}_{uuid.uuid4().hex[:8]}" for name in PRODUCTS}
         self.ports = {name: free_port() for name in ("site", "market", "http", "https")}
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.serving: dict[str, set[str]] = {}
         self.facts: dict[str, dict[str, Any]] = {}
 
     @property
@@ -83,6 +84,7 @@ class Deployment:
         wait_for(self.ports["site"], self.ports["market"], self.ports["https"])
         for host in (SITE, MARKET):
             self._until_ready(host)
+        self.serving = {name: self._children(name) for name in PRODUCTS}
 
     def ask(self, product: str, action: str) -> dict[str, Any]:
         """What prepare.py says, in a process with the product's own settings."""
@@ -102,9 +104,19 @@ class Deployment:
         shutil.rmtree(self.folder)
 
     def problems(self) -> list[str]:
-        """Processes that ended, and tracebacks in their logs."""
+        """Processes that ended, also those that gunicorn replaced, and tracebacks in their logs."""
         ended = [f"{name} ended" for name, process in self.processes.items() if process.poll() is not None]
+        ended += [f"{name}'s process {pid} ended" for name in PRODUCTS for pid in self._gone(name)]
         return ended + [f"{name}: {line}" for name in ("site", "market") for line in self._tracebacks(name)]
+
+    def _gone(self, name: str) -> set[str]:
+        return self.serving[name] - self._children(name)
+
+    def _children(self, name: str) -> set[str]:
+        """The processes that answer requests for a product."""
+        pid = self.processes[name].pid
+        children = Path(f"/proc/{pid}/task/{pid}/children")
+        return set(children.read_text().split()) if children.exists() else set()
 
     def _tracebacks(self, name: str) -> list[str]:
         """A refusal may be logged with its story; a fault of ours is an error."""
