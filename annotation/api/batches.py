@@ -7,9 +7,10 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext
 from ninja import Router, Schema, Status
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from annotation import protocols
+from annotation.common.middleware import strip_unreadable
 from annotation.jobs import start_job
 from annotation.models import Batch, Role, Study
 from annotation.studies.batches import create_batch
@@ -25,6 +26,7 @@ from .studies import Slug, Whole
 router = Router()
 FIELDS = ("id", "name", "protocol", "role", "round", "crowd", "state", "options", "created_at")
 JOBS = {"paused": "pause", "open": "resume", "closed": "close"}  # on a market, by what the batch is to become
+READABLE = BeforeValidator(strip_unreadable)
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 
 
@@ -84,9 +86,9 @@ class BatchIn(Schema):
     protocol: ProtocolName
     quota: Whole = Field(ge=1, le=100, description="Answers per task")
     role: Literal["crowd", "expert"] = "crowd"
-    options: dict[str, Any] = Field(default={}, description="The protocol's own (docs/protocols)")
-    judged: JudgedIn = Field(default=JudgedIn(), description="What is judged; without it, everything")
-    quota_by_group: dict[str, Whole] = Field(default={}, description="Answers per task for groups of systems")
+    options: Annotated[dict[str, Any], READABLE] = Field(default={}, description="The protocol's own (docs/protocols)")
+    judged: Annotated[JudgedIn, READABLE] = Field(JudgedIn(), description="What is judged; without it, everything")
+    quota_by_group: Annotated[dict[str, Whole], READABLE] = Field({}, description="Answers per task for some groups")
 
 
 class StateIn(Schema):

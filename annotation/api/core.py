@@ -2,13 +2,9 @@
 
 from typing import Any
 
-from django.http import HttpRequest
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
-from ninja.parser import Parser
-
-from annotation.common.middleware import strip_unreadable
 
 from .problems import MEDIA_TYPE, ProblemOut, answer_problems
 
@@ -37,13 +33,6 @@ WRITING = {
     409: "It can't be done as things stand; nothing was changed",
     412: "It has changed since you read it (If-Match)",
 }
-
-
-class Reader(Parser):
-    """Bodies without the characters that no text has."""
-
-    def parse_body(self, request: HttpRequest) -> Any:
-        return strip_unreadable(super().parse_body(request))
 
 
 class Api(NinjaAPI):
@@ -132,7 +121,6 @@ def make_api() -> Api:
         docs_url=None,
         openapi_url=None,
         urls_namespace="api",
-        parser=Reader(),
     )
     answer_problems(api)
     api.add_router("", studies.router, tags=["studies"])

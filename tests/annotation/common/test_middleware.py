@@ -103,14 +103,19 @@ def test_an_scu_keeps_everything_but_that_character():
     assert read_units('[{"text": "a\\u0000 b\\ud800"}]', "a b", 5)[0].text == "a b"
 
 
-def test_the_api_refuses_it_in_an_address_and_drops_it_in_a_body(batch):
+@pytest.mark.parametrize("bad_character", ["\x00", "\ud800"], ids=["nul", "half"])
+def test_the_api_refuses_it_in_addresses_and_names_and_drops_it_in_options(bad_character, batch):
     token = issue_token(batch.study.memberships.get().user, "test", ("read", "write", "admin"), 30).token
     headers = {"Authorization": f"Bearer {token}"}
     for address in ("/api/v1/studies/a%00b", "/api/v1/studies?after=%00"):
         answer = Client().get(address, headers=headers)
         assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
         assert SENTENCE in answer.json()["detail"]
-    body = {"name": "n\x00ew", "protocol": "litepyramid", "quota": 1}
     address = f"/api/v1/studies/{batch.study.slug}/batches"
-    assert Client().post(address, body, "application/json", headers=headers).status_code == 201
-    assert batch.study.batches.filter(name="new").exists()
+    body = {"name": f"n{bad_character}ew", "protocol": "litepyramid", "quota": 1}
+    answer = Client().post(address, json.dumps(body), "application/json", headers=headers)
+    assert (answer.status_code, answer.json()["errors"][0]["where"]) == (422, "body.name")
+    options = {"dimensions": [f"flu{bad_character}ency"]}
+    body = {"name": "new", "protocol": "likert", "quota": 1, "options": options}
+    assert Client().post(address, json.dumps(body), "application/json", headers=headers).status_code == 201
+    assert batch.study.batches.get(name="new").options["dimensions"] == ["fluency"]
