@@ -62,16 +62,19 @@ def _workers(job: Job) -> list[Worker]:
     return list(Worker.objects.filter(study=job.study, pk__in=job.options.get("workers", [])).order_by("pk"))
 
 
-def _result_sentence(succeeded: int, failed: int, reasons: list[str], action: str) -> str:
-    """How many it was done for, and up to three reasons why not for the others."""
-    sentence = _("%(n)d %(what)s, %(refused)d refused.") % {"n": succeeded, "what": action, "refused": failed}
-    return " ".join([sentence, *dict.fromkeys(reasons[:3])])
-
-
 def outcome_sentence(outcome: Outcome, action: str) -> str:
-    reasons = [reason for _submission, reason in outcome.refused]
-    sentence = _result_sentence(outcome.done, len(reasons), reasons, action)
-    return f"{sentence} {_named(outcome.paid)}".strip()
+    """How many it was done for, how many were refused or left unanswered and why, and for whom it was done."""
+    counts = {"n": outcome.done, "what": action, "refused": len(outcome.refused)}
+    sentences = [_("%(n)d %(what)s, %(refused)d refused.") % counts, *_reasons(outcome.refused)]
+    if n_unanswered := len(outcome.unanswered):
+        sentence = ngettext("%(n)d is still open.", "%(n)d are still open.", n_unanswered)
+        sentences += [sentence % {"n": n_unanswered}, *_reasons(outcome.unanswered)]
+    return " ".join([*sentences, _named(outcome.paid)]).strip()
+
+
+def _reasons(rows: Sequence[tuple[Submission, str]]) -> list[str]:
+    """Each once, and three at most."""
+    return list(dict.fromkeys(reason for _submission, reason in rows))[:3]
 
 
 def _named(submissions: Sequence[Submission]) -> str:

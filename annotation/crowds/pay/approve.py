@@ -110,7 +110,7 @@ def carry_out_approvals(
             progress(len(todo) - len(waiting_entries), len(todo))
     for entry in waiting_entries:
         assert entry.submission is not None
-        outcome.refuse(entry.submission, f"{silent} {waits()}")
+        outcome.wait(entry.submission, f"{silent} {waits()}")
 
 
 def _about_to(action: str) -> Callable[[list[Entry]], None]:
@@ -134,7 +134,7 @@ def _keep_approval(reply: "Reply[Entry, bool]", outcome: Outcome) -> None:
             confirm(submission)
         outcome.paid.append(submission)
     elif reply.unknown:
-        outcome.refuse(submission, f"{reply.problem} {waits()}")
+        outcome.wait(submission, f"{reply.problem} {waits()}")
     else:
         fail_entry(entry, str(reply.problem))
         outcome.refuse(submission, reply.problem)
@@ -165,7 +165,7 @@ def reject(submissions: Sequence[Submission], reason: str, asked_by: User | None
             point("reject:kept")
             ready = ready[len(replies) :]
         for submission in ready:
-            outcome.refuse(submission, _("The market fell silent before. Nothing was changed here; try again later."))
+            outcome.wait(submission, _("The market fell silent before. Nothing was changed here; try again later."))
     return outcome
 
 
@@ -187,6 +187,8 @@ def _keep_rejection(reply: "Reply[Submission, bool]", reason: str, outcome: Outc
         book_verdicts([submission])
         drop(submission)
         outcome.paid.append(submission)
+    elif reply.unknown:
+        outcome.wait(submission, reply.problem)
     else:
         outcome.refuse(submission, reply.problem)
 

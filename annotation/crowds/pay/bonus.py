@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 
 from annotation.common.errors import Refused
 from annotation.crowds.base import Market
@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 FOUND = "An earlier call had paid it: the market lists it."
 PAID_BEFORE = gettext_lazy("This bonus was paid before, for the same reason. Nothing was spent again.")
 IN_DOUBT = gettext_lazy("Nobody knows whether this bonus was paid: settle that first. Nothing was spent again.")
-UNCERTAIN = "The market did not answer, and asking again could pay twice. Look there whether it was paid."
+UNCERTAIN = gettext_noop("The market did not answer, and asking again could pay twice. Look there whether it was paid.")
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ def pay_bonuses(
 ) -> Outcome:
     """Several bonuses of one market for one reason: all of them, or none where budget or balance don't reach.
 
-    One that was paid before is not paid again, and the others are; its sentence says so.
+    One that was paid before is not paid again, and the others are; its sentence says so. A market that falls silent is
+    asked no more: what is left stays planned.
     """
     reason, outcome = checked_reason(reason), Outcome()
     lines = _lines(amounts, reason, asked_by)
@@ -105,6 +106,8 @@ def _pay(market: Market, entry: Entry, outcome: Outcome) -> None:
         outcome.refuse(entry.submission, PAID_BEFORE)
     elif entry.state == State.DOUBTFUL:
         outcome.refuse(entry.submission, IN_DOUBT)
+    elif outcome.unanswered:
+        outcome.wait(entry.submission, waits())
     else:
         carry_out_bonus(market, entry, outcome)
 
@@ -120,7 +123,7 @@ def carry_out_bonus(market: Market, entry: Entry, outcome: Outcome) -> None:
             return
         if not market.repeats_bonus_safely:
             doubt_entry(entry, UNCERTAIN)
-            outcome.refuse(submission, UNCERTAIN)
+            outcome.wait(submission, _(UNCERTAIN))
             return
     mark_called([entry])
     point("bonus:called")
@@ -145,8 +148,11 @@ def _keep_bonus(reply: "Reply[Entry, str]", market: Market, outcome: Outcome) ->
         settle_entry(entry, market_id=reply.value or "")
         outcome.paid.append(entry.submission)
         return
-    if reply.unknown and not market.repeats_bonus_safely:
-        doubt_entry(entry, UNCERTAIN)
-    elif not reply.unknown:
+    if not reply.unknown:
         fail_entry(entry, str(reply.problem))
-    outcome.refuse(entry.submission, f"{reply.problem} {waits()}" if reply.unknown else reply.problem)
+        outcome.refuse(entry.submission, reply.problem)
+    elif market.repeats_bonus_safely:
+        outcome.wait(entry.submission, f"{reply.problem} {waits()}")
+    else:
+        doubt_entry(entry, UNCERTAIN)
+        outcome.wait(entry.submission, _(UNCERTAIN))

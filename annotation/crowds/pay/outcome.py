@@ -19,6 +19,8 @@ class Outcome:
     paid: list[Submission] = field(default_factory=list)
     """Or rejected, where that was asked for."""
     refused: list[tuple[Submission, str]] = field(default_factory=list)
+    unanswered: list[tuple[Submission, str]] = field(default_factory=list)
+    """Those of whom nobody knows yet, because the market fell silent."""
 
     @property
     def done(self) -> int:
@@ -26,6 +28,9 @@ class Outcome:
 
     def refuse(self, submission: Submission, sentence: object) -> None:
         self.refused.append((submission, str(sentence)))
+
+    def wait(self, submission: Submission, sentence: object) -> None:
+        self.unanswered.append((submission, str(sentence)))
 
 
 def with_rows(submissions: Iterable[Submission]) -> list[Submission]:

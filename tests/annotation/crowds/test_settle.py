@@ -9,11 +9,12 @@ from annotation.common import clock
 from annotation.common.errors import Refused
 from annotation.crowds.base import MarketUnreachable
 from annotation.crowds.collect import collect
+from annotation.crowds.console.jobs import bonus_job
 from annotation.crowds.launch.publish import publish
 from annotation.crowds.pay.approve import approve, bonus
 from annotation.crowds.settle import decide, settle
 from annotation.crowds.terms import Terms, set_terms
-from annotation.models import Batch, Entry, Submission
+from annotation.models import Batch, Entry, Job, Submission
 from tests.annotation.crowds.conftest import TERMS, make_crowd_batch
 from tests.annotation.crowds.crashes import check_books, form_answers
 from tests.annotation.crowds.faulty_proxy import FAULTS, FaultyProxy
@@ -65,14 +66,37 @@ def test_without_retries_settle_finishes_what_the_market_left_unclear(proxy, des
     approval_outcome = approve([submission], None)
     # Half of an answer that says nothing but "done" is enough: nothing is left unclear then.
     unclear = 0 if fault == "half" else 2
-    refusals = bonus_outcome.refused + approval_outcome.refused
-    assert [("settle" in sentence) for _submission, sentence in refusals] == [True] * unclear
+    unanswered = bonus_outcome.unanswered + approval_outcome.unanswered
+    assert bonus_outcome.refused + approval_outcome.refused == []
+    assert [("settle" in sentence) for _submission, sentence in unanswered] == [True] * unclear
     report = settle(batch.study)
     assert (report.finished, report.failed, report.differences) == (unclear, 0, [])
     check_books(batch, desk.books)
     assert desk.books["bonuses"] == [[submission.market_id, 30, "Thanks."]]
     assert desk.books["assignments"] == {submission.market_id: "Approved"}
     assert len(proxy.met) == 4, "a fault was not met, so it was not tested"
+
+
+def test_bonuses_that_a_silent_market_left_open_are_counted_apart_with_the_reason_and_paid_once(proxy, desk) -> None:
+    batch = make_crowd_batch(documents=4, quota=1, question="html")
+    publish(batch)
+    workers = desk.ask("workers", count=4)
+    for posting, worker in zip(batch.postings.order_by("pk"), workers, strict=True):
+        desk.ask("work", hit_id=posting.market_id, worker_id=worker, answers=form_answers(posting.task))
+    collect(batch)
+    submissions = list(Submission.objects.filter(posting__batch=batch).order_by("pk"))
+    bonus(submissions[0], 30, "Thanks.", None)
+    options = {"submissions": [row.pk for row in submissions], "cents": 30, "reason": "Thanks."}
+    job = Job.objects.create(study=batch.study, kind="bonus", options=options)
+    proxy.fail("SendBonus", "drop")
+    sentence = bonus_job(job, lambda done, total: None)
+    assert sentence.startswith("0 paid, 1 refused. This bonus was paid before")
+    assert "3 are still open. The market" in sentence
+    assert sentence.count("“settle” will carry it out") == 2  # with the silence, and of those who were not asked for
+    assert desk.books["bonuses"] == [[submissions[0].market_id, 30, "Thanks."]]
+    settle(batch.study)
+    assert sorted(row[0] for row in desk.books["bonuses"]) == sorted(row.market_id for row in submissions)
+    check_books(batch, desk.books)
 
 
 def test_retries_carry_a_publish_through_every_fault(proxy, desk, settings) -> None:
