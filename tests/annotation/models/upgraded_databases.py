@@ -1,13 +1,14 @@
 """Databases of every landed state, filled and brought up to date; a process of its own, with its own settings.
 
-`python -m tests.annotation.models.upgraded_databases FOLDER` prints a line of JSON for each state.
+`python -m tests.annotation.models.upgraded_databases FOLDER` prints a line of JSON for each state of the site;
+tests/marketplace/upgraded_databases.py does it for the marketplace.
 """
 
 import json
 import shutil
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -40,9 +41,10 @@ FITTING: dict[str, dict[str, Any]] = {
 class Filler:
     """One row in every table of an earlier state, made of values that fit the fields."""
 
-    def __init__(self, apps: Any) -> None:
+    def __init__(self, apps: Any, app: str, fitting: dict[str, dict[str, Any]]) -> None:
         self.rows: dict[str, Any] = {}
-        for model in apps.get_app_config(APP).get_models():
+        self.fitting = fitting
+        for model in apps.get_app_config(app).get_models():
             self.row(model)
 
     def row(self, model: type[models.Model]) -> Any:
@@ -50,7 +52,7 @@ class Filler:
         if name not in self.rows:
             fields = [field for field in model._meta.concrete_fields if not field.primary_key or field.remote_field]
             values = {field.name: self._value(field) for field in fields if self._is_needed(field)}
-            fitting = {key: value for key, value in FITTING.get(name, {}).items() if _has(model, key)}
+            fitting = {key: value for key, value in self.fitting.get(name, {}).items() if _has(model, key)}
             self.rows[name] = model._default_manager.create(**{**values, **fitting})
         return self.rows[name]
 
@@ -90,39 +92,37 @@ def contents(database: Any, columns: dict[str, list[str]]) -> dict[str, list[tup
     return rows
 
 
-def columns_of(database: Any) -> dict[str, list[str]]:
+def columns_of(database: Any, app: str) -> dict[str, list[str]]:
     with database.cursor() as cursor:
-        tables = [name for name in database.introspection.table_names(cursor) if name.startswith(f"{APP}_")]
+        tables = [name for name in database.introspection.table_names(cursor) if name.startswith(f"{app}_")]
         return {
             table: [column.name for column in database.introspection.get_table_description(cursor, table)]
             for table in tables
         }
 
 
-def upgrade(apps: Any, *, with_pages: bool) -> None:
-    """Raises where a row of the earlier state is lost or changed, or today's code can't read them."""
-    Filler(apps)
-    old_columns = columns_of(connection)
+def upgrade(apps: Any, app: str, fitting: dict[str, dict[str, Any]]) -> None:
+    """Raises where a row of the earlier state is lost or changed."""
+    Filler(apps, app, fitting)
+    old_columns = columns_of(connection, app)
     before = contents(connection, old_columns)
     call_command("migrate", verbosity=0)
-    new_columns = columns_of(connection)
+    new_columns = columns_of(connection, app)
     lost = [f"{table}.{name}" for table in old_columns for name in old_columns[table] if name not in new_columns[table]]
     assert not lost, f"columns went away: {lost}"
     assert contents(connection, old_columns) == before, "rows changed"
-    _keep_judgments()
-    _read_as_today(with_pages)
 
 
-def _keep_judgments() -> None:
+def check_rule(statement: str) -> None:
     """The database's own rules are in force again."""
     from django.db import DatabaseError, transaction
 
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("UPDATE annotation_judgment SET value = 0")
+            cursor.execute(statement)
     except DatabaseError:
         return
-    raise AssertionError("a judgment was overwritten")
+    raise AssertionError(f"the database let it happen: {statement}")
 
 
 def _read_as_today(with_pages: bool) -> None:
@@ -150,26 +150,49 @@ def main(folder: Path) -> None:
     from annotation.apps import _after_migrate
     from annotation.models.triggers import drop_triggers
 
+    def look(apps: Any, is_edge: bool) -> None:
+        upgrade(apps, APP, FITTING)
+        check_rule("UPDATE annotation_judgment SET value = 0")
+        _read_as_today(with_pages=is_edge)  # charts take their time
+
+    every_state(folder, APP, drop_triggers, _after_migrate, look)
+
+
+def every_state(
+    folder: Path,
+    app: str,
+    drop_rules: Callable[[], None],
+    make_rules: Callable[..., None],
+    look: Callable[[Any, bool], None],
+) -> None:
+    """Makes a database of each state, and prints what is wrong when it is looked at. The first and the last but one
+    are edges."""
     databases = Databases(folder)
     with databases.chain():
-        loader = MigrationExecutor(connection).loader
-        states = sorted(name for app, name in loader.disk_migrations if app == APP)
-        MigrationExecutor(connection).migrate([node for node in loader.graph.leaf_nodes() if node[0] != APP])
+        executor = MigrationExecutor(connection)
+        states = sorted(name for label, name in executor.loader.disk_migrations if label == app)
+        executor.migrate(_others(executor, app))
     for state in states:
         with databases.chain():
-            drop_triggers()
+            drop_rules()
             executor = MigrationExecutor(connection)
-            executor.migrate([(APP, state)])
-            _after_migrate(using="default")  # the triggers that an earlier version had
-            apps = executor.loader.project_state([(APP, state)]).apps
+            executor.migrate([(app, state)])
+            make_rules(using="default")  # the triggers that an earlier version had
+            apps = executor.loader.project_state([(app, state)]).apps
         with databases.copy(state):
             try:
-                upgrade(apps, with_pages=state in (states[0], states[-2]))  # charts take their time
+                look(apps, state in (states[0], states[-2]))
                 problem = ""
             except Exception:
                 problem = traceback.format_exc()
         print(json.dumps({"state": state, "problem": problem}), flush=True)
     databases.remove()
+
+
+def _others(executor: MigrationExecutor, app: str) -> list[tuple[str, str]]:
+    """The last states of apps that need nothing of this one."""
+    graph = executor.loader.graph
+    return [node for node in graph.leaf_nodes() if all(label != app for label, _name in graph.forwards_plan(node))]
 
 
 class Databases:

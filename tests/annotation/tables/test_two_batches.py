@@ -25,6 +25,8 @@ from tests.factories import make_batch, make_member, make_study, make_worker
 pytestmark = pytest.mark.django_db(transaction=True)
 SYSTEMS = ["system0", "system1", "system2"]
 RULES = ["latest", "separate", "chosen"]
+RESULTS = "quality/ report/ explorer/ explorer/?metric=m metrics/ metrics/m/ exports/ datasheet/ rounds/ rounds/{main}/"
+PAGES = f"{RESULTS} collect/ collect/{{main}}/monitor/ collect/{{main}}/workers/ guidance/ ledger/ record/ scus/"
 
 
 def judge(batch: Batch, worker: Worker, values: dict[str, str]) -> None:
@@ -63,7 +65,7 @@ RATERS = {"latest": 2, "separate": 3, "chosen": 2}
 def test_every_page_works(client, rule):
     study = judged_study(rule)
     client.force_login(make_member(study, Role.ADMIN))
-    for page in ("quality/", "report/", "explorer/", "explorer/?metric=m", "metrics/", "metrics/m/", "exports/", ""):
+    for page in ["", *PAGES.format(main=study.batches.get(name="main").pk).split()]:
         answer = client.get(f"/studies/{study.slug}/{page}")
         assert answer.status_code == 200, page
         assert not study.jobs.filter(state="failed").exists(), study.jobs.filter(state="failed").first().message
