@@ -44,7 +44,7 @@ MAIN, PILOT = "Paid forms", "Paid pilot"
 TASKS = {MAIN: 80, PILOT: 40}
 REWARD, CENTS, REASON, EMPTY = 12, 3, "For careful work", "There was no answer in it."
 TOP_UPS, EMPTY_HANDED = 20, 4
-ENOUGH = 15  # approved answers after which the pilot is closed
+ENOUGH = 8  # approved answers after which the pilot is closed
 
 
 def launch() -> dict[str, int]:
