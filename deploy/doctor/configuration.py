@@ -78,7 +78,7 @@ def https_is_on() -> Problems:
             yield Error("HTTPS is off: passwords travel in the clear.", "Set HTTPS=yes.")
     elif settings.SECURE_PROXY_SSL_HEADER is None:
         yield Error(
-            "HTTPS is on but BEHIND_PROXY is off: behind a proxy that ends TLS every page would redirect to itself, and "
-            "everybody would come from the proxy's address, so that who is refused too often is not refused early.",
+            "HTTPS is on but BEHIND_PROXY is off: behind a proxy that ends TLS every page would redirect to itself, "
+            "and as all come from the proxy's address, nobody would be refused early who is refused again and again.",
             "Set BEHIND_PROXY=yes when such a proxy stands in front.",
         )
