@@ -25,8 +25,8 @@ def majority_dissent(evidence: Evidence, settings: dict[str, Setting]) -> list[D
 
     A unit has a majority only when more than half of its answers are the same: 2-2 counts against nobody. One
     worker with the largest count is dropped if that count is above 0; which of several equally bad ones is the
-    policy for ties: the first by assignment id (by worker id where there is none, for a pseudonym's place is chance),
-    one at random, all of them, or none.
+    policy for ties: the first by assignment id, for the place of a pseudonym is chance (by worker id where there are no
+    assignments), one at random, all of them, or none.
     """
     columns = [name.strip() for name in str(settings["per"]).split(",")]
     rows = evidence.rows
