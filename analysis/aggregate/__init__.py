@@ -27,6 +27,7 @@ __all__ = [
     "AVERAGES",
     "SCHEMES",
     "TIES",
+    "about_summaries",
     "aggregate",
     "combine",
     "decide",
@@ -130,6 +131,17 @@ def measured(judgments: pd.DataFrame) -> pd.DataFrame:
         if is_own.any():
             judgments = pd.concat([judgments[~is_own], ratings(judgments[is_own])], ignore_index=True)
     return judgments
+
+
+def about_summaries(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Judgments that say how good a summary is by itself; AnalysisError where all are scored on the whole."""
+    if "protocol" not in judgments.columns:
+        return judgments
+    is_own = judgments["protocol"].isin(list(SCORED_BY))
+    if is_own.any() and is_own.all():
+        names = ", ".join(sorted(judgments["protocol"].unique()))
+        raise AnalysisError(f"Judgments by {names} rate no summary by itself; aggregate and preferences score them.")
+    return judgments[~is_own]
 
 
 def measure_kinds(rows: pd.DataFrame) -> pd.Series:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse, stats
 
-from analysis.aggregate import SCALE, YES_NO, measure_kinds, measured
+from analysis.aggregate import SCALE, YES_NO, about_summaries, measure_kinds, measured
 from analysis.agreement.counts import Floats, Ints, are_unlinkable, latest
 from analysis.agreement.result import Watch, unwatched
 from analysis.compare.adjust import CORRECTIONS, Pair, adjust, beaten, clusters, letters
@@ -159,7 +159,7 @@ def _enough(systems: int, alpha: float) -> int:
 def _measured(rows: pd.DataFrame, unit: str | None) -> tuple[pd.DataFrame, str]:
     if rows.empty:
         raise AnalysisError("There are no judgments to compare systems by.")
-    rows = measured(rows)
+    rows = measured(about_summaries(rows))
     dimensions = sorted(rows.loc[measure_kinds(rows) == SCALE, "unit"].unique())
     if unit is not None:
         units = sorted(rows["unit"].unique())

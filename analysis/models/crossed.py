@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import linalg, sparse
 
-from analysis.aggregate import SCALE, YES_NO, measure_kinds, measured
+from analysis.aggregate import SCALE, YES_NO, about_summaries, measure_kinds, measured
 from analysis.agreement.counts import Floats, Ints, latest
 from analysis.tables import AnalysisError
 from analysis.tables.where import without_checks
@@ -58,7 +58,7 @@ def model_rows(judgments: pd.DataFrame, unit: str | None) -> Rows:
 def _measured(rows: pd.DataFrame, unit: str | None) -> tuple[pd.DataFrame, str]:
     if rows.empty:
         raise AnalysisError("There are no judgments to model.")
-    rows = measured(rows)
+    rows = measured(about_summaries(rows))
     kinds = measure_kinds(rows)
     units = sorted(rows["unit"].unique())
     if unit is not None:

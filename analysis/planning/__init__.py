@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from analysis.aggregate import about_summaries
 from analysis.agreement.counts import latest
 from analysis.compare.williams import williams
 from analysis.tables import AnalysisError
@@ -63,7 +64,7 @@ class CheckPlan:
 
 def pilot_variances(judgments: pd.DataFrame) -> Variances:
     """Variance components from a pilot: workers within summaries, and documents within pairs of systems."""
-    rows = latest(without_checks(judgments))
+    rows = about_summaries(latest(without_checks(judgments)))
     scores = rows.groupby(["doc_id", "system", "worker_id"])["value"].mean().reset_index()
     cells = scores.groupby(["doc_id", "system"])["value"].agg(["mean", "var", "size"])
     several = cells[cells["size"] >= 2]

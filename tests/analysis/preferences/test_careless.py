@@ -127,3 +127,13 @@ def test_the_command_reads_a_judgments_table(judgments: pd.DataFrame, tmp_path, 
     judgments.assign(protocol="likert").to_csv(path, index=False)
     assert main(["preferences", str(path)]) != 0
     assert "has no judgments of pairs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["systems", "mixed", "power"])
+def test_commands_that_need_ratings_say_where_pairs_are_scored(
+    judgments: pd.DataFrame, tmp_path, capsys, command
+) -> None:
+    path = tmp_path / "judgments.csv"
+    judgments.assign(is_check=judgments["is_check"].astype(int)).to_csv(path, index=False)
+    assert main([command, str(path)]) != 0
+    assert "aggregate and preferences score them" in capsys.readouterr().err
