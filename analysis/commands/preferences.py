@@ -11,16 +11,15 @@ import pandas as pd
 from analysis.cli import AnalysisError, CommandResult, TableError, UsageError, add_batches, load, load_judgments
 from analysis.cli.arguments import count, share
 from analysis.preferences import (
-    Consistency,
     Strengths,
     comparisons,
     consistency,
     human_scores,
     metric_accuracy,
     preferences_of,
+    remarks,
     strengths,
 )
-from analysis.preferences.consistency import CHANCE_OF_CYCLE
 from analysis.tables import read_table, write_table
 from analysis.tables.provenance import provenance, write_provenance
 
@@ -50,7 +49,7 @@ def run(args: argparse.Namespace) -> CommandResult:
         if args.pairs or not args.out:
             raise
         result, reason = None, [f"{error} Only win rates are written."]
-    notes = [*set_aside, *reason, *_trust(consistency(preferences, ci=args.ci, seed=args.seed))]
+    notes = [*set_aside, *reason, *remarks(consistency(preferences, ci=args.ci, seed=args.seed))]
     if args.out:
         write_table(human_scores(compared, result), args.out, "scores")
         options = {name: getattr(args, name) for name in ("unit", "where", "include_checks")}
@@ -103,26 +102,3 @@ def _method(result: Strengths) -> str:
         f"Log strengths by Bradley and Terry's model ({ties}), intervals of {100 * (1 - result.alpha):g} % by "
         f"{result.n_documents} documents. Systems that share a letter can't be told apart at {result.alpha:g} (Holm)."
     )
-
-
-def _trust(facts: Consistency) -> list[str]:
-    """What the answers say of themselves, in sentences."""
-    alpha = f"Alpha {facts.alpha:.3f} [{facts.alpha_low:.3f}, {facts.alpha_high:.3f}], each pair read both ways."
-    sentences = [alpha if facts.alpha == facts.alpha else f"Agreement is undefined: {facts.alpha_note}"]
-    if facts.n_triads:
-        sentences.append(
-            f"{facts.n_cycles} of {facts.n_triads} triads go in a circle ({100 * facts.cycles:.1f} %; "
-            f"{100 * CHANCE_OF_CYCLE:g} % by chance)."
-        )
-    if position := facts.shown_first:
-        sentences.append(
-            f"What was shown first was preferred in {100 * position.value:.1f} % of {position.n} answers "
-            f"[{100 * position.low:.1f}, {100 * position.high:.1f}]: {_bias(position.low, position.high)}."
-        )
-    return sentences
-
-
-def _bias(low: float, high: float) -> str:
-    if low > 0.5:
-        return "a bias to the first"
-    return "a bias to the second" if high < 0.5 else "no bias can be told"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.preferences.comparisons import Comparisons, comparisons
-from analysis.preferences.consistency import Consistency, consistency
+from analysis.preferences.consistency import Consistency, consistency, remarks
 from analysis.preferences.human_scores import human_scores
 from analysis.preferences.judgments import preferences_of
 from analysis.preferences.metrics import MetricAccuracy, metric_accuracy
@@ -20,5 +20,6 @@ __all__ = [
     "human_scores",
     "metric_accuracy",
     "preferences_of",
+    "remarks",
     "strengths",
 ]

@@ -12,6 +12,7 @@ from analysis.agreement import agreement
 from analysis.agreement.counts import Floats
 from analysis.preferences.comparisons import TIE, check_pairs
 from analysis.preferences.shares import Share, clustered_share
+from analysis.sentence import Sentence
 from analysis.tables import AnalysisError
 
 SHOWN_FIRST = "shown_first"
@@ -47,6 +48,37 @@ def consistency(preferences: pd.DataFrame, *, ci: int = 1000, seed: int = 0) -> 
     n_triads, n_cycles = _triads(preferences)
     alpha, low, high, note = _alpha(preferences, ci, seed)
     return Consistency(_position(preferences), n_triads, n_cycles, alpha, low, high, note)
+
+
+def remarks(facts: Consistency) -> list[Sentence]:
+    """What the answers say of themselves, in sentences."""
+    alpha = {
+        name: f"{value:.3f}" for name, value in (("a", facts.alpha), ("l", facts.alpha_low), ("h", facts.alpha_high))
+    }
+    sentences = [Sentence("Alpha %(a)s [%(l)s, %(h)s], each pair read both ways.", alpha)]
+    if facts.alpha != facts.alpha:
+        sentences = [Sentence("Agreement is undefined: %(reason)s", {"reason": facts.alpha_note})]
+    if facts.n_triads:
+        shares = {"share": f"{100 * facts.cycles:.1f}", "chance": f"{100 * CHANCE_OF_CYCLE:g}"}
+        counts = {"n": str(facts.n_cycles), "all": str(facts.n_triads), **shares}
+        sentences.append(
+            Sentence("%(n)s of %(all)s triads go in a circle (%(share)s %%; %(chance)s %% by chance).", counts)
+        )
+    if position := facts.shown_first:
+        figures = {name: f"{100 * getattr(position, name):.1f}" for name in ("value", "low", "high")}
+        sentences.append(
+            Sentence(
+                "What was shown first was preferred in %(value)s %% of %(n)s answers [%(low)s, %(high)s]: %(bias)s.",
+                {**figures, "n": position.n, "bias": _bias(position)},
+            )
+        )
+    return sentences
+
+
+def _bias(share: Share) -> Sentence:
+    if share.low > 0.5:
+        return Sentence("a bias to the first")
+    return Sentence("a bias to the second") if share.high < 0.5 else Sentence("no bias can be told")
 
 
 def _position(preferences: pd.DataFrame) -> Share | None:

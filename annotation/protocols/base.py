@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from django.db.models import Max
 from django.utils.functional import Promise
@@ -33,6 +33,9 @@ from .descriptions import (
     judged_units,
     plain_field,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _CURRENT_JUDGMENTS = PreparedQuery(
     lambda assignment: Judgment.objects.filter(assignment=assignment, is_current=True).values_list("pk"), "assignment"
@@ -268,6 +271,10 @@ class Protocol(ABC):
     def group(self, assignment: Assignment) -> list[Summary]:
         """The summaries that a task shows, in their order."""
         return [assignment.task.summary] if assignment.task.summary else []
+
+    def quality_remarks(self, judgments: "pd.DataFrame") -> list[str]:
+        """What its judgments (no checks among them) say of themselves beside agreement, for the Quality page."""
+        return []
 
     # Guidance
 

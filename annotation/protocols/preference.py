@@ -239,6 +239,12 @@ class Preference(Protocol):
         names = Summary.objects.filter(pk__in=damaged).values_list("pk", "document_id", "system__name")
         return {**titles, **{(key, CHECK + name): damaged[pk] for pk, key, name in names}}
 
+    def quality_remarks(self, judgments: "pd.DataFrame") -> list[str]:
+        from analysis.preferences import consistency, preferences_of, remarks
+
+        preferences = preferences_of(judgments)
+        return [] if preferences.empty else list(remarks(consistency(preferences)))
+
     def practice_texts(self, item: PracticeItem) -> list[PracticeText]:
         other = _summary_of(item.summary, item.question)
         texts = [item.summary.text_shown, other.text_shown if other else ""]

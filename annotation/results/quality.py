@@ -99,6 +99,7 @@ def _protocol(name: str, trusted: pd.DataFrame, everything: pd.DataFrame, worker
         "before": _alpha(before, level) if can_agree else [],
         "by": {column: _alpha(trusted, level, by=column) for column in _columns(trusted, name) if can_agree},
         "workers": _with_links(records(worker_figures(before, level)), workers),
+        "remarks": _remarks(name, trusted),
         "contested": records(widest_spread(trusted)),
         "spread": _spread(trusted) if protocols.rates_dimensions(name) else [],
     }
@@ -106,6 +107,13 @@ def _protocol(name: str, trusted: pd.DataFrame, everything: pd.DataFrame, worker
     names += ["spread"] if content["spread"] else []
     link = f"{HERE}workers/{{}}/"
     return {**content, "charts": {key: to_svg(quality_chart(content, key, link)).replace(HERE, "") for key in names}}
+
+
+def _remarks(name: str, rows: pd.DataFrame) -> list[str]:
+    """What the protocol has to say of these judgments; nothing where it isn't here any more."""
+    from analysis.tables.where import without_checks
+
+    return [said for protocol in protocols.among([name]) for said in protocol.quality_remarks(without_checks(rows))]
 
 
 def _has_two_judges(rows: pd.DataFrame) -> bool:

@@ -226,6 +226,8 @@ def test_agreement_scores_quality_and_report_read_the_answers(judged_batch):
     assert set(human["group"]) == {"abs"}
     (content,) = quality_content(study)["protocols"]
     assert (content["name"], content["level"], list(content["by"])) == ("preference", "nominal", ["system", "group"])
+    assert any("What was shown first was preferred in" in remark for remark in content["remarks"])
+    assert any("triads go in a circle" in remark for remark in content["remarks"])
     (alpha,) = agreement(judgments_frame(study)[lambda rows: ~rows["is_check"]])
     assert content["agreement"][0]["value"] == pytest.approx(alpha.value)
     report = study_report(study)

@@ -35,9 +35,13 @@ def site(desk, live_server, settings):
     """The market and our site on sockets, each knowing the other; the simulated people have accounts already."""
     settings.SITE_URL = live_server.url
     settings.MARKET_ORIGINS = [desk.market.url]
-    for person in people_of(parse_crowd(CROWD), SEED):
-        desk.ask("account", name=person.name, password=password_of(person.name))
+    enlist(desk, CROWD, SEED)
     return desk
+
+
+def enlist(desk, crowd: str, seed: int) -> None:
+    for person in people_of(parse_crowd(crowd), seed):
+        desk.ask("account", name=person.name, password=password_of(person.name))
 
 
 @pytest.mark.django_db(transaction=True)
@@ -91,13 +95,16 @@ def test_a_rehearsal_from_launch_to_report_balances_to_the_cent_and_finds_the_pl
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("question", ["external", "html"])
-def test_a_rehearsal_of_pairs_on_the_site_and_as_a_form_in_the_market(site, monkeypatch, question):
-    """3 documents with 3 pairs and a check pair each, by two: 24 answers, of which the tosser of coins is found out."""
+@pytest.mark.parametrize(("question", "seed"), [("external", 11), ("html", 12)])
+def test_a_rehearsal_of_pairs_on_the_site_and_as_a_form_in_the_market(
+    desk, live_server, settings, monkeypatch, question, seed
+):
+    """3 documents with 3 pairs and a check pair each, by two people: 24 answers."""
+    settings.SITE_URL, settings.MARKET_ORIGINS = live_server.url, [desk.market.url]
     monkeypatch.setattr(MTurk, "calls_at_once", 1)
-    study = make_study(documents=3, systems=3)
-    crowd = "careful=2,random=1"
-    plan = Plan(study, seed=SEED, crowd=crowd, protocol="preference", quota=2, duration_seconds=600, at_once=1)
+    study, crowd = make_study(documents=3, systems=3), "careful=2,random=1"
+    enlist(desk, crowd, seed)
+    plan = Plan(study, seed=seed, crowd=crowd, protocol="preference", quota=2, duration_seconds=600, at_once=1)
     run = rehearse(replace(plan, question=question))
     assert {record.person.name: record.problem for record in run.worked if record.problem} == {}
     assert run.books.balanced
