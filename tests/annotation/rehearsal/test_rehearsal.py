@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from analysis.errors import place_agreement, read_marks
 from annotation.common.errors import Refused
 from annotation.crowds.markets.mturk import MTurk
 from annotation.models import Assignment, Batch, Entry, Judgment, Study, Submission, Worker
@@ -24,6 +25,7 @@ from annotation.rehearsal.truth import Truth
 from annotation.rehearsal.worker import password_of
 from annotation.studies.batches import create_batch
 from annotation.studies.selection import Selection
+from annotation.tables.frames import judgments_frame
 from tests.factories import make_study
 
 CROWD = "careful=2,always-yes=1,random=1,abandoning=1,double-clicking=1"
@@ -116,6 +118,30 @@ def test_a_rehearsal_of_pairs_on_the_site_and_as_a_form_in_the_market(
     careful = [verdict for verdict in run.findings.verdicts if verdict.character == "careful"]
     assert all(verdict.right is not None and verdict.right >= 0.8 for verdict in careful)
     assert run.findings.wronged == []
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("question", ["external", "html"])
+def test_a_rehearsal_of_marked_errors_on_the_site_and_as_a_form_in_the_market(site, monkeypatch, question):
+    """On our page the careful mark the same words, give or take one; a form in the market asks for no places."""
+    monkeypatch.setattr(MTurk, "calls_at_once", 1)
+    study = make_study(documents=2, systems=2)
+    plan = Plan(study, seed=SEED, crowd="careful=3", protocol="errors", quota=2, duration_seconds=600, at_once=1)
+    run = rehearse(replace(plan, question=question))
+    assert {record.person.name: record.problem for record in run.worked if record.problem} == {}
+    assert run.books.balanced
+    rows = Judgment.objects.filter(assignment__task__batch=run.batch, is_current=True)
+    assert rows.count() == 2 * 2 * 2 * 9
+    marks = [mark for row in rows for mark in (row.extra or {}).get("spans", [])]
+    assert marks
+    placed = [mark for mark in marks if "start" in mark]
+    assert bool(placed) == (question == "external")
+    assert all(
+        verdict.right is not None and verdict.right >= 0.8 for verdict in run.findings.verdicts if verdict.worker
+    )
+    if question == "external":
+        results = place_agreement(read_marks(judgments_frame(run.batch.study)), ci=0)
+        assert results[0].value > 0.5
 
 
 def test_the_same_seed_gives_the_same_people_answers_and_truth():
