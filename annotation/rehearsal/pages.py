@@ -64,7 +64,7 @@ class Page:
     @classmethod
     def read(cls, url: str, status: int, body: str) -> "Page":
         document = html.document_fromstring(body if body.strip() else "<p>", html.HTMLParser(remove_comments=True))
-        fieldsets = [_item(fieldset) for fieldset in document.iter("fieldset")]
+        fieldsets = [_item(fieldset) for fieldset in document.xpath("//fieldset[not(ancestor::template)]")]
         return cls(
             url,
             status,
