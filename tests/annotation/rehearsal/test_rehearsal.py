@@ -126,7 +126,7 @@ def test_a_rehearsal_of_marked_errors_on_the_site_and_as_a_form_in_the_market(si
     """On our page the careful mark the same words, give or take one; a form in the market asks for no places."""
     monkeypatch.setattr(MTurk, "calls_at_once", 1)
     study = make_study(documents=2, systems=2)
-    plan = Plan(study, seed=SEED, crowd="careful=3", protocol="errors", quota=2, duration_seconds=600, at_once=1)
+    plan = Plan(study, seed=SEED, crowd="careful=2", protocol="errors", quota=2, duration_seconds=600, at_once=1)
     run = rehearse(replace(plan, question=question))
     assert {record.person.name: record.problem for record in run.worked if record.problem} == {}
     assert run.books.balanced
