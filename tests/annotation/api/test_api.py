@@ -371,7 +371,10 @@ def test_a_protocol_that_a_lab_adds_is_taken_too(study, monkeypatch):
     program = caller(study)
     body = {"name": "Worth it", "protocol": "worth", "quota": 1}
     response = program.call("post", "/batches", body)
-    assert (response.status_code, "Known: likert, litepyramid, scu" in response.json()["detail"]) == (422, True)
+    assert (
+        response.status_code,
+        "Known: errors, likert, litepyramid, preference, scu" in response.json()["detail"],
+    ) == (422, True)
     monkeypatch.setitem(PROTOCOLS, "worth", Worth())
     created = program.call("post", "/batches", body)
     assert (created.status_code, created.json()["protocol"]) == (201, "worth")

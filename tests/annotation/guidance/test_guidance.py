@@ -379,7 +379,7 @@ def test_an_admin_writes_texts_rules_and_items(client, admin):
     [
         ("guidance-rules", {"protocol": "litepyramid", "pass_mark": "0", "tries": "1"}, "pass mark"),
         ("guidance-rules", {"protocol": "litepyramid", "pass_mark": "50", "tries": "x"}, "must be a number"),
-        ("guidance-rules", {"protocol": "nonsense", "pass_mark": "50", "tries": "1"}, "Known: likert, litepyramid"),
+        ("guidance-rules", {"protocol": "nonsense", "pass_mark": "50", "tries": "1"}, "Known: errors, likert"),
         ("guidance-item", {"protocol": "litepyramid", "kind": "test"}, "needs a summary"),
         (
             "guidance-item",
