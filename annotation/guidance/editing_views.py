@@ -14,6 +14,7 @@ from annotation.common.markdown import render_markdown
 from annotation.guidance import write_text
 from annotation.guidance.editing import add_item, guidance_page, retire_item, set_language, set_rules
 from annotation.guidance.pages import preview_of_test
+from annotation.guidance.pinning import notes_on_live
 from annotation.models import Role, Study
 from annotation.protocols import PROTOCOLS
 
@@ -61,6 +62,8 @@ def text(request: HttpRequest, slug: str) -> HttpResponse:
     except Refused as refusal:
         return _page(request, study, protocol, kind, refusal)
     messages.success(request, _("Kept as version %(n)d.") % {"n": new_text.version})
+    for sentence in notes_on_live(study.batches.filter(protocol=protocol)) if kind == "instructions" else ():
+        messages.info(request, sentence)
     return _back(study, protocol, kind)
 
 

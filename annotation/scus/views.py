@@ -17,6 +17,7 @@ from annotation.common.error_pages import answers_refusals
 from annotation.common.errors import BadAnswers
 from annotation.common.parsing import parse_int
 from annotation.common.text import plain, sentences
+from annotation.guidance.pinning import notes_on_live
 from annotation.judging.leases import assignment_of
 from annotation.judging.script_views import json_view
 from annotation.models import Reference, Role, Study
@@ -80,6 +81,9 @@ def _freeze(request: HttpRequest, study: Study, reference: Reference) -> HttpRes
     frozen = freeze_units(reference, units, user_of(request), seen_version=seen_version, note=note)
     message = ngettext("Frozen: version %(n)d, %(size)d SCU.", "Frozen: version %(n)d, %(size)d SCUs.", frozen.size)
     messages.success(request, message % {"n": frozen.version, "size": frozen.size})
+    asked_by = study.batches.filter(tasks__document=reference.document, tasks__summary__isnull=False)
+    for sentence in notes_on_live(asked_by):
+        messages.info(request, sentence)
     return redirect("scu-list", slug=study.slug, reference_id=reference.pk)
 
 
