@@ -155,10 +155,19 @@ def write_text(study: Study, kind: str, body: str, user: User | None, protocol: 
 def give_defaults(study: Study, user: User | None = None) -> None:
     """The texts a study starts with: instructions for each protocol, and consent that names the signals."""
     present = set(GuidanceText.objects.filter(study=study).values_list("kind", "protocol"))
-    texts = {(Kind.INSTRUCTIONS, name): protocol.instructions for name, protocol in PROTOCOLS.items()}
-    for (kind, name), body in {**texts, (Kind.CONSENT, ""): CONSENT}.items():
+    for (kind, name), body in _defaults().items():
         if body and (kind, name) not in present:
             write_text(study, kind, body, user, name)
+
+
+def _defaults() -> dict[tuple[str, str], str]:
+    texts = {(str(Kind.INSTRUCTIONS), name): protocol.instructions for name, protocol in PROTOCOLS.items()}
+    return {**texts, (str(Kind.CONSENT), ""): CONSENT}
+
+
+def is_default(text: GuidanceText | None) -> bool:
+    """Whether nobody has written a text of the study's own yet."""
+    return text is not None and text.body == _defaults().get((text.kind, text.protocol), "").strip()
 
 
 def give_consent(worker: Worker, text_id: int) -> Consent:

@@ -151,9 +151,10 @@ def work(page: Page, name: str) -> None:
     page.get_by_role("button", name="Accept for $0.10").click()
     page.wait_for_url(re.compile("/work/"))
     frame = page.frame_locator("iframe")
-    for words in ("I agree, go on", "Start the tasks", "Take a task"):
-        if frame.get_by_role("button", name=words).count():
-            frame.get_by_role("button", name=words).click()
+    agree = frame.get_by_role("button", name="I agree, go on")  # the default text, the first time
+    expect(agree.or_(frame.locator("#save-state"))).to_be_visible()
+    if agree.count():
+        agree.click()
     expect(frame.locator("#save-state")).to_have_attribute("data-kind", "saved")
     for group in frame.locator("fieldset").all():
         group.locator("label").first.click()

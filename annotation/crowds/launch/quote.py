@@ -12,6 +12,8 @@ from annotation.crowds.base import Market
 from annotation.crowds.lookup import market_for
 from annotation.crowds.terms import Terms
 from annotation.crowds.terms.presets import PRESETS
+from annotation.guidance import Kind, is_default, newest_text
+from annotation.guidance.pinning import instructions_of
 from annotation.judging.pace import usual_seconds
 from annotation.models import Batch, Entry, Study
 
@@ -214,14 +216,15 @@ def _preset_warnings(batch: Batch, terms: Terms) -> list[str]:
 
 
 def _guidance_warnings(batch: Batch) -> list[str]:
-    """What workers are not told, asked or tested before their first task."""
-    kinds = set(batch.study.guidance.filter(protocol__in=["", batch.protocol]).values_list("kind", flat=True))
+    """What workers are not told, asked or tested before their first task, and what nobody has made the study's own."""
+    texts = {_("consent text"): newest_text(batch.study, Kind.CONSENT), _("instructions"): instructions_of(batch)}
     plan_row = batch.study.practice_plans.filter(protocol=batch.protocol).first()
-    missing = [
-        *([_("consent text")] if "consent" not in kinds else []),
-        *([_("instructions")] if "instructions" not in kinds else []),
-        *([_("qualification test")] if plan_row is None or not plan_row.test_required else []),
-    ]
-    if not missing:
-        return []
-    return [_("Missing for workers: %(things)s. The Guidance page has them.") % {"things": ", ".join(missing)}]
+    has_test = plan_row is not None and plan_row.test_required
+    missing = [name for name, text in texts.items() if text is None]
+    missing += [] if has_test else [_("qualification test")]
+    defaults = [name for name, text in texts.items() if is_default(text)]
+    sentences = {
+        _("Missing for workers: %(things)s. The Guidance page has them."): missing,
+        _("Workers read the default text: %(things)s. Look at it on the Guidance page and make it your own."): defaults,
+    }
+    return [sentence % {"things": ", ".join(names)} for sentence, names in sentences.items() if names]

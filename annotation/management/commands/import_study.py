@@ -11,7 +11,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from analysis.tables import TableError
 from annotation.common.errors import Refused
-from annotation.models import User
+from annotation.guidance import give_defaults
+from annotation.models import Study, User
 from annotation.transfer.importing.recognise.plan import look_into
 from annotation.transfer.importing.recognise.write import cut_off, remarks, write_tables
 from annotation.transfer.importing.study import Imported, import_study
@@ -88,7 +89,7 @@ class Command(BaseCommand):
         return folder, [*remarks(tables), *cut_off(tables, paths[0])]
 
     def import_from(self, folder: Path, options: dict[str, Any], admin: User | None) -> Imported:
-        return import_study(
+        result = import_study(
             folder,
             options["name"],
             dry_run=options["dry_run"],
@@ -97,6 +98,9 @@ class Command(BaseCommand):
             progress=self.progress,
             admin=admin,
         )
+        if result.changed:
+            give_defaults(Study.objects.get(name=result.study), admin)
+        return result
 
     def progress(self, label: str, n_rows: int, total: int) -> None:
         if sys.stderr.isatty():

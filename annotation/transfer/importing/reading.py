@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from analysis.tables import TableError
 from annotation.common.errors import Refused
+from annotation.guidance import give_defaults
 from annotation.jobs import Progress, kind, no_room, start_job, stop_job
 from annotation.models import AuditEvent, Job, Study, User
 
@@ -94,7 +95,9 @@ def import_job(job: Job, progress: Progress) -> str:
         if "tables" not in result or not result.get("is_look", True):  # nobody is asked how to read them
             shutil.rmtree(folder, ignore_errors=True)
     if imported.changed:
-        _log(job, Study.objects.get(name=imported.study))
+        study = Study.objects.get(name=imported.study)
+        give_defaults(study, job.asked_by)
+        _log(job, study)
     return _("The files are read.")
 
 

@@ -15,7 +15,7 @@ from annotation.crowds.lookup import market_for
 from annotation.crowds.pay.approve import approve, bonus
 from annotation.crowds.terms import terms_of
 from annotation.crowds.terms.requirements import LOCALE, PERCENT_APPROVED, approved_more_than, relaxed
-from annotation.guidance import write_text
+from annotation.guidance import give_defaults, write_text
 from annotation.models import Assignment, Batch, Entry, Posting, Submission, Task
 from tests.annotation.crowds.conftest import make_crowd_batch
 from tests.factories import make_worker
@@ -221,6 +221,21 @@ def test_a_launch_says_what_is_missing_before_the_first_task_and_where_preset_an
     warnings = " ".join(quote(batch, terms_of(batch)).warnings)
     assert "The preset means" not in warnings
     assert "consent" not in warnings
+
+
+def test_a_launch_names_default_texts_as_such_until_somebody_writes_their_own(desk) -> None:
+    batch = make_crowd_batch(documents=1, quota=1)
+    give_defaults(batch.study)
+    warnings = quote(batch, terms_of(batch)).warnings
+    assert "Missing for workers: qualification test. The Guidance page has them." in warnings
+    assert any(words.startswith("Workers read the default text: consent text, instructions.") for words in warnings)
+    write_text(batch.study, "instructions", "Read it twice.", None, batch.protocol)
+    assert any(
+        words.startswith("Workers read the default text: consent text. ")
+        for words in quote(batch, terms_of(batch)).warnings
+    )
+    write_text(batch.study, "consent", "We record your answers.", None)
+    assert not any("default text" in words for words in quote(batch, terms_of(batch)).warnings)
 
 
 def test_a_wage_below_the_usual_minimum_warns_until_the_study_has_its_own(desk) -> None:
