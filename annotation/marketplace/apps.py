@@ -6,7 +6,7 @@ from django.apps import AppConfig
 from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate
 
-from annotation.common.private_files import keep_database_private
+from annotation.common.private import keep_database_private
 
 
 class MarketplaceConfig(AppConfig):

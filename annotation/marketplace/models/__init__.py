@@ -1,6 +1,6 @@
 """The market's data. The rules live in the database: see each model's constraints."""
 
-from .books import BonusPayment, Payout, Pot, Transfer
+from .books import BankDetails, BonusPayment, Payout, PayoutLine, PayoutList, Pot, Transfer
 from .hits import HIT, Assignment, HITLayout, HITType, RequestToken, ReviewRecord
 from .messages import Message, Notice
 from .people import (
@@ -22,6 +22,7 @@ __all__ = [
     "Account",
     "Assignment",
     "AuditEntry",
+    "BankDetails",
     "BonusPayment",
     "FeeRates",
     "HITLayout",
@@ -31,6 +32,8 @@ __all__ = [
     "Message",
     "Notice",
     "Payout",
+    "PayoutLine",
+    "PayoutList",
     "Pot",
     "Qualification",
     "QualificationRequest",

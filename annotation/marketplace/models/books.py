@@ -81,3 +81,59 @@ class Payout(models.Model):
 
     def __str__(self) -> str:
         return self.reference
+
+
+class BankDetails(models.Model):
+    """Where a worker wants to be paid, as they entered it: encrypted (people/bank.py), shown to nobody in full."""
+
+    worker = models.OneToOneField(Worker, on_delete=models.CASCADE, related_name="bank_details")
+    sealed = models.TextField()
+    ending = models.CharField(max_length=4)  # of the account, so that people know which one it is
+    set_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"…{self.ending}"
+
+
+class PayoutList(models.Model):
+    """What the operator pays in one go: a line for each worker, with the amount as it was owed then."""
+
+    class State(models.TextChoices):
+        OPEN = "open", "to be paid"
+        PAID = "paid", "paid"
+        WITHDRAWN = "withdrawn", "withdrawn"
+
+    state = models.CharField(max_length=9, choices=State, default=State.OPEN)
+    reference = models.CharField(max_length=100, blank=True)  # of the payment at the bank
+    made_at = models.DateTimeField()
+    made_by = models.ForeignKey(Account, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(condition=Q(state__in=["open", "paid", "withdrawn"]), name="payout_list_state_known")
+        ]
+
+    def __str__(self) -> str:
+        return f"Payout {self.pk}"
+
+
+class PayoutLine(models.Model):
+    """One worker on a list."""
+
+    payout_list = models.ForeignKey(PayoutList, on_delete=models.CASCADE, related_name="lines")
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="payout_lines")
+    cents = models.PositiveIntegerField()
+    is_open = models.BooleanField(default=True)  # the list waits to be paid
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(cents__gt=0), name="payout_line_pays_something"),
+            models.UniqueConstraint(
+                fields=["worker"], condition=Q(is_open=True), name="payout_line_open_once_per_worker"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker_id}: {self.cents}"

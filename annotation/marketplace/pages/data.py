@@ -1,9 +1,11 @@
 """All that the market knows about a worker, for the worker."""
 
+from dataclasses import asdict
 from typing import Any
 
 from annotation.marketplace.books.money import dollars
 from annotation.marketplace.models import Worker
+from annotation.marketplace.people.bank import bank_of
 
 
 def everything_about(worker: Worker) -> dict[str, Any]:
@@ -24,6 +26,7 @@ def everything_about(worker: Worker) -> dict[str, Any]:
             "earned_usd": dollars(worker.earned_cents),
             "paid_out_usd": dollars(worker.paid_out_cents),
         },
+        "bank": asdict(bank) if (bank := bank_of(worker)) else None,
         "assignments": [
             {
                 "assignment_id": assignment.assignment_id,

@@ -26,7 +26,7 @@ from annotation.marketplace.people.operator import (
 )
 
 from .errors import answers_refusals
-from .render import as_csv, operator_of, paginate, show
+from .render import operator_of, paginate, show
 
 SUMS = ("put_in_cents", "available_cents", "held_cents", "paid_cents", "fees_cents")
 
@@ -157,24 +157,6 @@ def _change_worker(request: HttpRequest, worker: Worker) -> None:
         case "masters" | "no-masters" as action:
             set_master(worker, action == "masters", operator, note)
             messages.success(request, "Masters granted." if action == "masters" else "Masters taken.")
-
-
-@require_safe
-def payouts(request: HttpRequest) -> HttpResponse:
-    """The operator: whom the market owes, as a page or as CSV for the bank."""
-    operator_of(request)
-    rows = Worker.objects.select_related("account").filter(earned_cents__gt=F("paid_out_cents")).order_by("worker_id")
-    if request.GET.get("format") == "csv":
-        columns = ["worker_id", "name", "email", "country", "earned_usd", "paid_out_usd", "owed_usd", "simulated"]
-        return as_csv("payouts.csv", columns, (_payout_row(worker) for worker in rows.iterator(2000)))
-    owed = rows.aggregate(sum=Sum(F("earned_cents") - F("paid_out_cents"), default=0))["sum"]
-    return show(request, "operator/payouts.html", {"section": "payouts", "page": paginate(request, rows), "owed": owed})
-
-
-def _payout_row(worker: Worker) -> list[str]:
-    name, email = (worker.account.username, worker.account.email) if worker.account else ("", "")
-    amounts = [dollars(worker.earned_cents), dollars(worker.paid_out_cents), dollars(worker.owed_cents)]
-    return [worker.worker_id, name, email, worker.country, *amounts, "yes" if worker.is_simulated else "no"]
 
 
 class SettingsForm(forms.Form):

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from . import accounts, front, layouts, operator, requesters, worker_account, worker_qualifications, workers
+from . import accounts, front, layouts, operator, payouts, requesters, worker_account, worker_qualifications, workers
 from .errors import answer_wrong_methods
 from .frame import frame
 
@@ -18,6 +18,7 @@ PAGES = [
     path("join/<str:code>/", accounts.join, name="join-by-code"),
     path("account/", worker_account.account, name="account"),
     path("account/password/", accounts.change_password, name="password"),
+    path("account/bank/", worker_account.bank, name="bank"),
     path("account/data.json", worker_account.download, name="download"),
     # Workers
     path("hits/", workers.find, name="find"),
@@ -56,7 +57,9 @@ PAGES = [
     path("operator/requesters/<str:requester_id>/", operator.requester, name="operator-requester"),
     path("operator/workers/", operator.workers, name="operator-workers"),
     path("operator/workers/<str:worker_id>/", operator.worker, name="operator-worker"),
-    path("operator/payouts/", operator.payouts, name="operator-payouts"),
+    path("operator/payouts/", payouts.payouts, name="operator-payouts"),
+    path("operator/payouts/<int:number>/", payouts.payout_list, name="operator-payout-list"),
+    path("operator/payouts/<int:number>/bank.csv", payouts.payout_file, name="operator-payout-file"),
     path("operator/settings/", operator.market_settings, name="operator-settings"),
     path("operator/invitations/", operator.invitations, name="operator-invitations"),
     path("operator/invitations/<int:pk>/withdraw/", operator.withdraw, name="operator-withdraw"),

@@ -11,8 +11,10 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from annotation.common import clock
+from annotation.marketplace.errors import BadParameter
 from annotation.marketplace.hits.work import earnings_of
-from annotation.marketplace.models import Assignment, Message
+from annotation.marketplace.models import Assignment, BankDetails, Message
+from annotation.marketplace.people.bank import keep_bank, read_bank, remove_bank
 
 from .data import everything_about
 from .render import account_of, paginate, show, visitor_of, worker_of
@@ -104,6 +106,33 @@ def _save(person: Any, worker: Any, facts: dict[str, Any]) -> None:
     worker.country, worker.subdivision = facts["country"].upper(), facts["subdivision"].upper()
     worker.is_adult = facts["is_adult"]
     worker.save(update_fields=["country", "subdivision", "is_adult"])
+
+
+class BankForm(forms.Form):
+    holder = forms.CharField(label="Account holder", max_length=70)
+    account_number = forms.CharField(label="IBAN, or account number", max_length=50)
+    bank = forms.CharField(label="BIC, or the bank's number", max_length=20, required=False)
+
+
+def bank(request: HttpRequest) -> HttpResponse:
+    """Workers: where they want to be paid. It is kept encrypted; only its last four signs are shown again."""
+    worker = worker_of(request)
+    form = BankForm(request.POST if request.POST.get("action") == "keep" else None)
+    if request.POST.get("action") == "remove":
+        remove_bank(worker)
+        messages.success(request, "Removed. You stand on no payout list from now on, until you enter an account again.")
+        return redirect("bank")
+    if form.is_bound and form.is_valid():
+        facts = form.cleaned_data
+        try:
+            keep_bank(worker, read_bank(facts["holder"], facts["account_number"], facts["bank"]))
+        except BadParameter as problem:
+            form.add_error(None, str(problem))
+        else:
+            messages.success(request, "Saved, encrypted. The operator's next payout list has it.")
+            return redirect("bank")
+    context = {"section": "account", "form": form, "details": BankDetails.objects.filter(worker=worker).first()}
+    return show(request, "worker/bank.html", context, status=422 if form.errors else 200)
 
 
 @require_safe

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from annotation.marketplace import people
+from annotation.marketplace.books.payouts import make_list
 from annotation.marketplace.hits import assignments, work
 from annotation.marketplace.models import MarketSettings
 from annotation.marketplace.people import notices, workers
 from annotation.marketplace.people.access_keys import issue_key
+from annotation.marketplace.people.bank import keep_bank, read_bank
 from annotation.marketplace.qualifications import qualifications
 from tests.marketplace.browser.conftest import NARROW, WIDE
 from tests.marketplace.fixtures import FORM, HTML, KEY, make_hit, submit_work
@@ -49,6 +51,7 @@ def a_full_market() -> dict[str, str]:
     notices.send_test(lab, {"Version": "2006-05-05", "EventTypes": ["Ping"], "Transport": "Email"}, "Ping")
     issue_key(lab, "laptop")
     code = people.invite("worker", olga, note="Wilma").code
+    keep_bank(wanda, read_bank("Wanda Writer", "GB29NWBK60161331926819", ""))
     return {
         "guarded": f"/hits/{guarded.hit_id}/",
         "preview": f"/hits/{open_hit.hit_id}/",
@@ -59,6 +62,7 @@ def a_full_market() -> dict[str, str]:
         "requester-hit": f"/requester/hits/{submitted.hit.hit_id}/",
         "operator-requester": f"/operator/requesters/{lab.requester_id}/",
         "operator-worker": f"/operator/workers/{wanda.worker_id}/",
+        "operator-payout-list": f"/operator/payouts/{make_list(olga).pk}/",
         "join": f"/join/{code}/",
     }
 
@@ -68,7 +72,7 @@ def pages_of(at: dict[str, str]) -> dict[str, list[str]]:
         "": ["/", "/operations/", "/operations/CreateHIT/", "/sign-in/", at["join"], "/join/unknown/"],
         "wanda": [
             *("/hits/", "/hits/?q=zebra", "/work/", "/qualifications/", "/earnings/", "/history/", "/messages/"),
-            *("/account/", "/account/password/", "/operator/"),
+            *("/account/", "/account/password/", "/account/bank/", "/operator/"),
             *(at[name] for name in ("guarded", "preview", "work", "done", "qualification", "message")),
         ],
         "rita": [
@@ -78,7 +82,7 @@ def pages_of(at: dict[str, str]) -> dict[str, list[str]]:
         "olga": [
             *("/operator/", "/operator/requesters/", "/operator/workers/", "/operator/payouts/", "/operator/settings/"),
             *("/operator/invitations/", "/operator/blocks/", "/operator/audit/"),
-            *(at["operator-requester"], at["operator-worker"]),
+            *(at["operator-requester"], at["operator-worker"], at["operator-payout-list"]),
         ],
     }
 
