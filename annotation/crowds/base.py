@@ -5,7 +5,7 @@ collect, pay, settle) write the ledger before the call and settle it after.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
@@ -91,6 +91,26 @@ class PaidBonus:
     cents: int
     reason: str
     paid_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Subscription:
+    """That a market reports changes to us."""
+
+    market_id: str
+    secret: str
+    """By which its reports are signed."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a market reports. It is a hint: only what the market lists is counted."""
+
+    key: str
+    """The same for a report that comes twice."""
+    sent_at: datetime
+    market_ids: tuple[str, ...]
+    """Of the posting or the submission that changed."""
 
 
 @dataclass(frozen=True)
@@ -202,6 +222,20 @@ class Market(ABC):
     def bonuses(self, posting: Posting) -> Iterator[PaidBonus]:
         """Every bonus the market lists as paid for a posting."""
         yield from ()
+
+    # Reports of changes
+
+    def subscribe(self, address: str) -> Subscription | None:
+        """Have changes reported to this address; None where the market does no such thing, or not for this account."""
+        return None
+
+    def unsubscribe(self, market_id: str) -> None:
+        """Have them reported no more. Safe to repeat."""
+        return
+
+    def report(self, secret: str, headers: Mapping[str, str], body: bytes) -> Report | None:
+        """What came to the address; None where the signature is not the market's, or it can't be read."""
+        return None
 
     # A worker's way in and out
 

@@ -1,6 +1,6 @@
 """The data model. The rules live in the database: see each model's constraints and `annotation/models/triggers.py`."""
 
-from .crowds import Entry, MarketToken, Posting, Schedule, Submission, WorkerFigures
+from .crowds import Entry, MarketHook, MarketToken, Posting, Schedule, Submission, WorkerFigures
 from .explorer import Disagreement, Dropped, Exploration, HumanScore
 from .exports import Export, ExportFile
 from .guidance import Consent, GuidanceText, PracticeDraft, PracticeItem, PracticePlan, PracticeRun
@@ -36,6 +36,7 @@ __all__ = [
     "Invitation",
     "Job",
     "Judgment",
+    "MarketHook",
     "MarketToken",
     "Membership",
     "MetricRun",

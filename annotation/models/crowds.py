@@ -214,6 +214,28 @@ class Schedule(models.Model):
         return f"schedule of {self.batch_id}"
 
 
+class MarketHook(models.Model):
+    """Where a market reports changes of a study's work to us, and by which secret we know that it was the market."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="market_hooks")
+    crowd = models.CharField(max_length=20)
+    address = models.CharField(max_length=64)  # the last part of the address that the market calls
+    secret = models.TextField()  # encrypted as a MarketToken is
+    market_id = models.CharField(max_length=100)  # of the subscription there
+    recent: Any = models.JSONField(default=dict)  # reports of the last minutes by their ids, with their times
+    heard_at = models.DateTimeField(null=True, blank=True)
+    made_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "crowd"], name="market_hook_once_per_market"),
+            models.UniqueConstraint(fields=["address"], name="market_hook_address_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.crowd} of {self.study_id}"
+
+
 class MarketToken(models.Model):
     """A study's own token for a market, encrypted (annotation/crowds/markets/prolific/study_token.py)."""
 

@@ -34,6 +34,7 @@ class Job(models.Model):
     tries = models.PositiveSmallIntegerField(default=0)
     seen_at = models.DateTimeField(null=True, blank=True)  # the last sign of life of the worker that does it
     stop_asked = models.BooleanField(default=False)  # somebody wants it to end; it looks when it notes its progress
+    request_key = models.CharField(max_length=64, default="", blank=True)  # by which a program may ask for it again
 
     class Meta:
         ordering = ["-asked_at"]
@@ -42,6 +43,9 @@ class Job(models.Model):
                 condition=Q(state__in=["waiting", "running", "done", "failed"]), name="job_state_known"
             ),
             models.CheckConstraint(condition=Q(done__lte=F("total")), name="job_progress_in_bounds"),
+            models.UniqueConstraint(
+                fields=["study", "request_key"], condition=~Q(request_key=""), name="job_once_per_request_key"
+            ),
         ]
 
     def __str__(self) -> str:

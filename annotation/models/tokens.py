@@ -14,6 +14,7 @@ class Scope(models.TextChoices):
     READ = "read", _("read what your role may read")
     WRITE = "write", _("change what your role may change")
     ADMIN = "admin", _("see what only admins see: workers' own ids")
+    PAY = "pay", _("spend a study's money: launch, judge hand-ins, pay bonuses")
 
 
 class ApiToken(models.Model):

@@ -5,6 +5,9 @@ It follows https://docs.prolific.com/api-reference: token in the header, drafts 
 asks. `fail(method, path, …)` makes the next call of that kind go wrong in a chosen way.
 """
 
+import base64
+import hashlib
+import hmac
 import json
 import re
 import threading
@@ -32,6 +35,7 @@ CODE_TYPES = {"COMPLETED", "FAILED_ATTENTION_CHECK", "FOLLOW_UP_STUDY", "GIVE_BO
 ACTIONS = {"AUTOMATICALLY_APPROVE", "MANUALLY_REVIEW", "REQUEST_RETURN", "ADD_TO_PARTICIPANT_GROUP"}
 FILTERS = {"participant_group_allowlist", "participant_group_blocklist"}
 CATEGORIES = {"TOO_QUICKLY", "LOW_EFFORT", "FAILED_CHECK", "FAILED_INSTRUCTIONS", "NO_DATA", "OTHER"}
+EVENTS = ("submission.status.change", "study.status.change")
 MOVES = {  # action: (from, to)
     "PUBLISH": ({"UNPUBLISHED"}, "ACTIVE"),
     "PAUSE": ({"ACTIVE"}, "PAUSED"),
@@ -71,6 +75,8 @@ class Contract:
     messages: list[dict[str, Any]] = field(default_factory=list)
     calls: list[tuple[str, str]] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
+    secrets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    hooks: dict[str, dict[str, Any]] = field(default_factory=dict)
     numbers: Any = field(default_factory=lambda: count(1))
 
     def new_id(self, kind: str) -> str:
@@ -237,6 +243,50 @@ class Contract:
             },
         ]
 
+    def list_secrets(self) -> list[dict[str, Any]]:
+        return list(self.secrets.values())
+
+    def post_secret(self, body: dict[str, Any]) -> dict[str, Any]:
+        """One active secret a workspace: a second call replaces the first, and breaks who relied on it."""
+        self.secrets[body["workspace_id"]] = {**body, "id": self.new_id("secret"), "value": self.new_id("value")}
+        return self.secrets[body["workspace_id"]]
+
+    def post_hook(self, body: dict[str, Any]) -> dict[str, Any]:
+        if body.get("workspace_id") not in self.secrets:
+            raise Wrong(400, "Create a secret first.")
+        if not body.get("target_url", "").startswith("https://") or body.get("event_type") not in EVENTS:
+            raise Wrong(400, {"target_url": ["It must use https and be publicly accessible."]})
+        hook = {**body, "id": self.new_id("hook"), "is_enabled": False, "confirmation": self.new_id("confirm")}
+        self.hooks[hook["id"]] = hook
+        shown = {name: value for name, value in hook.items() if name != "confirmation"}
+        return {**shown, "headers": {"X-Hook-Secret": hook["confirmation"]}}
+
+    def post_hook_confirmation(self, hook: str, body: dict[str, Any]) -> dict[str, Any]:
+        row = self._known(self.hooks, hook)
+        if body.get("secret") != row["confirmation"]:
+            raise Wrong(400, {"secret": ["It is not the one that was sent."]})
+        row["is_enabled"] = True
+        return {}
+
+    def delete_hook(self, hook: str, body: dict[str, Any]) -> dict[str, Any]:
+        self._known(self.hooks, hook)
+        del self.hooks[hook]
+        return {}
+
+    def reports(self, submission: str, now: int, event: str = "event1") -> list[tuple[str, bytes, dict[str, str]]]:
+        """What is sent to each enabled hook when a submission changes: address, body, headers."""
+        row = self.submissions[submission]
+        content = {"event_type": EVENTS[0], "resource_id": submission, "status": row["status"]}
+        body = json.dumps({**content, "participant_id": row["participant_id"]}).encode()
+        sent = []
+        for hook in self.hooks.values():
+            secret = self.secrets[hook["workspace_id"]]["value"]
+            digest = hmac.new(secret.encode(), str(now).encode() + body, hashlib.sha256).digest()
+            headers = {"X-Prolific-Request-Timestamp": str(now), "X-Event-ID": event}
+            headers["X-Prolific-Request-Signature"] = base64.b64encode(digest).decode()
+            sent += [(hook["target_url"], body, headers)] if hook["is_enabled"] else []
+        return sent
+
     def _is_filter(self, entry: dict[str, Any]) -> bool:
         if entry["filter_id"] in FILTERS:
             return set(entry["selected_values"]) <= set(self.groups)
@@ -272,6 +322,11 @@ ROUTES: list[tuple[str, str, str]] = [
     ("DELETE", r"/participant-groups/(\w+)/participants/", "delete_members"),
     ("POST", r"/messages/bulk/", "post_messages"),
     ("GET", r"/filters/", "list_filters"),
+    ("GET", r"/hooks/secrets/", "list_secrets"),
+    ("POST", r"/hooks/secrets/", "post_secret"),
+    ("POST", r"/hooks/subscriptions/", "post_hook"),
+    ("POST", r"/hooks/subscriptions/(\w+)/", "post_hook_confirmation"),
+    ("DELETE", r"/hooks/subscriptions/(\w+)/", "delete_hook"),
 ]
 
 
@@ -314,7 +369,8 @@ class ProlificServer:
                     status, facts = error.status, problem(error)
                 if failure:
                     return self.go_wrong(failure)
-                self.send(status, json.dumps(facts, default=list))
+                headers = facts.pop("headers", {})
+                self.send(status, json.dumps(facts, default=list), headers)
 
             def go_wrong(self, failure: Failure) -> None:
                 if failure.status == 0:

@@ -17,6 +17,7 @@ from annotation.common.errors import Refused
 from annotation.common.money import money
 from annotation.crowds.base import MarketUnreachable
 from annotation.crowds.collect import collect
+from annotation.crowds.collect.reports import begin_reports, end_reports
 from annotation.crowds.launch.close import ClosesLater, close, expire, pause, resume
 from annotation.crowds.launch.publish import publish
 from annotation.crowds.launch.top_up import ask_for_more
@@ -92,6 +93,7 @@ def _named(submissions: Sequence[Submission]) -> str:
 @kind("publish", money=True)
 def publish_job(job: Job, progress: Progress) -> str:
     published = patiently(lambda: publish(_batch(job), progress, job.asked_by))
+    begin_reports(_batch(job))
     return _("%(n)d postings were put up, %(already)d stood there before; %(sum)s were promised.") % {
         "n": published.postings,
         "already": published.already,
@@ -142,6 +144,7 @@ def close_job(job: Job, progress: Progress) -> str:
         closed = patiently(lambda: close(_batch(job)))
     except ClosesLater as later:  # the background tries again
         return str(later)
+    end_reports(_batch(job))
     return ngettext("%(n)d posting was taken down.", "%(n)d postings were taken down.", closed) % {"n": closed}
 
 

@@ -16,7 +16,7 @@ from annotation.crowds.pay.shares import unpaid_shares
 from annotation.crowds.pay.work_done import whole_and_other
 from annotation.jobs import MONEY_KINDS
 from annotation.jobs.page_cache import Newest, newest_content
-from annotation.models import Batch, Job, Schedule, Submission
+from annotation.models import Batch, Job, MarketHook, Schedule, Submission
 
 from .charts import hours_chart, levels, scatter
 from .ending import can_close, can_expire
@@ -69,6 +69,7 @@ def admin_part(batch: Batch, state: Monitor, figures: Newest) -> dict[str, Any]:
         "top_up": _top_up(batch, figures) if is_posted else TopUp([], None),
         "posted": is_posted,
         "schedule": schedule_of(batch) if is_posted else None,
+        "hook": MarketHook.objects.filter(study=batch.study, crowd=batch.crowd).first() if is_posted else None,
         "steps": schedule_steps(batch) if is_posted else [],
         "rules": Schedule.Rule.choices,
         "background": settings.BACKGROUND,

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from . import reports
 from . import views as work
 
 urlpatterns = [
@@ -9,6 +10,7 @@ urlpatterns = [
     path("prolific/<str:token>/", work.come_in, {"crowd": "prolific"}, name="crowd-prolific"),
     path("link/<str:token>/", work.link, name="crowd-link"),
     path("about/<str:token>/", work.about, name="crowd-about"),
+    path("report/<slug:crowd>/<str:address>/", reports.report, name="crowd-report"),
     path("preview/<int:batch_id>/", work.preview, name="crowd-preview"),
     path("t/<str:token>/", work.start, name="crowd-start"),
     path("t/<str:token>/consent/", work.consent, name="crowd-consent"),

@@ -4,7 +4,7 @@ A draft costs nothing and carries the posting's token in its internal name, so a
 the one call that must never be made twice: it is asynchronous and pays again each time it is sent.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any
 from urllib.parse import urlencode
@@ -24,6 +24,8 @@ from annotation.crowds.base import (
     MarketUnreachable,
     PaidBonus,
     Posted,
+    Report,
+    Subscription,
     WayOut,
     check_posting,
 )
@@ -40,6 +42,7 @@ from .documents import (
     study_body,
     submission_state,
 )
+from .reports import EVENT, read_report
 from .study_token import token_of
 
 COMPLETE = "https://app.prolific.com/submissions/complete"
@@ -218,6 +221,29 @@ class Prolific(Market):
         for market_id in submissions.values_list("market_id", flat=True):
             for cents in self.api.get(f"/submissions/{market_id}/").get("bonus_payments") or []:
                 yield PaidBonus(submission_id=market_id, cents=int(cents), reason="")
+
+    # Reports of changes
+
+    def subscribe(self, address: str) -> Subscription | None:
+        """A workspace has one secret, which other programs may rely on: it is asked for before one is made."""
+        workspace = settings.PROLIFIC_WORKSPACE
+        if not workspace:
+            return None
+        secrets = self.api.get("/hooks/secrets/", workspace_id=workspace).get("results") or []
+        secret = secrets[0] if secrets else self.api.post("/hooks/secrets/", {"workspace_id": workspace})
+        body = {"workspace_id": workspace, "event_type": EVENT, "target_url": address}
+        row, confirmation = self.api.post_with_header("/hooks/subscriptions/", body, "X-Hook-Secret")
+        self.api.post(f"/hooks/subscriptions/{row['id']}/", {"secret": confirmation})
+        return Subscription(row["id"], secret["value"])
+
+    def unsubscribe(self, market_id: str) -> None:
+        try:
+            self.api.delete(f"/hooks/subscriptions/{market_id}/")
+        except NotFound:
+            return
+
+    def report(self, secret: str, headers: Mapping[str, str], body: bytes) -> Report | None:
+        return read_report(secret, headers, body)
 
     # A participant's way in and out
 

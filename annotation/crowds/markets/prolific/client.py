@@ -57,18 +57,26 @@ class Api:
     def post(self, path: str, body: dict[str, Any] | None = None) -> Any:
         return self._ask("POST", path, json=body or {})
 
+    def post_with_header(self, path: str, body: dict[str, Any], header: str) -> tuple[Any, str]:
+        """The same, with a header of the answer."""
+        answer = self._answer("POST", path, json=body)
+        return _json(answer), answer.headers.get(header, "")
+
     def patch(self, path: str, body: dict[str, Any]) -> Any:
         """Sets values, so it may be repeated."""
         return self._ask("PATCH", path, json=body)
 
-    def delete(self, path: str, body: dict[str, Any]) -> Any:
-        return self._ask("DELETE", path, json=body)
+    def delete(self, path: str, body: dict[str, Any] | None = None) -> Any:
+        return self._ask("DELETE", path, json=body or {})
 
     def _ask(self, method: str, path: str, **arguments: Any) -> Any:
+        return _json(self._answer(method, path, **arguments))
+
+    def _answer(self, method: str, path: str, **arguments: Any) -> requests.Response:
         for attempt in range(1, ATTEMPTS + 1):
             answer = self._send(method, path, **arguments)
             if answer is not None and answer.status_code < 400:
-                return _json(answer)
+                return answer
             if answer is not None and not _may_repeat(method, answer):
                 raise _problem(answer)
             if answer is None and method == "POST":
