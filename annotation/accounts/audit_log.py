@@ -45,6 +45,10 @@ ACTION_LABELS = {
     "POST api:list_filters": _("Applied a filter through the API"),
     "DELETE api:get_filter": _("Undid a filter through the API"),
     "POST api:list_exports": _("Ordered an export through the API"),
+    "POST api:launch_batch": _("Launched a batch through the API"),
+    "POST api:collect_batch": _("Collected through the API what was handed in"),
+    "POST api:post_verdicts": _("Decided on hand-ins through the API"),
+    "POST api:post_bonuses": _("Paid bonuses through the API"),
 }
 UNSAFE_METHODS = {"POST", "PUT", "PATCH", "DELETE"}
 SECRET = re.compile(r"password|secret|token|code|csrf|key", re.IGNORECASE)
@@ -54,6 +58,7 @@ TASK_ROUTES |= {"consent", "tutorial", "test", "advice"}
 # They are sent by POST, and change nothing; or what they start writes its own line (`new-study`, once it is made).
 READ_ONLY_ROUTES = {"guidance-preview", "list-advice", "quality", "crowd-workers", "preview_filter", "job-again"}
 READ_ONLY_ROUTES |= {"new-study", "new-study-again", "new-study-stop", "batch-size"}
+READ_ONLY_ROUTES |= {"quote_launch", "post_import", "read_import"}
 
 
 def log_event(

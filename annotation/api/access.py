@@ -62,7 +62,7 @@ def _parameters(route: str, method: str) -> frozenset[str]:
     return frozenset(parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "query")
 
 
-READ, WRITE, ADMIN = (BearerToken(scope) for scope in (Scope.READ, Scope.WRITE, Scope.ADMIN))
+READ, WRITE, ADMIN, PAY = map(BearerToken, (Scope.READ, Scope.WRITE, Scope.ADMIN, Scope.PAY))
 READERS = access.READERS
 EVERYBODY = tuple(Role.values)
 

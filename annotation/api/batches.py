@@ -161,6 +161,13 @@ def get_progress(request: HttpRequest, study: Slug, id: Id) -> Any:
     return progress[id]
 
 
+def batch_in(study: Study, batch_id: int) -> Batch:
+    batch = Batch.objects.select_related("study").filter(study=study, pk=batch_id).first()
+    if batch is None:
+        raise Http404(gettext("There is no such batch in this study."))
+    return batch
+
+
 def _row(study: Study, batch_id: int) -> dict[str, Any]:
     rows = Batch.objects.filter(study=study, pk=batch_id).values(*FIELDS)
     return first_row(rows, gettext("There is no such batch in this study."))

@@ -101,18 +101,17 @@ def make_api() -> Api:
     from . import (
         assignments,
         batches,
-        documents,
         exports,
         filters,
         jobs,
         judgments,
         reports,
         scores,
-        scus,
         studies,
-        summaries,
         workers,
     )
+    from .crowd import launch, submissions
+    from .texts import documents, imports, scus, summaries
 
     api = Api(
         title="Pyramidion",
@@ -124,11 +123,14 @@ def make_api() -> Api:
     )
     answer_problems(api)
     api.add_router("", studies.router, tags=["studies"])
+    api.add_router("", imports.router, tags=["imports"])
     for resource in (
         documents,
         summaries,
         scus,
         batches,
+        launch,
+        submissions,
         assignments,
         judgments,
         scores,

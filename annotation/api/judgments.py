@@ -17,7 +17,7 @@ from .access import EVERYBODY, READ, only_own, study_for, token_of
 from .assignments import OfBatch, OfWorker, assignments_of
 from .paging import Page, Paging, Position, answer, page_by, page_of
 from .studies import Slug
-from .summaries import OfDocument
+from .texts.summaries import OfDocument
 
 router = Router()
 PAST = 10**18 - 1  # in a cursor: beyond every judgment of this assignment

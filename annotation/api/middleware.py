@@ -15,6 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from annotation.common.errors import DATABASE_IS_GONE
 from annotation.common.middleware import Unreadable, address_is_text
+from annotation.transfer.importing.uploads import MOST_MB
 
 from .problems import Problem, problem_response, unavailable
 
@@ -23,13 +24,13 @@ View = Callable[..., HttpResponseBase]
 WITH_BODY = ("POST", "PUT", "PATCH")
 
 
-def api_view(view: View) -> View:
+def api_view(view: View, *, takes_files: bool = False) -> View:
     """No sign-in and no CSRF token is asked for here: a request without a bearer token is nobody's, cookies or not."""
 
     @wraps(view)
     def guarded_view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
-            answer = _unreadable(request) or view(request, *args, **kwargs)
+            answer = _unreadable(request, takes_files) or view(request, *args, **kwargs)
         except DATABASE_IS_GONE as error:  # while the middleware or the token asked for it
             answer = unavailable(request, error)
         except Exception:
@@ -40,13 +41,16 @@ def api_view(view: View) -> View:
     return csrf_exempt(login_not_required(guarded_view))
 
 
-def _unreadable(request: HttpRequest) -> HttpResponse | None:
+def _unreadable(request: HttpRequest, takes_files: bool) -> HttpResponse | None:
     """A body that is too large or not JSON, or an address that is no text, is refused before anything reads it."""
     length = request.headers.get("Content-Length", "")
-    if length.isdigit() and int(length) > (settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0):
+    most_bytes = MOST_MB * 10**6 if takes_files else settings.DATA_UPLOAD_MAX_MEMORY_SIZE or 0
+    if length.isdigit() and int(length) > most_bytes:
         return problem_response(413, gettext("The body is too large. Nothing was changed."), "too-large")
-    if request.method in WITH_BODY and length not in ("", "0") and request.content_type != "application/json":
-        return problem_response(415, gettext("Send the body as application/json. Nothing was changed."), "not-json")
+    media_type = "multipart/form-data" if takes_files else "application/json"
+    if request.method in WITH_BODY and length not in ("", "0") and request.content_type != media_type:
+        sentence = gettext("Send the body as %(type)s. Nothing was changed.") % {"type": media_type}
+        return problem_response(415, sentence, "not-json")
     if not address_is_text(request):
         return problem_response(400, str(Unreadable.sentence), "not-text")
     return None

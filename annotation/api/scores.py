@@ -15,7 +15,7 @@ from .access import READ, READERS, WRITE, study_for, token_of
 from .jobs import JobOut, job_row
 from .paging import Paging, answer, page_by, page_of
 from .studies import WORD, Slug
-from .summaries import OfDocument
+from .texts.summaries import OfDocument
 
 router = Router()
 FIELDS = {

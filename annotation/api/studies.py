@@ -16,14 +16,14 @@ from .paging import Paging, answer, page_by, page_of
 router = Router()
 
 
-def _whole(value: object) -> object:
+def whole_number(value: object) -> object:
     """As JSON Schema has it: 50.0 is a whole number, "50" and true are not."""
     if isinstance(value, bool | str):
         raise ValueError("a whole number is needed")
     return value
 
 
-Whole = Annotated[int, BeforeValidator(_whole)]
+Whole = Annotated[int, BeforeValidator(whole_number)]
 Slug = Annotated[str, Path(pattern=r"^[-a-zA-Z0-9_]{1,80}$", description="The study's slug, as in its address")]
 # Text that a database takes: PostgreSQL has no place for NUL.
 WORD = r"^[^\x00]{0,200}$"

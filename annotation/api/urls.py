@@ -35,7 +35,8 @@ def reference(request: HttpRequest) -> HttpResponse:
 
 
 def _through_the_door(pattern: Any) -> URLPattern:
-    return path(f"v1/{pattern.pattern}", api_view(pattern.callback), name=pattern.name)
+    takes_files = pattern.name == "post_import"
+    return path(f"v1/{pattern.pattern}", api_view(pattern.callback, takes_files=takes_files), name=pattern.name)
 
 
 app_name = "api"

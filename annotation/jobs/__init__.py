@@ -71,6 +71,16 @@ def start_job(study: Study | None, name: str, options: dict[str, Any], asked_by:
     return job
 
 
+def start_once(study: Study, key: str, name: str, options: dict[str, Any], asked_by: User | None) -> Job:
+    """The same, once for a key of the asker's: asked again with it, the job that there is."""
+    with transaction.atomic():
+        values = {"kind": name, "options": options, "asked_by": asked_by}
+        job, is_new = Job.objects.get_or_create(study=study, request_key=key, defaults=values)
+        if is_new:
+            transaction.on_commit(lambda: run_job.enqueue(job.pk))
+    return job
+
+
 @task()
 def run_job(job_id: int) -> None:
     """Do a job that waits. One that runs or is over is left alone, so that a second call changes nothing."""

@@ -78,7 +78,7 @@ def prepare_site() -> dict[str, Any]:
             known.setdefault(parameter, []).extend(value if isinstance(value, list) else [value])
         if HIDDEN not in name:
             sessions |= {role: session_of(person) for role, person in people.items()}
-            scopes = ("read", "write", "admin")
+            scopes = ("read", "write", "admin", "pay")
             tokens |= {role: issue_token(person, "attack", scopes, 30).token for role, person in people.items()}
     return {"routes": sorted(routes()), "sessions": sessions, "tokens": tokens, "known": known, "api": document()}
 

@@ -129,7 +129,7 @@ def test_the_api_keeps_its_promises(role, settings, live_server):
         config["phases"] = {name: {"enabled": False} for name in ("examples", "coverage", "stateful")}
     if role != "nobody":
         user = make_user() if role == "stranger" else make_member(study, Role(role))
-        scopes = ["read", "write", "admin"] if role == "admin" else ["read", "write"]
+        scopes = ["read", "write", "admin", "pay"] if role == "admin" else ["read", "write", "pay"]
         config["headers"] = {"Authorization": f"Bearer {issue_token(user, 'x', scopes, 7).token}"}
     schema = schemathesis.openapi.from_dict(reaching(study, foreign), config=schemathesis.Config.from_dict(config))
     statuses: Counter[int] = Counter()

@@ -16,6 +16,7 @@ import pytest
 from django.db import transaction
 from django.http.response import HttpResponseBase
 from django.test import Client
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from django.urls import get_resolver
 
 from annotation.accounts.api_tokens import issue_token
@@ -49,6 +50,10 @@ BODIES = {
     "api:preview_filter": {"rules": ["majority-dissent"]},
     "api:list_exports": {"tables": ["scus"]},
     "api:post_export": {"tables": ["scus"]},
+    "api:quote_launch": {"crowd": "mturk", "terms": {"reward_cents": 1}},
+    "api:launch_batch": {"crowd": "mturk", "terms": {"reward_cents": 1}, "most_cents": 0},
+    "api:post_verdicts": {"verdict": "approve", "submissions": [1], "most_cents": 0},
+    "api:post_bonuses": {"submissions": [1], "cents": 1, "reason": "x", "most_cents": 0},
 }
 
 
@@ -135,6 +140,7 @@ def addresses(study: Study, people: dict[str, User], callbacks: Any) -> dict[str
         "crowd-mturk": {"token": "scan-mturk"},
         "crowd-entry": {"crowd": "mturk", "token": "scan-mturk"},
         "crowd-about": {"token": "scan-mturk"},
+        "crowd-report": {"crowd": "prolific", "address": "x"},
         "crowd-prolific": {"token": "scan-prolific"},
         **{
             f"crowd-{page}": {"key": place.key}
@@ -146,6 +152,12 @@ def addresses(study: Study, people: dict[str, User], callbacks: Any) -> dict[str
         "api:get_batch": {"id": batch.pk},
         "api:patch_batch": {"id": batch.pk},
         "api:get_progress": {"id": batch.pk},
+        **{
+            f"api:{name}": {"id": postings["mturk"].pk}
+            for name in ("quote_launch", "launch_batch", "collect_batch", "post_verdicts", "post_bonuses")
+        },
+        "api:get_import": {"id": _upload_of(people["a"])},
+        "api:read_import": {"id": _upload_of(people["a"])},
         "api:get_job": {"id": values["job_id"]},
         "new-study-reading": {"job_id": _upload_of(people["a"])},
         "new-study-again": {"job_id": _upload_of(people["a"])},
@@ -179,9 +191,12 @@ def ask(client: Client, method: str, name: str, address: str, headers: dict[str,
     spoken = "/api/" in address or name in BODIES
     body = json.dumps(BODIES.get(name, {})) if spoken else ""
     kind = "application/json" if spoken else "application/x-www-form-urlencoded"
+    content: str | bytes = body
+    if name == "api:post_import":
+        content, kind = encode_multipart(BOUNDARY, {"name": "n"}), MULTIPART_CONTENT
     try:
         with transaction.atomic():
-            answers.append(client.generic(method, address, body, content_type=kind, headers=headers))
+            answers.append(client.generic(method, address, content, content_type=kind, headers=headers))
             raise Undo
     except Undo:
         client.cookies = (
@@ -203,7 +218,7 @@ def scan(study: Study, people: dict[str, User], callbacks: Any) -> dict[str, dic
     tokens = {}
     for letter, user in people.items():
         clients[letter].force_login(user)
-        tokens[letter] = issue_token(user, "scan", ["read", "write", "admin"], 7).token
+        tokens[letter] = issue_token(user, "scan", ["read", "write", "admin", "pay"], 7).token
     letters_by_route: dict[str, dict[str, str]] = {}
     for name, address in places.items():
         letters_by_route[name] = {}
@@ -211,7 +226,9 @@ def scan(study: Study, people: dict[str, User], callbacks: Any) -> dict[str, dic
             letters = ""
             for letter in LETTERS if method in ("GET", "POST") else "nwa":
                 headers = (
-                    {"Authorization": f"Bearer {tokens[letter]}"} if "/api/" in address and letter in tokens else {}
+                    {"Authorization": f"Bearer {tokens[letter]}", "Idempotency-Key": "k"}
+                    if "/api/" in address and letter in tokens
+                    else {}
                 )
                 answer = ask(clients[letter], method, name, address, headers)
                 assert answer.status_code < 500 or answer.status_code == 503, f"{letter} {method} {address}"

@@ -7,11 +7,11 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from annotation.api.access import READ, READERS, study_for
+from annotation.api.paging import Paging, answer, page_by, page_of, within
+from annotation.api.studies import Slug
 from annotation.models import ContentUnit
 
-from .access import READ, READERS, study_for
-from .paging import Paging, answer, page_by, page_of, within
-from .studies import Slug
 from .summaries import OfDocument
 
 router = Router()

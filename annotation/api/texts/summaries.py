@@ -7,12 +7,12 @@ from django.utils.translation import gettext
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from annotation.api.access import READ, READERS, study_for
+from annotation.api.paging import BIGGEST, Id, Paging, answer, first_row, page_by, page_of, within
+from annotation.api.studies import Slug
 from annotation.models import Summary
 
-from .access import READ, READERS, study_for
 from .documents import Text, Texts
-from .paging import BIGGEST, Id, Paging, answer, first_row, page_by, page_of, within
-from .studies import Slug
 
 router = Router()
 OfDocument = Annotated[int, Query(ge=0, le=BIGGEST, description="Only of the document with this id; 0: of all")]

@@ -8,11 +8,10 @@ from django.utils.translation import gettext
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from annotation.api.access import READ, READERS, study_for
+from annotation.api.paging import Id, Paging, answer, first_row, page_by, page_of
+from annotation.api.studies import WORD, Slug
 from annotation.models import Document, Reference, System
-
-from .access import READ, READERS, study_for
-from .paging import Id, Paging, answer, first_row, page_by, page_of
-from .studies import WORD, Slug
 
 router = Router()
 Text = str | list[str]

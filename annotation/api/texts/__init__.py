@@ -1,0 +1,1 @@
+"""Documents, summaries and SCUs for programs; and files that become a study."""
