@@ -1,6 +1,9 @@
 """What people at work are asked stays as it was when their batch opened."""
 
+from importlib import import_module
+
 import pytest
+from django.apps import apps
 
 from annotation.common.errors import Refused
 from annotation.guidance import write_text
@@ -89,6 +92,24 @@ def test_instructions_stay_as_they_were_when_the_batch_opened(study):
     batch.refresh_from_db()
     assert instructions_of(batch) == first
     assert instructions_of(create_batch(study, "Draft", "litepyramid", 1)) == second
+
+
+def test_an_older_databases_open_batches_go_on_asking_what_they_asked(study):
+    """What `migrate` does with rows of the time before anything was pinned."""
+    first = write_text(study, "instructions", "Read twice.", None, "litepyramid")
+    batches = [create_batch(study, state, "litepyramid", 1, state="open") for state in ("open", "paused", "closed")]
+    before = texts_asked(batches[0])
+    for batch in batches:
+        Batch.objects.filter(pk=batch.pk).update(state=batch.name, instructions=None)
+        batch.tasks.update(pinned=None)
+    import_module("annotation.migrations.0018_pinned").pin_live_batches(apps, None)
+    freeze(study, "Other words of fact 0.")
+    write_text(study, "instructions", "Read three times.", None, "litepyramid")
+    for batch in batches[:2]:
+        batch.refresh_from_db()
+        assert texts_asked(batch) == before == ["Fact 0 of document 0.", "Fact 1 of document 0."]
+        assert instructions_of(batch) == first
+    assert not batches[2].tasks.exclude(pinned=None).exists()  # nobody works on it: left as it was
 
 
 def test_an_option_that_nobody_knows_is_refused_with_the_known_ones(study):
