@@ -78,13 +78,15 @@ class Client:
     token: str
     _known: dict[str, tuple[str, Any]] = field(default_factory=dict, repr=False)
 
-    def call(self, method: str, path: str, data: Any = None, if_match: str = "") -> Any:
-        """One request. `path` begins behind /api/v1."""
+    def call(self, method: str, path: str, data: Any = None, if_match: str = "", key: str = "") -> Any:
+        """One request. `path` begins behind /api/v1; `key` is the Idempotency-Key of a request that spends."""
         headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json"}
         if data is not None:
             headers["Content-Type"] = "application/json"
         if if_match:
             headers["If-Match"] = if_match
+        if key:
+            headers["Idempotency-Key"] = key
         if method == "GET" and path in self._known:
             headers["If-None-Match"] = self._known[path][0]
         body = None if data is None else json.dumps(data).encode()
@@ -100,7 +102,7 @@ class Client:
                 return self._known[path][1]
             if error.code == 429:
                 time.sleep(int(error.headers["Retry-After"]))
-                return self.call(method, path, data, if_match)
+                return self.call(method, path, data, if_match, key)
             raise ApiError(error.code, json.load(error)) from None
 
     def pages(self, path: str, **options: Any) -> Iterator[Any]:
@@ -143,6 +145,14 @@ class Study:
 
     def scores(self, **options: Any) -> Iterator[Score]:
         return self.client.pages(f"{self.path}/scores", limit=500, **options)
+
+    def submissions(self, **options: Any) -> Iterator[dict[str, Any]]:
+        return self.client.pages(f"{self.path}/submissions", limit=500, **options)
+
+    def spend(self, batch: int, action: str, key: str, most_cents: int, **body: Any) -> Job:
+        """`launch`, `verdicts` or `bonuses` of a batch. Sent again with the same key, it is done once."""
+        data = {**body, "most_cents": most_cents}
+        return self.wait(self.client.call("POST", f"{self.path}/batches/{batch}/{action}", data, key=key))
 
     def score(self, *metrics: str) -> Job:
         """Score the study with these metrics and wait until it is done."""

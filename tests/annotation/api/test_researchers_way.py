@@ -5,6 +5,7 @@ The market is a process of its own; its workers take the HITs and hand in there.
 
 import csv
 import io
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from annotation.accounts.api_tokens import issue_token
 from annotation.crowds.ledger import set_budget
 from annotation.models import AuditEvent, Batch, Entry, Job, Role, Study
 from tests.annotation.api.test_api import Caller, caller
+from tests.annotation.api.test_examples import EXAMPLES
 from tests.annotation.crowds.conftest import TERMS, desk, live_market, make_crowd_batch  # noqa: F401
 from tests.annotation.crowds.crashes import form_answers
 from tests.browser.test_researchers_way import write_files
@@ -258,6 +260,20 @@ def test_what_came_of_payments_names_workers_only_with_the_scope_for_it(handed_i
     assert external_id in program.get(f"/jobs/{job}").json()["message"]
     for scopes in (("read",), ("read", "write", "pay")):
         assert caller(batch.study, scopes=scopes).get(f"/jobs/{job}").json()["message"] == ""
+
+
+def test_the_client_of_the_docs_spends_once(handed_in, live_server, monkeypatch):
+    batch, program, ids = handed_in
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    client = import_module("client")
+    study = client.Client(live_server.url, program.token).study(batch.study.slug)
+    assert [row["id"] for row in study.submissions(batch=batch.pk, state="submitted")] == ids
+    for _ in range(2):
+        job = study.spend(batch.pk, "bonuses", "b", 100, submissions=ids, cents=5, reason="Thanks.")
+        assert job["state"] == "done"
+    assert Job.objects.filter(kind="bonus").count() == 1
+    with pytest.raises(client.ApiError, match="409: This costs"):
+        study.spend(batch.pk, "verdicts", "v", 23, submissions=ids, verdict="approve")
 
 
 # Files
