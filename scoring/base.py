@@ -194,7 +194,11 @@ class Metric:
 
     @property
     def signature(self) -> str:
-        return self.family.signature(self.base)
+        try:
+            return self.family.signature(self.base)
+        except importlib.metadata.PackageNotFoundError:
+            self.require_ready()  # the sentence that says what brings the library
+            raise
 
     def ready(self) -> Readiness:
         if missing := absent(self.family.libraries):

@@ -3,7 +3,7 @@
 #   tests/everywhere.sh                    every circumstance at once, first as root, then as somebody else
 #   tests/everywhere.sh zone one-core …    only these, each in a run of its own, to find which one a failure comes from
 # PASSES="site" and WORDS="-x tests/deploy" choose what is run (python -m tests.passes); KEEP=1 leaves the clone.
-# PYTHON names the Python; other people than root must be able to run it.
+# PYTHON names the Python; other people than root must be able to run it. PORT is the site's, where 8000 is taken.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 folder="${TMPDIR:-/tmp}/pyramidion everywhere"
@@ -23,7 +23,7 @@ prepare() {
 
 # A site of its own on the usual ports, in the same clone: what it writes lies where the tests might look.
 start_site() {
-  (cd "$clone" && exec make PYTHON="$python" run) > "$folder/site.log" 2>&1 &
+  (cd "$clone" && exec env BIND="127.0.0.1:$port" MARKETPLACE_BIND="127.0.0.1:$((port + 1))" make PYTHON="$python" run) > "$folder/site.log" 2>&1 &
   site=$!
   for _ in $(seq 120); do
     "$python" -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:$port/healthz')" 2> /dev/null && return
@@ -52,6 +52,8 @@ attempt() {
       *) say "there is no circumstance $circumstance; there are $all not-root"; exit 2 ;;
     esac
   done
+  [ "$user" = "$(id -un)" ] || runuser -u "$user" -- "$python" -V > /dev/null 2>&1 ||
+    { say "$user can't run $python: name another with PYTHON, such as /usr/bin/python3"; exit 2; }
   [ "$user" = root ] || chown -R "$user" "$folder"
   log="$folder/$name.log"
   say "$name as $user: $*"

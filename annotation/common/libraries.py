@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -70,10 +71,11 @@ def pins(part: str) -> list[str]:
     """Every library of a part with its version: from the repository's file, or from what the package says of itself."""
     file = ROOT / f"requirements-{part}.txt"
     if file.is_file():
-        return [line.strip() for line in file.read_text("utf-8").splitlines() if "==" in line and line[0] not in "#-"]
-    lines = [line.partition(";") for line in metadata.requires(DISTRIBUTION) or []]
+        lines = [line.partition("#")[0].strip() for line in file.read_text("utf-8").splitlines()]
+        return [line for line in lines if "==" in line]
+    facts = [line.partition(";") for line in metadata.requires(DISTRIBUTION) or []]
     wanted = f"extra=='{part}'" if part != "start" else ""
-    return [pin.strip() for pin, _, marker in lines if marker.replace(" ", "").replace('"', "'") == wanted]
+    return [pin.strip() for pin, _, marker in facts if marker.replace(" ", "").replace('"', "'") == wanted]
 
 
 def missing(part: str) -> list[str]:
@@ -110,34 +112,36 @@ def bring(part: str, progress: Progress = lambda *_: None) -> None:
             _note(part, 0, str(problem))
             raise
         except OSError as error:
-            raise NotInstalled(f"{PARTS[part].capitalize()} could not be installed: {error}.") from error
+            raise NotInstalled(_sentence(part, str(error))) from error
 
 
-def command(file: str) -> list[str]:
-    """The fastest installer that is here."""
+def command(file: str, limits: str) -> list[str]:
+    """The fastest installer that is here, for the pins of a file; whatever else they need keeps to the limits."""
     if uv := shutil.which("uv"):
-        return [uv, "pip", "install", "--python", sys.executable, "--requirement", file]
+        return [uv, "pip", "install", "--python", sys.executable, "--constraint", limits, "--requirement", file]
     pip = [sys.executable, "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
     # Modules are compiled when they are first used; most never are.
-    return [*pip, "--progress-bar", "off", "--no-compile", "--requirement", file]
+    return [*pip, "--progress-bar", "off", "--no-compile", "--constraint", limits, "--requirement", file]
 
 
 def _install(part: str, wanted: Sequence[str], progress: Progress) -> None:
-    """All pins of the part, so that both installers see the same list; what is here already is left alone."""
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file, (HOME / "install.log").open("w") as log:
-        file.write("\n".join(pins(part)) + "\n")
-        file.flush()
+    """All pins of the part, so that both installers see the same list; what is here already is left alone. What they
+    bring along keeps to the pins of the other parts."""
+    temporary = partial(tempfile.NamedTemporaryFile, "w", suffix=".txt")
+    with temporary() as file, temporary() as limits, (HOME / "install.log").open("w") as log:
+        print(*pins(part), sep="\n", file=file, flush=True)
+        print(*(re.sub(r"\[.*\]", "", pin) for part in PARTS for pin in pins(part)), sep="\n", file=limits, flush=True)
         words = {"env": _environment(), "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        process = subprocess.Popen(command(file.name), **words)  # type: ignore[call-overload]
         n_fetched, lines = 0, []
-        for line in process.stdout:
-            log.write(line)
-            lines.append(line)
-            if line.startswith(FETCHED):
-                n_fetched = min(n_fetched + 1, len(wanted))
-                _note(part, n_fetched)
-                progress(n_fetched, len(wanted))
-    if process.wait():
+        with subprocess.Popen(command(file.name, limits.name), **words) as process:  # type: ignore[call-overload]
+            for line in process.stdout:
+                log.write(line)
+                lines.append(line)
+                if line.startswith(FETCHED):
+                    n_fetched = min(n_fetched + 1, len(wanted))
+                    _note(part, n_fetched)
+                    progress(n_fetched, len(wanted))
+    if process.returncode:
         raise NotInstalled(_sentence(part, "".join(lines)))
 
 

@@ -8,14 +8,15 @@ import signal
 import socket
 import subprocess
 import sys
-import sysconfig
 import time
 import urllib.parse
 import urllib.request
 import zipfile
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
+import lxml.html
 import pytest
 
 from deploy.setup.backend import build_wheel, map_imports, pins
@@ -34,17 +35,25 @@ def wheel(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def place(wheel, tmp_path_factory) -> Path:
-    """An environment of its own with the wheel; the libraries are the tests', so that nothing is downloaded."""
+    """An environment of its own with the wheel and what `pip install` brings along, and nothing else: no torch, no
+    pyarrow. The libraries are the tests', linked one by one, so that nothing is downloaded."""
     folder = tmp_path_factory.mktemp("outside")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
     [packages] = (folder / "env").glob("lib/python*/site-packages")
-    (packages / "libraries.pth").write_text(sysconfig.get_paths()["purelib"])
+    for pin in pins("start"):
+        link_library(re.split(r"[=\[]", pin)[0], packages)
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile"]
     subprocess.run([*install, f"--prefix={folder / 'env'}", str(wheel)], check=True, capture_output=True)
     # The console command that pip wrote names the Python that ran pip.
     script = folder / "env" / "bin" / "pyramidion"
     script.write_text(re.sub(r"\A#!.*", f"#!{folder}/env/bin/python", script.read_text()))
     return folder
+
+
+def link_library(name: str, packages: Path) -> None:
+    distribution = metadata.distribution(name)
+    for top in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
+        (packages / top).symlink_to(distribution.locate_file(top))
 
 
 def pyramidion(place: Path, *words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -143,17 +152,64 @@ def wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> str:
     raise AssertionError(log.read_text())
 
 
+class Visitor:
+    """Somebody with a browser without script: opens pages, fills in forms."""
+
+    def __init__(self, address: str, account: str) -> None:
+        self.browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
+        self.open(f"{address}sign-in/")
+        self.send(self.form("password"), username=account, password="demo")
+
+    def open(self, address: str, data: bytes | None = None) -> None:
+        with self.browser.open(address, data) as answer:
+            self.address, self.text = answer.url, answer.read().decode()
+        self.page = lxml.html.fromstring(self.text, base_url=self.address)
+
+    def form(self, word: str) -> lxml.html.FormElement:
+        """The first form with the word in its address or in a field's name."""
+        forms = [form for form in self.page.forms if form.method == "POST"]
+        return next(form for form in forms if any(word in name for name in [form.action or "", *form.fields]))
+
+    def send(self, form: lxml.html.FormElement, **answers: str) -> None:
+        values = urllib.parse.urlencode({**dict(form.form_values()), **answers}).encode()
+        self.open(urllib.parse.urljoin(self.address, form.action or ""), values)
+
+
 def test_the_demo_is_served_from_a_home_of_the_users(place, demo):
-    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
-    page = browser.open(f"{demo}sign-in/").read().decode()
-    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page)[1]
-    form = {"csrfmiddlewaretoken": token, "username": "analyst", "password": "demo"}
-    home = browser.open(f"{demo}sign-in/", urllib.parse.urlencode(form).encode()).read().decode()
-    assert "Demo: twelve stories" in home
-    style = re.search(r'href="(/static/[^"]+\.css)"', home)[1]
-    assert browser.open(demo.rstrip("/") + style).status == 200
+    analyst = Visitor(demo, "analyst")
+    assert "Demo: twelve stories" in analyst.text
+    style = re.search(r'href="(/static/[^"]+\.css)"', analyst.text)[1]
+    assert urllib.request.urlopen(demo.rstrip("/") + style).status == 200
     assert (place / "demo" / "demo.sqlite3").is_file()
     assert "demo" not in {path.name for path in place.glob("env/lib/python*/site-packages/pyramidion/_site/var")}
+
+
+def test_a_summary_is_judged_and_a_report_read_before_anything_else_is_installed(place, demo):
+    code = "from importlib.util import find_spec; print([name for name in {names} if find_spec(name)])"
+    command = [
+        place / "env" / "bin" / "python",
+        "-c",
+        code.format(names=["torch", "transformers", "pyarrow", "altair"]),
+    ]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "[]\n"
+    annotator = Visitor(demo, "annotator")
+    annotator.send(next(form for form in annotator.page.forms if "Rate along" in form.text_content()))
+    while "/work/batch/" in annotator.address:  # consent, instructions
+        annotator.send(annotator.page.xpath("//main//form")[0])
+    form = annotator.form("answer:")
+    radios = [field for field in form.inputs if field.get("type") == "radio"]
+    assert radios
+    annotator.send(form, **{field.name: field.get("value") for field in radios})
+    assert "/receipt/" in annotator.address, annotator.text
+    analyst = Visitor(demo, "analyst")
+    [address] = {link for link in analyst.page.xpath("//a/@href") if re.search("28-systems/report/$", link)}
+    analyst.open(urllib.parse.urljoin(demo, address))
+    assert "On these 28 systems and 12 documents, rouge-2-r can stand in for people" in analyst.text
+    analyst.open(analyst.address.replace("/report/", "/metrics/"))
+    assert (
+        "torch, transformers: not installed; pip install 'pyramidion-eval[models]' brings it."
+        in analyst.page.text_content()
+    )
 
 
 def test_a_second_site_on_the_same_port_says_so(place, demo):

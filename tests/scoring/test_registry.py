@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError
 
 import pytest
 
-from scoring import registry
+from scoring import base, registry
 from scoring.base import Family, Readiness
 from scoring.errors import BadOption, NotReady, ScoringError, UnknownMetric
+from scoring.models import family
 from scoring.options import Option, split_list
 from scoring.run.plan import make_plan
 from scoring.texts import Document, Text
@@ -84,7 +86,17 @@ def test_every_metric_says_what_a_reader_needs() -> None:
         assert description.title, name
         assert description.citation, name
         assert description.reference, name
-        assert metric.signature.startswith(f"{name}|") or not metric.ready().ok
+        assert not metric.ready().ok or metric.signature.startswith(f"{name}|")
+
+
+def test_without_its_library_a_signature_is_refused_with_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere(library: str) -> str:
+        raise PackageNotFoundError(library)
+
+    monkeypatch.setattr(base, "absent", lambda modules: ["torch"])
+    monkeypatch.setattr(family, "library_version", nowhere)
+    with pytest.raises(NotReady, match="bertscore-f cannot run here: torch: not installed; make models brings it"):
+        registry.signature("bertscore-f")
 
 
 def test_signatures_tell_variants_apart() -> None:

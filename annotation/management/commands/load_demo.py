@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 
 from annotation.common.demo_accounts import DEMO_ACCOUNTS, PASSWORD
 from annotation.common.errors import Refused
@@ -16,10 +17,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            is_new = load_demo()
+            with transaction.atomic():  # all or nothing, so that another start after a crash makes the rest
+                is_new = load_demo()
+                if is_new:
+                    make_pages(Study.objects.get(name=STUDY))
         except Refused as refusal:
             raise CommandError(str(refusal), returncode=2) from None
-        if is_new:
-            make_pages(Study.objects.get(name=STUDY))
         self.stdout.write("Demo studies loaded." if is_new else "The demo studies are here already.")
         self.stdout.write(f"Accounts (password {PASSWORD}): {', '.join(DEMO_ACCOUNTS)}")

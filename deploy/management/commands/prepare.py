@@ -27,11 +27,11 @@ class Command(BaseCommand):
             Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
             migrate()
             collect_static()
+            if options["words"]:
+                call_command(*options["words"], stdout=self.stdout)
         except (OSError, OperationalError) as error:
             sentence = f"Nothing can be written to {settings.HOME} ({error}). {ADVICE}"
             raise CommandError(sentence, returncode=2) from error
-        if options["words"]:
-            call_command(*options["words"], stdout=self.stdout)
 
 
 def migrate() -> None:

@@ -160,6 +160,7 @@ def test_a_metric_of_any_name_has_a_page(client, name):
     assert client.get(f"/studies/{study.slug}/explorer/", {"metric": name}).status_code == 200
 
 
+@pytest.mark.needs("torch")
 def test_a_model_by_a_path_is_read_only_where_the_operator_allows(client, tmp_path, settings, monkeypatch):
     study = make_study()
     client.force_login(make_member(study, Role.ANALYST))
@@ -192,6 +193,7 @@ def test_a_model_by_a_path_is_read_only_where_the_operator_allows(client, tmp_pa
     assert not Job.objects.exists()
 
 
+@pytest.mark.needs("torch")
 def test_every_metrics_page_and_explanation_show_its_own_score_and_signature(analyst, study):
     """Also those whose scores depend on the whole corpus (CIDEr, MoverScore)."""
     names = [choice.names[0] for choice in choices() if not choice.missing]

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 from django.test import Client
 
 from annotation.common.demo_accounts import DEMO_ACCOUNTS
@@ -13,6 +14,7 @@ from annotation.models import Batch, StoredResult, Study, Task, User
 from annotation.protocols import judging
 from annotation.studies.second_rounds import find_contested
 from tests.browser.looking import markup
+from tests.factories import make_study
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -60,6 +62,22 @@ def test_work_waits_by_every_protocol_and_a_second_round_for_the_annotator():
     client.force_login(annotator)
     assert "Look again at answers that differ" in client.get("/").content.decode()
     assert Batch.objects.get(study__name=SMALL, name=MARKET_BATCH).terms["reward_cents"] == 30
+
+
+def test_a_disk_that_fills_while_it_is_loaded_is_a_sentence_and_leaves_all_of_it_to_the_next_start(
+    monkeypatch, settings, tmp_path
+):
+    def full(study):
+        raise OperationalError("database or disk is full")
+
+    settings.HOME = settings.STATIC_ROOT = tmp_path
+    monkeypatch.setattr("deploy.management.commands.prepare.collect_static", lambda: None)
+    command = "annotation.management.commands.load_demo"
+    monkeypatch.setattr(f"{command}.load_demo", lambda: bool(make_study(name=STUDY)))
+    monkeypatch.setattr(f"{command}.make_pages", full)
+    with pytest.raises(CommandError, match=r"database or disk is full.* make room; nothing was lost"):
+        call_command("prepare", "load_demo", verbosity=0)
+    assert not Study.objects.exists()
 
 
 def test_a_crowd_for_a_demo_that_is_not_loaded_is_refused_in_a_sentence():

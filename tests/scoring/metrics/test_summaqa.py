@@ -69,6 +69,7 @@ def plain(folder: Path) -> tuple[float, float]:
     return overlaps / 2, confidences / 2
 
 
+@pytest.mark.needs("torch")
 def test_equals_the_plain_computation(model: Path) -> None:
     options = f"[model={model},entities=capitals]"
     scores = [
@@ -79,6 +80,7 @@ def test_equals_the_plain_computation(model: Path) -> None:
     assert 0 < scores[1] < 1
 
 
+@pytest.mark.needs("torch")
 def test_an_empty_summary_scores_nothing_and_a_document_without_names_asks_nothing(model: Path) -> None:
     metric = scoring.registry.get(f"summaqa-f[model={model},entities=capitals]")
     assert metric.evaluate_example("", source=SOURCE)[metric.name] == 0
@@ -86,6 +88,7 @@ def test_an_empty_summary_scores_nothing_and_a_document_without_names_asks_nothi
         metric.evaluate_example(SUMMARY, source="the train opened.")
 
 
+@pytest.mark.needs("torch")
 def test_refusals_name_all_that_is_missing(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scoring.metrics.summaqa.questions.find_spec", lambda name: None)
     with pytest.raises(NotReady, match=r"hf download bert-large.*pip install spacy.*entities=capitals"):
@@ -94,6 +97,7 @@ def test_refusals_name_all_that_is_missing(model: Path, monkeypatch: pytest.Monk
         scoring.registry.get(f"summaqa-f[model={model}]").evaluate_example(SUMMARY, source=SOURCE)
 
 
+@pytest.mark.needs("torch")
 def test_a_spacy_pipeline_finds_the_names(model: Path, tmp_path: Path) -> None:
     spacy = pytest.importorskip("spacy")
     pipeline = spacy.blank("en")

@@ -34,6 +34,7 @@ def soft_f(summary: list[np.ndarray], source: list[np.ndarray]) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize("context", ["text", "sentence"])
 def test_thirty_pairs_equal_the_formula(realsumm: Path, context: str) -> None:
     summaries, documents = thirty_pairs(realsumm)
@@ -56,6 +57,7 @@ def test_thirty_pairs_equal_the_formula(realsumm: Path, context: str) -> None:
         assert scores[row.doc_id, row.system] == pytest.approx(soft_f(summary_vectors, source_vectors), abs=1e-6)
 
 
+@pytest.mark.needs("torch")
 def test_it_needs_no_reference_and_splits_the_source_itself() -> None:
     source = "A cat sat on the mat. Prices rose again. Rain fell."
     value = registry.get("supert[top=1]").evaluate_example("A cat sat.", source=source)
@@ -63,6 +65,7 @@ def test_it_needs_no_reference_and_splits_the_source_itself() -> None:
     assert value["supert[top=1]"] > unrelated["supert[top=1]"]
 
 
+@pytest.mark.needs("torch")
 def test_only_stop_words_is_undefined() -> None:
     assert math.isnan(registry.get("supert").evaluate_example("the of", source="A cat sat.")["supert"])
     assert math.isnan(registry.get("supert").evaluate_example("", source="A cat sat.")["supert"])

