@@ -2,10 +2,11 @@
 
 Each gets an environment of its own, `pip install` without a cache, and its own command to start; the clock runs from
 the installation to the first page that answers and is the program's own. Ours is the wheel of this repository, started
-with the demo study; the newest Label Studio and potato come from the registry, and so does everything that any of the
-three needs: packages that lie on this machine are not used (PIP_INDEX_URL names a mirror for all). They take turns, and
-of each its fastest turn counts. Sizes are those of the environments after the installation; what ours brings behind,
-while it serves, is not in them.
+as the others are, without studies (`pyramidion start`; how long `pyramidion demo` takes, which first loads and works
+out two studies, is told beside it). The newest Label Studio and potato come from the registry, and so does everything
+that any of the three needs: packages that lie on this machine are not used (PIP_INDEX_URL names a mirror for all). They
+take turns, and of each its fastest turn counts. Sizes are those of the environments after the installation; what ours
+brings behind, while it serves, is not in them.
 """
 
 from __future__ import annotations
@@ -42,9 +43,17 @@ class Program:
     distribution: str
     command: str
     word: str
+    demo: str = ""
+    """How it is started with something to look at, where it can be."""
 
 
-OURS = Program("ours", "pyramidion-eval", "pyramidion demo --home {home} --port {port}", "Pyramidion")
+OURS = Program(
+    "ours",
+    "pyramidion-eval",
+    "pyramidion start --home {home} --port {port}",
+    "Pyramidion",
+    demo="pyramidion demo --home {home}-demo --port {port}",
+)
 PEERS = (
     Program("potato", "potato-annotation", "potato start config.yaml -p {port}", "First contact"),
     Program(
@@ -66,13 +75,16 @@ class Contact:
     start: float
     """Seconds from the command to the first page."""
     megabytes: int
+    demo: float = 0
+    """Seconds from the command that loads a demo to its first page."""
 
     @property
     def seconds(self) -> float:
         return self.install + self.start
 
     def __str__(self) -> str:
-        return f"{self.version} {self.seconds:.0f} s ({self.install:.0f} + {self.start:.0f}), {self.megabytes} MB"
+        text = f"{self.version} {self.seconds:.0f} s ({self.install:.0f} + {self.start:.0f}), {self.megabytes} MB"
+        return f"{text}, with its demo {self.install + self.demo:.0f} s" if self.demo else text
 
 
 def run() -> Measurement:
@@ -108,14 +120,20 @@ def _contact(folder: Path, program: Program, requirement: str) -> Contact:
     installed = time.monotonic()
     megabytes, version = _megabytes(folder), _version(folder, program.distribution)
     shutil.copytree(POTATO, folder / "task")
+    start = _start(folder, program.command, program.word, env)
+    demo = _start(folder, program.demo, program.word, env) if program.demo else 0
+    shutil.rmtree(folder)
+    return Contact(version, installed - started, start, megabytes, demo)
+
+
+def _start(folder: Path, command: str, word: str, env: dict[str, str]) -> float:
+    """Seconds from a command to its first page."""
     port = free_port()
-    words = program.command.format(home=folder / "home", port=port).split()
+    words = command.format(home=folder / "home", port=port).split()
     begun = time.monotonic()
     with _running([str(folder / "bin" / words[0]), *words[1:]], folder / "task", env) as process:
-        _first_page(f"http://127.0.0.1:{port}/", program.word, process)
-        ended = time.monotonic()
-    shutil.rmtree(folder)
-    return Contact(version, installed - started, ended - begun, megabytes)
+        _first_page(f"http://127.0.0.1:{port}/", word, process)
+        return time.monotonic() - begun
 
 
 def _megabytes(folder: Path) -> int:
