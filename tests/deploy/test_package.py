@@ -20,6 +20,7 @@ import lxml.html
 import pytest
 
 from deploy.setup.backend import build_wheel, map_imports, pins
+from deploy.setup.pyramidion.cli import write_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -237,7 +238,8 @@ def test_a_study_goes_in_is_scored_analysed_and_comes_out(place, tmp_path):
 
 
 def test_a_start_of_ones_own_makes_an_account_once(place):
-    """Up to the point where it would serve: the port is taken."""
+    """Also where the very first start was cut short. Up to the point where it would serve: the port is taken."""
+    write_settings(place / "new", 8000, demo=False)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

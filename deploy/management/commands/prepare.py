@@ -1,11 +1,13 @@
 """Make ready to serve: the database, the static files, and what a last command adds."""
 
 import hashlib
+import secrets
 from pathlib import Path
 from typing import Any
 
 from django.apps import apps
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -20,6 +22,9 @@ class Command(BaseCommand):
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--first-account", action="store_true", help="where nobody has one, make admin and say its password, once"
+        )
         parser.add_argument("words", nargs="...", metavar="COMMAND …", help="a last command, e.g. load_demo")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -27,6 +32,8 @@ class Command(BaseCommand):
             Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
             migrate()
             collect_static()
+            if options["first_account"] and (sentence := make_first_account()):
+                self.stdout.write(sentence)
             if options["words"]:
                 call_command(*options["words"], stdout=self.stdout)
         except (OSError, OperationalError) as error:
@@ -47,6 +54,16 @@ def migrate() -> None:
         )
     if executor.migration_plan(executor.loader.graph.leaf_nodes()):
         call_command("migrate", verbosity=0)
+
+
+def make_first_account() -> str:
+    """An admin, so that somebody can sign in, and its password in a sentence; empty where people have accounts."""
+    accounts = get_user_model().objects
+    if accounts.exists():
+        return ""
+    password = secrets.token_urlsafe(9)
+    accounts.create_superuser("admin", "admin@localhost", password)
+    return f"== Sign in as admin with the password {password} (said only this once; change it under your account)"
 
 
 def collect_static() -> None:

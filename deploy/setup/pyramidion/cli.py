@@ -67,17 +67,15 @@ def start(words: Sequence[str], demo: bool) -> int:
     arguments = parser.parse_args(words)
     home = arguments.home.expanduser()
     try:
-        is_new = write_settings(home, arguments.port, demo)
+        write_settings(home, arguments.port, demo)
     except OSError as error:
         reason = error.strerror or error
         print(f"Nothing can be written to {home} ({reason}). Name another folder with --home.", file=sys.stderr)
         return 2
     env = environment(home)
     env |= {"BIND": f"127.0.0.1:{arguments.port}", "MARKETPLACE_BIND": f"127.0.0.1:{arguments.port + 1}"}
-    if code := manage(env, "prepare", *(["load_demo"] if demo else [])):
+    if code := manage(env, "prepare", "load_demo" if demo else "--first-account"):
         return code
-    if is_new and not demo:
-        make_first_account(env)
     print(f"== Everything is kept in {home}", flush=True)
     os.chdir(SITE)
     os.execve(sys.executable, [sys.executable, "-m", "deploy.up"], env)  # noqa: S606
@@ -87,18 +85,17 @@ def manage(env: dict[str, str], *words: str) -> int:
     return subprocess.run([sys.executable, str(SITE / "manage.py"), *words], env=env, check=False).returncode
 
 
-def write_settings(home: Path, port: int, demo: bool) -> bool:
+def write_settings(home: Path, port: int, demo: bool) -> None:
     """The settings of a new home; one that is there is left as it is."""
     home.mkdir(parents=True, exist_ok=True)
     file = home / "env"
     if file.exists():
         (home / "install.log").touch()  # whether it can be written is seen now, not half-way
-        return False
+        return
     draft = home / f"env.{os.getpid()}"
     draft.touch(0o600)
     draft.write_text(settings_text(home.resolve(), port, demo), encoding="utf-8")
     draft.replace(file)
-    return True
 
 
 def settings_text(home: Path, port: int, demo: bool) -> str:
@@ -123,11 +120,3 @@ def settings_text(home: Path, port: int, demo: bool) -> str:
         "MTURK_SIGNED_ENTRY=yes",
     ]
     return "\n".join([*lines, ""])
-
-
-def make_first_account(env: dict[str, str]) -> None:
-    """Somebody must be able to sign in: an admin with a password that is said once."""
-    password = secrets.token_urlsafe(9)
-    words = ("createsuperuser", "--noinput", "--username", "admin", "--email", "admin@localhost", "--verbosity", "0")
-    if not manage({**env, "DJANGO_SUPERUSER_PASSWORD": password}, *words):
-        print(f"== Sign in as admin with the password {password} (said only this once; change it under your account)")

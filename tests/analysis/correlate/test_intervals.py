@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import special
 
 from analysis.correlate import correlate, interval_caution
 from analysis.correlate.coefficients import coefficient as coefficient_of
 from analysis.correlate.coefficients import fisher_interval
-from analysis.correlate.exact import exact_interval, exact_limits
+from analysis.correlate.exact import _series, exact_interval, exact_limits
 from analysis.correlate.noise import noise_of
 from analysis.correlate.true_means import true_mean_samples
 from analysis.tables import AnalysisError
@@ -28,6 +29,12 @@ def test_the_exact_interval_has_the_tails_it_claims():
             low, high = exact_limits(r, n, tail)
             assert (low > 0.8).mean() == pytest.approx(tail, rel=0.3)
             assert (high < 0.8).mean() == pytest.approx(tail, rel=0.3)
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 8, 28, 300])
+def test_the_series_in_the_density_is_the_hypergeometric_function(n):
+    u = np.linspace(0.001, 1, 1000)
+    np.testing.assert_allclose(_series(n)(u), special.hyp2f1(0.5, 0.5, n - 0.5, 1 - u**2), rtol=1e-12)
 
 
 def test_the_exact_interval_is_odd_and_close_to_fishers_for_many_systems():
