@@ -86,7 +86,7 @@ def test_a_batch_needs_a_name_of_its_own_a_quota_and_something_to_judge(study):
         open_batch(study)
     with pytest.raises(Refused, match="at least 1 answer"):
         create_batch(study, "c", "litepyramid", 0)
-    with pytest.raises(Refused, match="Known: likert, litepyramid"):
+    with pytest.raises(Refused, match="Known: errors, likert, litepyramid"):
         create_batch(study, "c", "pyramid", 1)
     with pytest.raises(Refused, match="nothing to judge"):
         create_batch(make_study(documents=0), "c", "litepyramid", 1)
