@@ -19,7 +19,7 @@ from scoring.models.family import LONG, ModelFamily
 from scoring.models.tokenizer import quiet
 from scoring.models.torch_runner import one_thread_each
 
-__all__ = ["ANSWERS", "LONG", "MASKED", "Head", "HeadFamily", "LoadedModel"]
+__all__ = ["ANSWERS", "LONG", "MASKED", "PAIRS", "Head", "HeadFamily", "LoadedModel", "head_readiness", "load_model"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,12 @@ MASKED = Head(
 )
 ANSWERS = Head(
     "AutoModelForQuestionAnswering", ("ForQuestionAnswering",), "question answering model", "answers questions"
+)
+PAIRS = Head(
+    "AutoModelForSequenceClassification",
+    ("ForSequenceClassification",),
+    "sequence classification model",
+    "tells whether one text follows from another",
 )
 
 
@@ -80,6 +86,26 @@ def _load(folder: Path, head: Head) -> LoadedModel:
     return LoadedModel(folder, head)
 
 
+def load_model(name: str, head: Head) -> LoadedModel:
+    """The model of that name, loaded once; NotReady says what is missing."""
+    return _load(models.require(name).folder, head)
+
+
+def head_readiness(name: str, head: Head) -> Readiness:
+    """Whether the model is here, and has the head."""
+    model = models.find(name)
+    if model is None:
+        return Readiness(False, models.how_to_get(name))
+    kinds = json.loads((model.folder / "config.json").read_text("utf-8")).get("architectures") or ["no known kind"]
+    if not any(kind.endswith(head.endings) for kind in kinds):
+        return Readiness(
+            False,
+            f"The model {name} is {', '.join(kinds)} and has no head that {head.does}; "
+            f"name one of a kind that ends in {' or '.join(head.endings)} with model=….",
+        )
+    return Readiness(True)
+
+
 class HeadFamily(ModelFamily):
     """A metric that asks a model with a head."""
 
@@ -89,21 +115,11 @@ class HeadFamily(ModelFamily):
         return (models.requirement(self.options["model"], self.head.name),)
 
     def ready(self) -> Readiness:
-        model = models.find(self.options["model"])
-        if model is None:
-            return Readiness(False, models.how_to_get(self.options["model"]))
-        kinds = json.loads((model.folder / "config.json").read_text("utf-8")).get("architectures") or ["no known kind"]
-        if not any(kind.endswith(self.head.endings) for kind in kinds):
-            return Readiness(
-                False,
-                f"The model {self.options['model']} is {', '.join(kinds)} and has no head that {self.head.does}; "
-                f"name one of a kind that ends in {' or '.join(self.head.endings)} with model=….",
-            )
-        return Readiness(True)
+        return head_readiness(self.options["model"], self.head)
 
     @property
     def loaded(self) -> LoadedModel:
-        return _load(models.require(self.options["model"]).folder, self.head)
+        return load_model(self.options["model"], self.head)
 
     def versions(self) -> Mapping[str, str]:
         model = models.find(self.options["model"])

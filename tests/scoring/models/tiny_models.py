@@ -10,7 +10,7 @@ WORDS = (
 )
 
 
-def write_model(folder: Path, kind: str, places: int = 64) -> Path:
+def write_model(folder: Path, kind: str, places: int = 64, labels: tuple[str, ...] = ()) -> Path:
     """A BERT of this kind (BertForMaskedLM, BertForQuestionAnswering, BertModel) with its tokenizer."""
     import torch
     import transformers
@@ -25,9 +25,15 @@ def write_model(folder: Path, kind: str, places: int = 64) -> Path:
         intermediate_size=16,
         max_position_embeddings=places,
         initializer_range=0.5,
+        **({"id2label": dict(enumerate(labels))} if labels else {}),
     )
     with torch.random.fork_rng():
         torch.manual_seed(5)
         getattr(transformers, kind)(settings).save_pretrained(folder)
     transformers.BertTokenizer(str(folder / "vocab.txt"), model_max_length=places).save_pretrained(folder)
     return folder
+
+
+def make_entailment_model(folder: Path, labels: tuple[str, ...] = ("contradiction", "entailment", "neutral")) -> str:
+    """A tiny model that tells whether one text follows from another, as its random weights have it; its folder."""
+    return str(write_model(folder / "nli", "BertForSequenceClassification", labels=labels))
