@@ -16,6 +16,7 @@ class AnnotationConfig(AppConfig):
         # These modules register kinds of jobs and pages.
         from annotation.crowds.console import jobs as crowd_jobs  # noqa: F401
         from annotation.crowds.console import schedule, worker_figures  # noqa: F401
+        from annotation.crowds.judges import jobs as judge_jobs  # noqa: F401
         from annotation.results.explorer import index  # noqa: F401
         from annotation.transfer.exporting import jobs as export_jobs  # noqa: F401
         from annotation.transfer.importing import reading  # noqa: F401
@@ -41,6 +42,7 @@ def _after_migrate(using: str, **_: Any) -> None:
 
     # Migrating backwards may leave no table to guard.
     tables = connections[using].introspection.table_names()
-    if {"annotation_judgment", "annotation_extractedunit", "annotation_entry", "annotation_auditevent"} <= set(tables):
+    guarded = ("judgment", "extractedunit", "entry", "auditevent", "judgecall")
+    if {f"annotation_{name}" for name in guarded} <= set(tables):
         install_triggers(using)
         install_words(using)

@@ -17,6 +17,7 @@ pages: list[Route] = [
     path("studies/<slug:slug>/", include("annotation.guidance.urls")),
     path("", include("annotation.scus.urls")),
     path("studies/<slug:slug>/", include("annotation.crowds.console.urls")),
+    path("studies/<slug:slug>/", include("annotation.crowds.judges.urls")),
     path("studies/<slug:slug>/", include("annotation.results.urls")),
     path("", include("annotation.transfer.urls")),
 ]

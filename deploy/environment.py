@@ -140,7 +140,11 @@ def logging_settings(form: str, level: str) -> dict[str, Any]:
         "root": {"handlers": ["console"], "level": level},
         # A line per request is for machines; at a terminal it would hide what matters. Gunicorn's own access log
         # stays off: it would write down the secrets in addresses.
-        "loggers": {"pyramidion.requests": {"level": level if form == "json" else "WARNING"}},
+        # Nor are the texts that models are sent for the log, at whatever level.
+        "loggers": {
+            "pyramidion.requests": {"level": level if form == "json" else "WARNING"},
+            **{name: {"level": "WARNING"} for name in ("httpx2", "openai")},
+        },
     }
 
 

@@ -105,6 +105,11 @@ PROLIFIC_WORKSPACE = env.text("PROLIFIC_WORKSPACE")
 PROLIFIC_PROJECT = env.text("PROLIFIC_PROJECT")
 PROLIFIC_FEE_PERCENT = env.number("PROLIFIC_FEE_PERCENT", 43)
 PROLIFIC_TIMEOUT_SECONDS = env.number("PROLIFIC_TIMEOUT_SECONDS", 20, minimum=1)
+# Models that judge: the endpoints that may be called at all, and the key of each, in the same order
+MODEL_ENDPOINTS = env.words("MODEL_ENDPOINTS")
+MODEL_API_KEYS = env.words("MODEL_API_KEYS")
+MODEL_TIMEOUT_SECONDS = env.number("MODEL_TIMEOUT_SECONDS", 120, minimum=1)
+MODEL_PATIENCE_SECONDS = env.number("MODEL_PATIENCE_SECONDS", 600, minimum=1)
 
 # Charts are inline SVG whose elements carry style attributes; scripts are never inline.
 CONTENT_SECURITY_POLICY = {"DIRECTIVES": {**content_security, "style-src": [SELF, "'unsafe-inline'"]}}

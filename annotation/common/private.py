@@ -1,10 +1,11 @@
-"""Files that only the account of the program may read, and texts that are read with its secret key alone."""
+"""Files that only the account of the program may read, texts that its secret key opens, folders that models lie in."""
 
 import base64
 import os
 import stat
 from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -52,3 +53,17 @@ def _box(secret_key: str, purpose: str) -> "Fernet":
 
     derive = HKDF(SHA256(), length=32, salt=None, info=purpose.encode())
     return Fernet(base64.urlsafe_b64encode(derive.derive(secret_key.encode())))
+
+
+def is_foreign_place(value: str) -> bool:
+    """Whether a text names a folder or file that the operator did not allow (MODEL_FOLDERS); a model's name doesn't."""
+    names_a_place = value.startswith((".", "/", "~")) or os.path.exists(value)  # a Path raises for odd names
+    return names_a_place and not _is_allowed(value)
+
+
+def _is_allowed(value: str) -> bool:
+    try:
+        place = Path(value).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError):  # too long, or the home of nobody
+        return False
+    return any(place.is_relative_to(Path(folder).resolve()) for folder in settings.MODEL_FOLDERS)

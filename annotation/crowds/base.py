@@ -131,7 +131,9 @@ class Market(ABC):
     name: ClassVar[str]
     title: ClassVar[str | Promise]
     pays: ClassVar[bool] = True
-    """Whether money changes hands."""
+    """Whether workers are paid."""
+    of_people: ClassVar[bool] = True
+    """Its workers are people whom a launch invites; models are asked on the Judges page."""
     one_posting: ClassVar[bool] = False
     """One posting serves all tasks of a batch (Prolific, links); otherwise one posting per task."""
     repeats_bonus_safely: ClassVar[bool] = False

@@ -5,13 +5,14 @@ from django.utils.translation import gettext as _
 from annotation.common.errors import Refused
 from annotation.common.parsing import parse_int
 from annotation.crowds.markets.direct import Direct
+from annotation.crowds.markets.models import Models
 from annotation.crowds.markets.mturk import MTurk
 from annotation.crowds.markets.prolific import Prolific
 from annotation.models import Batch, Study
 
 from .base import Market
 
-MARKETS: dict[str, type[Market]] = {market.name: market for market in (Direct, MTurk, Prolific)}
+MARKETS: dict[str, type[Market]] = {market.name: market for market in (Direct, MTurk, Prolific, Models)}
 
 
 def market_for(crowd: str, study: Study | None = None) -> Market:

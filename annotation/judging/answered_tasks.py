@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from annotation import protocols
 from annotation.models import Assignment, ContentUnit, Flag, Judgment, Summary
+from annotation.models.work import MODEL_ROLE
 from annotation.protocols.descriptions import title_of
 
 Item = tuple[int, str]
@@ -115,12 +116,13 @@ def _in_words(value: float, labels: dict[str, str]) -> str:
 def _others(
     assignments: Iterable[Assignment], judgments: Sequence[Judgment]
 ) -> dict[tuple[int, int, str], list[float]]:
-    """What others answered, by worker, summary and unit; only what counts."""
+    """What other people answered, by worker, summary and unit; only what counts."""
     workers = {assignment.worker_id for assignment in assignments}
     protocol_names = {assignment.task.batch.protocol for assignment in assignments}
     rows = Judgment.objects.counted().filter(
         summary__in={row.summary_id for row in judgments}, assignment__task__batch__protocol__in=protocol_names
     )
+    rows = rows.exclude(assignment__task__batch__role=MODEL_ROLE)
     others: dict[tuple[int, int, str], list[float]] = defaultdict(list)
     for summary, unit, value, worker in rows.values_list("summary", "unit", "value", "assignment__worker"):
         for other in workers - {worker}:

@@ -19,7 +19,7 @@ from annotation.common import clock
 from annotation.common.errors import AlreadySubmitted, BatchNotOpen, NoTaskLeft, NotYours
 from annotation.common.prepared_queries import PreparedObjects, PreparedQuery
 from annotation.models import Assignment, Batch, Task, User, Worker
-from annotation.models.work import AssignmentQuerySet, TaskQuerySet
+from annotation.models.work import MODEL_ROLE, AssignmentQuerySet, TaskQuerySet
 
 State = Assignment.State
 DONE = (State.SUBMITTED, State.SURPLUS)
@@ -33,6 +33,7 @@ def lease_task(batch: Batch, worker: Worker, *, while_paused: bool = False) -> A
     the middle of a sitting may finish it. Raises BatchNotOpen or NoTaskLeft.
     """
     check_open(batch, while_paused=while_paused)
+    check_for_people(batch)
     assignment = _lease(batch, worker)
     if assignment is None and expire_leases(batch):  # places that others have lost are handed out last
         assignment = _lease(batch, worker)
@@ -52,6 +53,12 @@ def check_open(batch: Batch, *, while_paused: bool = False) -> None:
     if batch.state == Batch.State.CLOSED:
         raise BatchNotOpen(_("This batch is closed: no more answers are needed. Thank you; what you gave is kept."))
     if batch.state != Batch.State.OPEN:
+        raise BatchNotOpen
+
+
+def check_for_people(batch: Batch) -> None:
+    """BatchNotOpen for a batch that a model judges: nobody else takes its tasks, or learns why."""
+    if batch.role == MODEL_ROLE:
         raise BatchNotOpen
 
 

@@ -12,6 +12,7 @@ from annotation import protocols
 from annotation.common import clock
 from annotation.common.errors import AlreadySubmitted, Refused
 from annotation.models import Assignment, Batch
+from annotation.protocols.model_question import ModelAnswer
 
 from .attention import merge_signals
 from .drafts import Change, drafted_answers, merge_changes, now_ms
@@ -58,6 +59,14 @@ def submit_judgments(
         store_flags(assignment, answers)
         _mark_submitted(assignment, submit_key, now)
         return Receipt(assignment, n_answers, repeated=False)
+
+
+def submit_model(assignment: Assignment, answers: Mapping[str, ModelAnswer], submit_key: str) -> int:
+    """Write what a model answered of a task, which is done thereby. Call it inside a transaction; how many answers."""
+    now = clock.now()
+    n_answers = protocols.of(assignment.task.batch).store_model(assignment, answers, now)
+    _mark_submitted(assignment, submit_key, now)
+    return n_answers
 
 
 def _repeated_receipt(assignment: Assignment, submit_key: str) -> Receipt:

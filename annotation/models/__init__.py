@@ -5,6 +5,7 @@ from .explorer import Disagreement, Dropped, Exploration, HumanScore
 from .exports import Export, ExportFile
 from .guidance import Consent, GuidanceText, PracticeDraft, PracticeItem, PracticePlan, PracticeRun
 from .jobs import Job, MetricRun, StoredResult
+from .judges import Judge, JudgeCall, JudgeRun
 from .safety import AuditEvent, Invitation, SecondFactor, SignInFailures
 from .study import FilterDecision, Membership, Role, Study, User, Worker
 from .texts import REFERENCE_GROUP, WHOLE_SYSTEM, ContentUnit, Document, Reference, Score, Summary, System
@@ -35,6 +36,9 @@ __all__ = [
     "HumanScore",
     "Invitation",
     "Job",
+    "Judge",
+    "JudgeCall",
+    "JudgeRun",
     "Judgment",
     "MarketHook",
     "MarketToken",

@@ -3,6 +3,7 @@
 - `Task.live` follows its assignments, so that `task_quota_kept` holds whoever writes them.
 - A judgment's content never changes: only `is_current` may, when a revision follows it.
 - `Study.committed_cents` follows its ledger, so that `study_budget_kept` holds; an entry's amounts never change.
+- `JudgeRun.committed_micros` follows its calls, so that `judge_run_cap_kept` holds; a judge's version never changes.
 - What the record of who changed what says never changes.
 - What an annotator extracted never changes either, and an SCU keeps its words once it has been judged.
 
@@ -30,6 +31,10 @@ _AMOUNTS = "study_id, batch_id, kind, token, reward_cents, fee_cents, promised_c
 _ENTRY_REFUSAL = "The amounts of a ledger entry never change: write another entry instead."
 _MONEY = "CASE WHEN {row}.state = 'failed' THEN 0 ELSE {row}.promised_cents + {row}.paid_cents END"
 _OLD_MONEY, _NEW_MONEY = _MONEY.format(row="OLD"), _MONEY.format(row="NEW")
+_JUDGE = "study_id, name, version, kind, endpoint, model, prompt, options, digest"
+_JUDGE_REFUSAL = "A judge never changes: make a new version instead."
+_CALL = "run_id, assignment_id, sample, attempt, token, request"
+_CALL_REFUSAL = "What a model was asked is never overwritten."
 _RECORD = "at, user_id, name, study_id, action, facts, request"
 _RECORD_REFUSAL = "The record of what was done is only ever added to."
 
@@ -64,6 +69,19 @@ _SQLITE = [
     f"""CREATE TRIGGER entry_amounts_stay BEFORE UPDATE OF {_AMOUNTS} ON annotation_entry
     WHEN {" OR ".join(f"OLD.{name} <> NEW.{name}" for name in _AMOUNTS.split(", "))}
     BEGIN SELECT RAISE(ABORT, '{_ENTRY_REFUSAL}'); END""",
+    """CREATE TRIGGER judge_call_commits AFTER INSERT ON annotation_judgecall
+    BEGIN UPDATE annotation_judgerun SET committed_micros = committed_micros + NEW.micros WHERE id = NEW.run_id; END""",
+    """CREATE TRIGGER judge_call_moves AFTER UPDATE OF micros ON annotation_judgecall WHEN OLD.micros <> NEW.micros
+    BEGIN
+      UPDATE annotation_judgerun SET committed_micros = committed_micros + NEW.micros - OLD.micros
+      WHERE id = NEW.run_id;
+    END""",
+    """CREATE TRIGGER judge_call_leaves AFTER DELETE ON annotation_judgecall
+    BEGIN UPDATE annotation_judgerun SET committed_micros = committed_micros - OLD.micros WHERE id = OLD.run_id; END""",
+    f"""CREATE TRIGGER judge_call_stays BEFORE UPDATE OF {_CALL} ON annotation_judgecall
+    BEGIN SELECT RAISE(ABORT, '{_CALL_REFUSAL}'); END""",
+    f"""CREATE TRIGGER judge_stays BEFORE UPDATE OF {_JUDGE} ON annotation_judge
+    BEGIN SELECT RAISE(ABORT, '{_JUDGE_REFUSAL}'); END""",
     f"""CREATE TRIGGER record_stays BEFORE UPDATE OF {_RECORD} ON annotation_auditevent
     BEGIN SELECT RAISE(ABORT, '{_RECORD_REFUSAL}'); END""",
 ]
@@ -119,6 +137,27 @@ _POSTGRES = [
     f"""CREATE OR REPLACE TRIGGER entry_amounts_stay BEFORE UPDATE OF {_AMOUNTS} ON annotation_entry FOR EACH ROW
     WHEN ({" OR ".join(f"OLD.{name} <> NEW.{name}" for name in _AMOUNTS.split(", "))})
     EXECUTE FUNCTION pyramidion_entry_amounts_stay()""",
+    """CREATE OR REPLACE FUNCTION pyramidion_commit_calls() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE change bigint := 0;
+    BEGIN
+      IF TG_OP <> 'DELETE' THEN change := NEW.micros; END IF;
+      IF TG_OP <> 'INSERT' THEN change := change - OLD.micros; END IF;
+      IF change <> 0 THEN
+        UPDATE annotation_judgerun SET committed_micros = committed_micros + change
+        WHERE id = COALESCE(NEW.run_id, OLD.run_id);
+      END IF;
+      RETURN NULL;
+    END $$""",
+    """CREATE OR REPLACE TRIGGER judge_call_commits AFTER INSERT OR DELETE OR UPDATE OF micros
+    ON annotation_judgecall FOR EACH ROW EXECUTE FUNCTION pyramidion_commit_calls()""",
+    f"""CREATE OR REPLACE FUNCTION pyramidion_judge_call_stays() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION '{_CALL_REFUSAL}' USING ERRCODE = 'integrity_constraint_violation'; END $$""",
+    f"""CREATE OR REPLACE TRIGGER judge_call_stays BEFORE UPDATE OF {_CALL}
+    ON annotation_judgecall FOR EACH ROW EXECUTE FUNCTION pyramidion_judge_call_stays()""",
+    f"""CREATE OR REPLACE FUNCTION pyramidion_judge_stays() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION '{_JUDGE_REFUSAL}' USING ERRCODE = 'integrity_constraint_violation'; END $$""",
+    f"""CREATE OR REPLACE TRIGGER judge_stays BEFORE UPDATE OF {_JUDGE}
+    ON annotation_judge FOR EACH ROW EXECUTE FUNCTION pyramidion_judge_stays()""",
     f"""CREATE OR REPLACE FUNCTION pyramidion_record_stays() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN RAISE EXCEPTION '{_RECORD_REFUSAL}' USING ERRCODE = 'integrity_constraint_violation'; END $$""",
     """CREATE OR REPLACE TRIGGER record_stays BEFORE UPDATE ON annotation_auditevent

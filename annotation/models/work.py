@@ -19,6 +19,9 @@ from annotation.common.prepared_queries import ask
 from .study import Study, Worker
 from .texts import Document, Summary
 
+MODEL_ROLE = "model"
+"""The role of a batch that models judged: its answers are left out of what people say unless somebody asks."""
+
 
 class Batch(models.Model):
     """Tasks of one protocol that are opened and closed together."""

@@ -33,6 +33,7 @@ from .descriptions import (
     judged_units,
     plain_field,
 )
+from .model_question import ModelAnswer, ModelQuestion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -202,7 +203,9 @@ class Protocol(ABC):
 
     def store(self, assignment: Assignment, form: Mapping[str, Any], now: datetime) -> int:
         """Write the answers of a first submit; returns how many. Raises BadAnswers."""
-        answers = self.check_answers(assignment, form)
+        return self._write(assignment, self.check_answers(assignment, form), now)
+
+    def _write(self, assignment: Assignment, answers: list[Answer], now: datetime) -> int:
         revision = _last_revision(assignment) + 1 if assignment.revision_keys else 1  # an earlier submit was taken back
         Judgment.objects.insert(_judgment(assignment, answer, revision, now) for answer in answers)
         return len(answers)
@@ -240,6 +243,18 @@ class Protocol(ABC):
     def count_answers(self, assignment: Assignment) -> int:
         """How many answers are stored."""
         return len(_CURRENT_JUDGMENTS(assignment=assignment.pk))
+
+    # Asked of a model
+
+    def model_question(self, assignment: Assignment) -> ModelQuestion | None:
+        """The task as a model is asked it; None: this protocol can't be asked of a model."""
+        return None
+
+    def store_model(self, assignment: Assignment, answers: Mapping[str, ModelAnswer], now: datetime) -> int:
+        """Write a model's answers by field; an item without one stays without, never guessed. Returns how many."""
+        items = [item for item in self.items(assignment) if item.field in answers]
+        rows = [Answer(item, answers[item.field].value, answers[item.field].extra) for item in items]
+        return self._write(assignment, rows, now)
 
     # What it says of itself
 

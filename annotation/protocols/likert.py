@@ -19,6 +19,7 @@ from annotation.models import REFERENCE_GROUP, Assignment, Batch, Reference, Sum
 
 from .base import Item, Protocol, answer_value, named, opaque
 from .descriptions import Criterion, Dimension, OptionField, judged_units
+from .model_question import ModelItem, ModelQuestion, ModelText
 
 GROUP_SIZE = 5
 SCALE = (1, 5)
@@ -217,6 +218,20 @@ class Likert(Protocol):
             ],
         )
 
+    def model_question(self, assignment: Assignment) -> ModelQuestion:
+        task, group = assignment.task, self.group(assignment)
+        dimensions = {dimension.name: dimension for dimension in self.dimensions(task.batch.options)}
+        low, high = int(task.batch.scale_min), int(task.batch.scale_max)
+        summaries = [ModelText(f"Summary {place}", summary.text_shown) for place, summary in enumerate(group, start=1)]
+        return ModelQuestion(
+            texts=[ModelText("Article", plain(task.document.source)), *summaries],
+            items=[
+                ModelItem(f"s{item.position}_{item.unit}", item.field, _asked(item, dimensions[item.unit], low, high))
+                for item in self._items(assignment, group)
+            ],
+            values={value: str(value) for value in range(low, high + 1)},
+        )
+
     def page(self, assignment: Assignment, answers: Mapping[str, Any]) -> dict[str, Any]:
         task = assignment.task
         group, dimensions = self.group(assignment), self.dimensions(task.batch.options)
@@ -241,6 +256,12 @@ class Likert(Protocol):
             "article": paragraphs(task.document.source),
             "overlap": bool(task.batch.options.get("overlap")),
         }
+
+
+def _asked(item: Item, dimension: Dimension, low: int, high: int) -> str:
+    """A dimension of one summary, with the study's own definition and the words at the ends of its scale."""
+    ends = f" {low}: {dimension.low}; {high}: {dimension.high}." if dimension.low and dimension.high else ""
+    return f"Summary {item.position}, {dimension.title}. {dimension.definition}{ends}"
 
 
 def _is_asked(summary: Summary, task: Task) -> bool:

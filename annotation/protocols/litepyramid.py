@@ -20,6 +20,7 @@ from annotation.models import Assignment, Batch, ContentUnit, Judgment, Task
 
 from .base import Item, Protocol, answer_value, named
 from .descriptions import Choice, ContestedRule, Criterion, Highlight, OptionField
+from .model_question import ModelItem, ModelQuestion, ModelText
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -183,6 +184,16 @@ class LitePyramid(Protocol):
             "word_match": bool(assignment.task.batch.options.get("word_match")),
             "choices": self.choices(),
         }
+
+    def model_question(self, assignment: Assignment) -> ModelQuestion:
+        assert assignment.task.summary is not None
+        text, items = assignment.task.summary.text_shown, self.items(assignment)
+        return ModelQuestion(
+            texts=[ModelText("Summary", text)],
+            items=[ModelItem(f"s{item.position}", item.field, item.text, claim=item.text) for item in items],
+            values={1: "Present", 0: "Not present"},
+            premise=text,
+        )
 
     def extra_of(self, assignment: Assignment, item: Item, answer: Any) -> dict[str, Any]:
         """The evidence: character spans of the summary as shown (the page speaks of words, first and last). And

@@ -13,6 +13,7 @@ from annotation.models import Assignment, Batch, PracticeItem, Reference, Task
 
 from .base import Item, Protocol, answer_value
 from .descriptions import Choice, OptionField, PracticeText
+from .model_question import ModelAnswer, ModelItem, ModelQuestion, ModelText
 from .scu_units import Unit, extracted_rows, read_units, store_units, units_of
 
 FIELD = "units"  # the whole list as one text: from a page without script, from programs, in old drafts
@@ -107,6 +108,19 @@ class SCU(Protocol):
     def revise(self, assignment: Assignment, form: Mapping[str, Any], now: datetime) -> int:
         units = _read(assignment.task, form)
         return 0 if units == units_of(assignment) else store_units(assignment, units, now)
+
+    def model_question(self, assignment: Assignment) -> ModelQuestion:
+        most = max_units(assignment.task.batch)
+        asked = f"Every fact of the reference, one short sentence each; at most {most} sentences."
+        reference = plain(reference_of(assignment.task).text)
+        return ModelQuestion([ModelText("Reference", reference)], [ModelItem("scus", FIELD, asked)])
+
+    def store_model(self, assignment: Assignment, answers: Mapping[str, ModelAnswer], now: datetime) -> int:
+        """A proposal: what the model wrote lies in the SCU desk, and nothing is in force until a person freezes it."""
+        if FIELD not in answers:
+            return 0
+        lines = answers[FIELD].value[: max_units(assignment.task.batch)]
+        return store_units(assignment, _read(assignment.task, {FIELD: "\n".join(lines)}), now)
 
     def withdraw(self, assignment: Assignment) -> None:
         assignment.extracted.filter(is_current=True).update(is_current=False)

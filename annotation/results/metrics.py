@@ -1,16 +1,14 @@
 """What the Metrics pages show: which metrics there are, what each system scored, and how one score came about."""
 
-import os
 from dataclasses import dataclass
 from math import ceil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings
 from django.utils.translation import gettext
 
 from annotation.common import libraries
 from annotation.common.errors import Refused
+from annotation.common.private import is_foreign_place
 from annotation.common.text import natural_key
 from annotation.jobs import Progress, kind
 from annotation.models import WHOLE_SYSTEM, Job, Study, Summary
@@ -128,7 +126,7 @@ def checked_metrics(text: str, ticked: list[str]) -> list[str]:
 def _refuse_foreign_folders(metric: "Metric") -> None:
     """A metric's options may name folders and files; here only those that the operator allows (MODEL_FOLDERS)."""
     for value in metric.family.options.values():
-        if isinstance(value, str) and _names_a_place(value) and not _is_allowed(value):
+        if isinstance(value, str) and is_foreign_place(value):
             raise Refused(
                 gettext(
                     "“%(place)s” is in no folder that models are read from on this site. Nothing was started: name a "
@@ -136,18 +134,6 @@ def _refuse_foreign_folders(metric: "Metric") -> None:
                 )
                 % {"place": value[:100]}
             )
-
-
-def _names_a_place(value: str) -> bool:
-    return value.startswith((".", "/", "~")) or os.path.exists(value)  # a Path raises for odd names
-
-
-def _is_allowed(value: str) -> bool:
-    try:
-        place = Path(value).expanduser().resolve()
-    except (OSError, RuntimeError, ValueError):  # too long, or the home of nobody
-        return False
-    return any(place.is_relative_to(Path(folder).resolve()) for folder in settings.MODEL_FOLDERS)
 
 
 def scored_metrics(study: Study) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.db import transaction
 from django.db.models import Count, Max, Q, QuerySet
@@ -24,6 +24,7 @@ from annotation.models import (
     UnitList,
     User,
 )
+from annotation.models.work import MODEL_ROLE
 from annotation.protocols.scu_units import Coverage, Unit, as_unit, coverage
 
 from .advice import similarity
@@ -45,6 +46,8 @@ class Extraction:
     author: str  # pseudonym
     units: list[Unit]
     coverage: Coverage
+    is_model: bool = False
+    """A model proposes them: a person takes, edits or leaves each."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ class Row:
     """SCUs of several annotators that say the same; None where one has nothing like it."""
 
     cells: list[Unit | None]
+    is_proposal: bool = False
+    """Only models have it."""
 
     @property
     def shared(self) -> bool:
@@ -98,8 +103,15 @@ class Comparison:
 
     @property
     def start(self) -> list[Unit]:
-        """Where the final list starts from: the list in force, or the suggestion."""
-        return [from_content(unit) for unit in self.in_force] or [row.suggestion for row in self.rows]
+        """Where the final list starts from: the list in force, or the suggestion; a model's proposals are for a person
+        to take."""
+        return [from_content(unit) for unit in self.in_force] or [
+            row.suggestion for row in self.rows if not row.is_proposal
+        ]
+
+    @property
+    def n_people(self) -> int:
+        return sum(not extraction.is_model for extraction in self.extractions)
 
 
 def compare(reference: Reference) -> Comparison:
@@ -109,12 +121,21 @@ def compare(reference: Reference) -> Comparison:
     return Comparison(
         reference=reference,
         extractions=extractions,
-        rows=align([extraction.units for extraction in extractions]),
+        rows=_marked(align([extraction.units for extraction in extractions]), extractions),
         in_force=units,
         version=current_version(document),
         judgments=_judgments(document).count(),
         history=list(document.unit_lists.select_related("frozen_by").order_by("-version")),
     )
+
+
+def _marked(rows: list[Row], extractions: Sequence[Extraction]) -> list[Row]:
+    """The rows, with those that only models have."""
+    by_person = [not extraction.is_model for extraction in extractions]
+    return [
+        replace(row, is_proposal=not any(cell and person for cell, person in zip(row.cells, by_person, strict=True)))
+        for row in rows
+    ]
 
 
 def _extractions(reference: Reference) -> list[Extraction]:
@@ -126,12 +147,15 @@ def _extractions(reference: Reference) -> list[Extraction]:
             is_current=True,
         )
         .order_by("assignment_id", "order")
-        .values_list("assignment_id", "assignment__worker__pseudonym", "text", "spans")
+        .values_list("assignment_id", "assignment__worker__pseudonym", "assignment__task__batch__role", "text", "spans")
     )
-    by_author: dict[tuple[int, str], list[Unit]] = {}
-    for key, author, text, spans in rows:
-        by_author.setdefault((key, author), []).append(as_unit(text, spans))
-    return [Extraction(author, units, coverage(reference.text, units)) for (_key, author), units in by_author.items()]
+    by_author: dict[tuple[int, str, bool], list[Unit]] = {}
+    for key, author, role, text, spans in rows:
+        by_author.setdefault((key, author, role == MODEL_ROLE), []).append(as_unit(text, spans))
+    return [
+        Extraction(author, units, coverage(reference.text, units), is_model)
+        for (_key, author, is_model), units in sorted(by_author.items(), key=lambda item: item[0][2])
+    ]
 
 
 def align(lists: Sequence[Sequence[Unit]]) -> list[Row]:

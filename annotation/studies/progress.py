@@ -19,7 +19,7 @@ from annotation.models import (
     User,
     Worker,
 )
-from annotation.models.work import counted
+from annotation.models.work import MODEL_ROLE, counted
 
 State = Assignment.State
 
@@ -45,17 +45,23 @@ class BatchProgress:
         return str(known.title) if known else self.batch.protocol
 
     @property
+    def is_by_models(self) -> bool:
+        """A model judges it: it has a run, and no people to invite."""
+        return self.batch.role == MODEL_ROLE and not self.batch.is_direct
+
+    @property
     def may_have_second_round(self) -> bool:
         """Whether people answered something here that they could look at again."""
         known = protocols.PROTOCOLS.get(self.batch.protocol)
-        return bool(
-            self.submitted and known and known.contested_rule and not known.extracts_scus and self.batch.round == 1
-        )
+        is_first = self.batch.round == 1 and self.batch.role != MODEL_ROLE
+        is_judging = known and known.contested_rule and not known.extracts_scus
+        return bool(self.submitted and is_judging and is_first)
 
     @property
     def can_be_copied(self) -> bool:
         """Whether the form could make it again; a second round follows from its first one."""
-        return self.batch.protocol in protocols.PROTOCOLS and self.batch.round == 1
+        is_first = self.batch.round == 1 and self.batch.role != MODEL_ROLE
+        return self.batch.protocol in protocols.PROTOCOLS and is_first
 
 
 @dataclass(frozen=True)
@@ -130,6 +136,7 @@ def study_state(study: Study) -> StudyState:
         scus=Count("pk", filter=Q(is_check=False)), checks=Count("pk", filter=Q(is_check=True))
     )
     judgments = Judgment.objects.counted().filter(assignment__task__batch__study=study)
+    judgments = judgments.exclude(assignment__task__batch__role=MODEL_ROLE)
     return StudyState(
         documents=study.documents.count(),
         systems=study.systems.exclude(group=REFERENCE_GROUP).count(),
@@ -137,10 +144,15 @@ def study_state(study: Study) -> StudyState:
         scus=units["scus"],
         checks=units["checks"],
         judgments=judgments.count(),
-        workers=Worker.objects.filter(counted("assignments__"), study=study).distinct().count(),
+        workers=_people_at_work(study),
         metrics=study.scores.values("metric").distinct().count(),
         batches=batch_progress([study]).get(study.pk, []),
     )
+
+
+def _people_at_work(study: Study) -> int:
+    workers = Worker.objects.filter(counted("assignments__"), study=study)
+    return workers.exclude(assignments__task__batch__role=MODEL_ROLE).distinct().count()
 
 
 def system_rows(study: Study) -> list[dict[str, object]]:

@@ -16,7 +16,7 @@ from analysis.tables.batches import BatchChoice, choose_batches, none_of_them, r
 from analysis.tables.csv_formulas import defuse
 from annotation.common.errors import Refused
 from annotation.models import REFERENCE_GROUP, Assignment, Batch, FilterDecision, Study, Worker
-from annotation.models.work import counted
+from annotation.models.work import MODEL_ROLE, counted
 from annotation.tables.frames import judgments_frame, scus_frame
 from annotation.tables.judgments import judgments_table
 from annotation.tables.stream import Column, Row, Table
@@ -36,9 +36,20 @@ def of_systems(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["group"] != REFERENCE_GROUP] if "group" in frame else frame
 
 
+def of_people(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Judgments without those that models gave (role `model`)."""
+    return judgments[judgments["role"] != MODEL_ROLE] if "role" in judgments else judgments
+
+
 def systems_judgments(study: Study) -> pd.DataFrame:
-    """The judgments of the systems' summaries. Rated references are left out: a worker rates them in every group."""
-    return of_systems(judgments_frame(study))
+    """What people say of the systems' summaries. Rated references are left out: a worker rates them in every group."""
+    return of_people(of_systems(judgments_frame(study)))
+
+
+def models_judgments(study: Study) -> pd.DataFrame:
+    """What models say of them."""
+    judgments = of_systems(judgments_frame(study))
+    return judgments[judgments["role"] == MODEL_ROLE]
 
 
 def batch_judgments(batch: Batch) -> pd.DataFrame:
@@ -82,7 +93,9 @@ def rule_decides(study: Study) -> bool:
     """Whether the batch rule can change anything: some are chosen, or somebody judged a document in several."""
     if study.batch_rule == Study.BatchRule.CHOSEN:
         return True
-    work = Assignment.objects.filter(counted(), task__batch__study=study).order_by()
+    work = (
+        Assignment.objects.filter(counted(), task__batch__study=study).exclude(task__batch__role=MODEL_ROLE).order_by()
+    )
     several = work.values("worker", "task__document").annotate(n=Count("task__batch", distinct=True))
     return several.filter(n__gt=1).exists()
 
@@ -214,7 +227,7 @@ class Filtered:
         return self.study.documents.filter(units__retired_in__isnull=False).exists()
 
     def kept(self) -> Table:
-        """Judgments of the systems' summaries; checks and rated references are left out, as the scores do."""
+        """People's judgments of the systems' summaries, without checks and rated references, as scores take them."""
         source = judgments_table(self.study, raw_workers=self.raw_workers, name="judgments_kept")
         return Table(source.name, source.columns, source.total, lambda: self._chunks(source, want_kept=True))
 
@@ -238,11 +251,12 @@ class Filtered:
 
     def _chunks(self, source: Table, *, want_kept: bool) -> Iterator[list[Row]]:
         names, group, check = source.names, source.reader("group"), source.reader("is_check")
+        role = source.reader("role")
         fate_of, place = self._fates(source), names.index("worker_id")
         for rows in source.chunks():
             chosen_rows: list[Row] = []
             for row in rows:
-                if check(row) or group(row) == REFERENCE_GROUP:
+                if check(row) or group(row) == REFERENCE_GROUP or role(row) == MODEL_ROLE:
                     continue
                 rater, reasons = fate_of(row)
                 cells = (*row[:place], rater, *row[place + 1 :]) if rater else row

@@ -253,7 +253,7 @@ def launch_choices(batch: Batch) -> dict[str, Any]:
     has_own_summaries = batch.tasks.filter(summary__isnull=False).exists()  # then a task is of one group
     groups = System.objects.filter(study=batch.study).exclude(group__in=["", REFERENCE_GROUP])
     return {
-        "markets": [(name, kind.title) for name, kind in MARKETS.items()],
+        "markets": [(name, kind.title) for name, kind in MARKETS.items() if kind.of_people],
         "presets": presets,
         "devices": DEVICES,
         "market_tokens": MarketToken.objects.filter(study=batch.study).select_related("set_by"),

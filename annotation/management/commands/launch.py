@@ -15,13 +15,17 @@ from annotation.crowds.terms import QUESTIONS, set_terms
 from annotation.crowds.terms.presets import PRESETS
 
 
+def _people() -> list[str]:
+    return sorted(name for name, market in MARKETS.items() if market.of_people)
+
+
 class Command(BaseCommand):
     help = "Show what a batch costs on a crowd; with --yes put it up. Again with --yes goes on where it stopped."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("study", help="its name, or its word in addresses")
         parser.add_argument("batch", help="its name or number")
-        parser.add_argument("--crowd", choices=sorted(MARKETS), help="default: the batch's own")
+        parser.add_argument("--crowd", choices=_people(), help="default: the batch's own")
         parser.add_argument("--preset", choices=sorted(PRESETS), help="begin with the terms of a published study")
         parser.add_argument("--reward", metavar="AMOUNT", help="per place, such as 0.15")
         parser.add_argument("--reward-group", metavar="GROUP=AMOUNT", action="append", default=[])

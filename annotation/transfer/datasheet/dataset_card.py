@@ -85,7 +85,8 @@ def _people(facts: Facts) -> str:
     if not facts.workers_by_role:
         return ""
     roles = ", ".join(f"{count} as {role}" for role, count in facts.workers_by_role.items())
-    return f"{facts.state.workers} people ({roles}); what else is known of them is for their employers to say."
+    beside = f" Beside them {facts.models} models (role `model`)." if facts.models else ""
+    return f"{facts.state.workers} people ({roles}); what else is known of them is for their employers to say.{beside}"
 
 
 def _filter(facts: Facts) -> str:

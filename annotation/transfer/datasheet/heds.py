@@ -81,7 +81,9 @@ def _sample(facts: Facts) -> Iterator[Question]:
 
 def _evaluators(facts: Facts) -> Iterator[Question]:
     roles = ", ".join(f"{count} as {role}" for role, count in facts.workers_by_role.items())
-    yield Question("3.2.1", "How many evaluators took part?", f"{facts.state.workers} ({roles})." if roles else OPEN)
+    beside = f" Beside them {facts.models} models judged (role `model`); no score of people has their answers in it."
+    people = f"{facts.state.workers} ({roles}).{beside if facts.models else ''}"
+    yield Question("3.2.1", "How many evaluators took part?", people if roles else OPEN)
     yield Question("3.2.2.1", "Were they experts?", _experts(facts))
     yield Question("3.2.2.2", "Were they paid, and how much?", _pay(facts))
     yield Question("3.2.2.3", "Did the authors know them before?")

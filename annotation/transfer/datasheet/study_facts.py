@@ -24,7 +24,7 @@ from annotation.models import (
     Worker,
 )
 from annotation.models.attention import totals
-from annotation.models.work import counted
+from annotation.models.work import MODEL_ROLE, counted
 from annotation.studies.progress import StudyState, study_state
 
 
@@ -38,6 +38,8 @@ class Facts:
     protocols: list[str]
     batches: list[Batch]
     workers_by_role: dict[str, int]
+    models: int
+    """Models that judged beside people; nothing else here speaks of their answers."""
     crowds: list[str]
     assignments: int
     per_summary: float | None
@@ -71,9 +73,10 @@ def sentence(words: str) -> str:
 
 
 def facts_of(study: Study) -> Facts:
-    work = Assignment.objects.filter(counted(), task__batch__study=study)
+    everything = Assignment.objects.filter(counted(), task__batch__study=study)
+    work = everything.exclude(task__batch__role=MODEL_ROLE)
     times = work.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
-    batches = [batch for batch in study.batches.order_by("pk") if batch.protocol]
+    batches = [batch for batch in study.batches.exclude(role=MODEL_ROLE).order_by("pk") if batch.protocol]
     with_work = [batch for batch in batches if work.filter(task__batch=batch).exists()] or batches
     protocols = sorted({batch.protocol for batch in with_work})
     instructions = {name: newest_text(study, GuidanceText.Kind.INSTRUCTIONS, name) for name in protocols}
@@ -86,6 +89,7 @@ def facts_of(study: Study) -> Facts:
         protocols=protocols,
         batches=with_work,
         workers_by_role=_workers_by_role(work),
+        models=_workers_by_role(everything).get(MODEL_ROLE, 0),
         crowds=sorted(set(Worker.objects.filter(study=study, assignments__in=work).values_list("crowd", flat=True))),
         assignments=work.count(),
         per_summary=_per_summary(study),
@@ -111,6 +115,7 @@ def _workers_by_role(work: Any) -> dict[str, int]:
 
 def _per_summary(study: Study) -> float | None:
     assignments = Assignment.objects.filter(counted(), task__batch__study=study, task__summary__isnull=False)
+    assignments = assignments.exclude(task__batch__role=MODEL_ROLE)
     counts = assignments.values("task__summary", "task__batch__role").annotate(n=Count("pk")).aggregate(mean=Avg("n"))
     return None if counts["mean"] is None else float(counts["mean"])
 
