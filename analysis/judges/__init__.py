@@ -185,11 +185,20 @@ def single_answers(answers: pd.DataFrame, level: str) -> pd.Series:
 
 
 def repeatability(answers: pd.DataFrame, level: str) -> float:
-    """Alpha between a judge's samples of the same items."""
+    """Alpha between a judge's samples of the same items: rows of their own, or listed in the column `samples`."""
+    if "samples" in answers.columns:
+        answers = _listed_samples(answers)
     numbers = answers.groupby(list(UNIT)).cumcount()
     if not numbers.any():
         return float("nan")
     return pooled_alpha(answers[[*UNIT, "value"]].assign(worker_id=numbers.astype(str)), level)
+
+
+def _listed_samples(answers: pd.DataFrame) -> pd.DataFrame:
+    """A row for each sample; where none are listed the value itself is the only one."""
+    listed = answers["samples"].fillna("").astype(str).str.split()
+    values = [names or [value] for names, value in zip(listed, answers["value"], strict=True)]
+    return answers.assign(value=values).explode("value", ignore_index=True).astype({"value": np.float64})
 
 
 def _pairs(shared: pd.DataFrame, judged: pd.DataFrame) -> list[tuple[object, pd.DataFrame]]:

@@ -34,6 +34,25 @@ class SectionOut(Schema):
     figures: list[FigureOut]
 
 
+class PoweredSystemOut(Schema):
+    system: str
+    value: float | None
+    low: float | None
+    high: float | None
+    people_value: float | None
+    tuning: float | None = Field(description="λ: 0 where the models are of no use")
+    n_people: int = Field(description="Documents that people judged")
+    n_model: int = Field(description="Documents that models alone judged")
+
+
+class PoweredOut(Schema):
+    """People's means with models' help (PPI++)."""
+
+    measure: str
+    helps: bool
+    systems: list[PoweredSystemOut]
+
+
 class ReportOut(Schema):
     """Empty while nobody has judged."""
 
@@ -43,6 +62,7 @@ class ReportOut(Schema):
     methods: str = ""
     command: str = ""
     sections: list[SectionOut] = []
+    powered: list[PoweredOut] = []
 
 
 class AgreementOut(Schema):
@@ -65,11 +85,29 @@ class WorkerFacts(Schema):
     failed: int
 
 
+class ExamOut(Schema):
+    """A model against the people who judged the same items."""
+
+    judge: str
+    worker_id: str
+    omega: float | None
+    rho: float | None
+    epsilon: float
+    n_items: int
+    n_human_items: int
+    n_people: int
+    alpha_people: float | None
+    alpha_with: float | None
+    repeatability: float | None
+    verdict: str
+
+
 class ProtocolOut(Schema):
     name: str
     level: str
     agreement: list[AgreementOut]
     workers: list[WorkerFacts]
+    judges: list[ExamOut] = []
 
 
 class QualityOut(Schema):

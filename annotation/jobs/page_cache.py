@@ -15,7 +15,7 @@ from annotation.models import Assignment, Job, Judgment, StoredResult, Study, Us
 
 from . import Progress, kind, start_job
 
-VERSION = 3  # of all contents: raise it, and they are made anew
+VERSION = 4  # of all contents: raise it, and they are made anew
 AT_ONCE = 5000  # judgments up to which a page is made while one waits for it
 Maker = Callable[[Study], dict[str, Any]]
 MAKERS: dict[str, Maker] = {}

@@ -19,7 +19,9 @@ from annotation.jobs.page_cache import cached_page
 from annotation.judging.answered_tasks import AnsweredTask, answered_tasks
 from annotation.models import Assignment, FilterDecision, Study, User
 from annotation.tables.records import records
-from annotation.tables.trusted import chosen_judgments, trusted_judgments
+from annotation.tables.trusted import chosen_judgments, models_judgments, trusted_judgments
+
+from .judges import exams
 
 RESAMPLES = 1000
 HERE = "https://here.invalid/"  # stands for the page's own address, which the chart's maker would make absolute
@@ -60,6 +62,9 @@ def quality_content(study: Study) -> dict[str, Any]:
     trusted = trusted_judgments(study)
     decision, everything, workers = trusted.decision, trusted.choice.judgments, trusted.choice.workers
     blocks = [_protocol(name, rows, everything, workers) for name, rows in _by_protocol(trusted.judgments)]
+    models = dict(_by_protocol(models_judgments(study)))
+    for block, (name, rows) in zip(blocks, _by_protocol(trusted.judgments), strict=True):
+        block["judges"] = exams(study, rows, models[name], block["level"]) if name in models else []
     if decision is not None:
         blocks = [{**block, "effect": _effect(decision, everything, block)} for block in blocks]
     return {"protocols": blocks, "batches": trusted.choice.sentence}

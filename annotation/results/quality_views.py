@@ -18,7 +18,7 @@ from annotation.jobs.page_cache import current_content
 from annotation.models import Role, Study
 from annotation.results.quality import decide_batches, decide_filter, preview_rules, undo_filter, worker_tasks
 
-TABLES = ("agreement", "workers", "contested", "spread")
+TABLES = ("agreement", "workers", "contested", "spread", "judges")
 CHARTS = ("workers", "systems", "spread")
 
 

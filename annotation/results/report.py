@@ -19,6 +19,8 @@ from annotation.models import Study
 from annotation.tables.frames import scores_frame, summaries_frame
 from annotation.tables.trusted import filter_sentence, human_scores, measures_of, of_systems, trusted_judgments
 
+from .judges import powered_scores
+
 if TYPE_CHECKING:
     from analysis.report import Report
     from analysis.report.parts import Figure
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 def report_content(study: Study) -> dict[str, Any]:
     """What the Report page shows; empty while nobody has judged and no scores of people were imported."""
     report = study_report(study)
-    return {} if report is None else _content(report)
+    return {} if report is None else {**_content(report), "powered": powered_scores(study, trusted_judgments(study))}
 
 
 def human_measures_of(study: Study) -> tuple[pd.DataFrame, list[str]]:
