@@ -198,7 +198,11 @@ def _listed_samples(answers: pd.DataFrame) -> pd.DataFrame:
     """A row for each sample; where none are listed the value itself is the only one."""
     listed = answers["samples"].fillna("").astype(str).str.split()
     values = [names or [value] for names, value in zip(listed, answers["value"], strict=True)]
-    return answers.assign(value=values).explode("value", ignore_index=True).astype({"value": np.float64})
+    return (
+        answers.assign(value=pd.Series(values, index=answers.index))
+        .explode("value", ignore_index=True)
+        .astype({"value": np.float64})
+    )
 
 
 def _pairs(shared: pd.DataFrame, judged: pd.DataFrame) -> list[tuple[object, pd.DataFrame]]:
