@@ -12,7 +12,7 @@ from annotation.models.judges import MICROS_A_CENT
 
 from .money import cents_of
 
-SHOWN_CALLS = 20
+SHOWN_CALLS = 10
 State = JudgeCall.State
 
 

@@ -1,7 +1,7 @@
 """What asking a judge would cost, from counted tokens, and what speaks against it: nothing is spent."""
 
 from dataclasses import dataclass
-from decimal import Decimal
+from math import ceil
 
 from django.db.models import Avg
 from django.utils.translation import gettext as _
@@ -20,7 +20,7 @@ COUNTED = 200
 LATEST = 50
 """Calls to the same model whose true counts correct ours."""
 TOKENS_AN_ITEM, TOKENS_A_LIST = 8, 400
-ROOM = Decimal("1.25")
+ROOM = 1.25
 """The cap that is proposed: room for answers that must be asked for again."""
 
 
@@ -43,7 +43,7 @@ class JudgeQuote:
     @property
     def proposed_cents(self) -> int:
         """The cap that the form proposes."""
-        return int(-(-self.micros * ROOM // MICROS_A_CENT))
+        return ceil(self.micros * ROOM / MICROS_A_CENT)
 
 
 def judge_worker(judge: Judge) -> Worker:

@@ -34,6 +34,7 @@ def test_a_quote_is_what_the_counted_tokens_cost(server: FaultServer) -> None:
     assert quote.tokens_out == 3 * 2 * 2 * 8  # tasks, samples, items, tokens of an item
     assert quote.micros == cost(judge, quote.tokens_in, quote.tokens_out)
     assert not server.calls
+    assert quote.proposed_cents * 10_000 >= quote.micros * 1.25
 
 
 def test_after_some_calls_the_endpoints_own_counts_correct_ours(server: FaultServer) -> None:
