@@ -42,25 +42,28 @@ def test_after_some_calls_the_endpoints_own_counts_correct_ours(server: FaultSer
     run = make_run(batch, server, price_in=10, price_out=10)
     run_judge(run.batch)
     quote = quote_judge(run.judge, batch)
-    assert (quote.tokens_in, quote.tokens_out) == (300, 60)  # what the server counted of these three calls
+    # What the server counted of these three calls; the mark around a text has more or fewer pieces in each run.
+    assert quote.tokens_in == pytest.approx(300, abs=5)
+    assert quote.tokens_out == 60
 
 
 def test_what_is_not_used_of_the_cap_is_given_back(server: FaultServer) -> None:
-    run = make_run(batch_of(), server, cap_cents=200, price_in=1000, price_out=1000)
+    run = make_run(batch_of(), server, cap_cents=400, price_in=1000, price_out=1000)
     study = run.batch.study
     study.refresh_from_db()
-    assert study.committed_cents == 200
+    assert study.committed_cents == 400
     run_judge(run.batch)
     study.refresh_from_db()
     # three calls of 100 + 20 tokens at 1,000 a million: 0.12 each, 36 cents in all
     assert study.committed_cents == 36
     lines = Entry.objects.filter(batch=run.batch).values_list("kind", "fee_cents", "promised_cents", "paid_cents")
-    assert list(lines) == [("post", 200, 200, 0), ("approve", 36, -36, 36), ("release", -164, -164, 0)]
+    assert list(lines) == [("post", 400, 400, 0), ("approve", 36, -36, 36), ("release", -364, -364, 0)]
 
 
 def test_the_database_refuses_a_call_that_could_go_over_the_cap_whoever_writes_it(server: FaultServer) -> None:
     run = make_run(batch_of(), server, price_in=1, price_out=1)
-    assignment = run.batch.tasks.first().assignments.create(worker=run.batch.study.workers.create(crowd="models"))
+    worker = run.batch.study.workers.create(crowd="models")
+    assignment = run.batch.tasks.first().assignments.create(worker=worker, state="expired")
     with pytest.raises(IntegrityError, match="judge_run_cap_kept"), transaction.atomic():
         JudgeCall.objects.create(
             run=run, assignment=assignment, sample=0, attempt=1, token="t", request={}, micros=run.cap_micros + 1
@@ -72,7 +75,8 @@ def test_a_run_stops_at_its_cap_and_goes_on_when_it_is_raised(server: FaultServe
     judge = make_judge(batch.study, server, price_in=100, price_out=1000, max_tokens=16)
     cap = quote_judge(judge, batch).cents
     run = make_run(batch, server, cap_cents=cap, price_in=100, price_out=1000, max_tokens=16)
-    JudgeRun.objects.filter(pk=run.pk).update(cap_micros=400_000)
+    # A call is booked with about 270,000 and costs 30,000: there is room for the first, and then for few more.
+    JudgeRun.objects.filter(pk=run.pk).update(cap_micros=300_000)
     with pytest.raises(CapReached, match="The cap is reached"):
         run_judge(run.batch)
     run.refresh_from_db()
