@@ -26,7 +26,19 @@ from annotation.crowds.markets.direct import make_links
 from annotation.crowds.seats.places import hold_place
 from annotation.crowds.seats.tokens import read_token
 from annotation.judging.leases import lease_task
-from annotation.models import FilterDecision, Job, Posting, PracticeItem, Reference, Role, Study, User, Worker
+from annotation.models import (
+    FilterDecision,
+    Job,
+    Judge,
+    JudgeRun,
+    Posting,
+    PracticeItem,
+    Reference,
+    Role,
+    Study,
+    User,
+    Worker,
+)
 from annotation.transfer.exporting.jobs import start_export
 from annotation.transfer.exporting.options import ExportOptions
 from tests.factories import make_batch, make_member, make_study, make_user
@@ -117,7 +129,11 @@ def addresses(study: Study, people: dict[str, User], callbacks: Any) -> dict[str
             market_id=crowd,
         )
     FilterDecision.objects.create(study=study, rules=["majority-dissent"])
+    judge = Judge.objects.create(study=study, name="scan", version=1, kind="chat", model="m", digest="0" * 64)
+    judged_batch = study.batches.create(name="judged", protocol="litepyramid", role="model", crowd="models")
+    JudgeRun.objects.create(batch=judged_batch, judge=judge, quoted_micros=0, quoted_in=0, quoted_out=0, cap_micros=0)
     values = {
+        "judge_id": judge.pk,
         "batch_id": batch.pk,
         "key": assignment.key,
         "slug": study.slug,
@@ -146,6 +162,8 @@ def addresses(study: Study, people: dict[str, User], callbacks: Any) -> dict[str
             f"crowd-{page}": {"key": place.key}
             for page in ("task", "draft", "submit", "ahead", "undo", "advice", "done")
         },
+        "judge-run": {"batch_id": judged_batch.pk},
+        "judge-calls": {"batch_id": judged_batch.pk},
         "export-file": {"key": export.key, "name": "scus.csv"},
         "api:get_export": {"key": export.key},
         "api:get_export_file": {"key": export.key, "name": "scus.csv"},

@@ -29,7 +29,7 @@ def rows() -> list[dict[str, object]]:
                     judgments.append({**cell, "worker_id": f"p{w}", "value": value, "role": "expert", "samples": ""})
                 samples = f"{truth} {min(5, truth + 1)}"
                 value = (truth + min(5, truth + 1)) / 2
-                model = {"worker_id": "a-model", "value": value, "role": "model", "samples": samples}
+                model = {"worker_id": "robot-1", "value": value, "role": "model", "samples": samples}
                 judgments.append({**cell, **model})
     return judgments
 
@@ -59,7 +59,7 @@ def test_the_quality_page_has_the_exam_that_the_command_gives(reader, study) -> 
     (exam,) = examine(people, models, level="interval")
     assert exam.n_items == JUDGED * 3 * 2
     assert 0 < exam.repeatability < 1
-    assert "a-model" in page
+    assert "robot-1" in page
     assert str(exam.verdict) in page
     assert "Recorded: its answers were imported from a file" in page
     table = reader.get(f"/studies/{study.slug}/quality/likert/judges.csv").text
@@ -71,7 +71,7 @@ def test_models_are_in_no_agreement_score_or_filter_of_people(reader, study) -> 
     trusted = trusted_judgments(study).judgments
     assert set(trusted["role"]) == {"expert"}
     assert len(trusted) == JUDGED * 3 * 2 * 3
-    assert "a-model" not in reader.get(f"/studies/{study.slug}/quality/").text.split("Workers")[1].split("Judges")[0]
+    assert "robot-1" not in reader.get(f"/studies/{study.slug}/quality/").text.split("Workers")[1].split("Judges")[0]
     assert "3 workers" in reader.get(f"/studies/{study.slug}/report/").text
 
 
@@ -87,9 +87,9 @@ def test_the_report_has_prediction_powered_scores_under_their_own_name(reader, s
 
 
 def test_the_api_tells_both(client, study) -> None:
-    issued = issue_token(make_member(study, Role.ANALYST), "t", ["read"], 1)
+    issued = issue_token(make_member(study, Role.ANALYST), "t", ["read"], 7)
     headers = {"authorization": f"Bearer {issued.token}"}
     quality = client.get(f"/api/v1/studies/{study.slug}/quality", headers=headers).json()
-    assert quality["protocols"][0]["judges"][0]["judge"] == "a-model"
+    assert quality["protocols"][0]["judges"][0]["judge"] == "robot-1"
     report = client.get(f"/api/v1/studies/{study.slug}/report", headers=headers).json()
     assert [part["measure"] for part in report["powered"]] == ["coherence", "fluency"]
