@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0020_crowd_console'),
+        ('annotation', '0021_programs_and_reports'),
     ]
 
     operations = [
