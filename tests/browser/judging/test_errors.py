@@ -113,7 +113,7 @@ def test_words_are_marked_by_mouse_and_marks_overlap(page: Page, live_server, ba
 def test_words_are_marked_by_finger(browser, live_server, batch):
     context = browser.new_context(viewport=NARROW, has_touch=True, is_mobile=True)
     page = context.new_page()
-    open_task(page, live_server.url, batch)
+    assignment = open_task(page, live_server.url, batch)
     word(page, "Ships").tap()
     word(page, "blue").tap()
     expect(page.locator("#selected-words")).to_have_text("Selected: Ships turn blue")
@@ -121,7 +121,11 @@ def test_words_are_marked_by_finger(browser, live_server, batch):
     page.locator("#marks .choice").nth(1).tap()
     ready(page)
     fits(page)
-    (content,) = [entry for name, entry in Assignment.objects.get().draft["items"].items() if name.startswith("span:")]
+    (content,) = [
+        entry
+        for name, entry in Assignment.objects.get(pk=assignment.pk).draft["items"].items()
+        if name.startswith("span:")
+    ]
     assert (content["value"], content["severity"], content["start"], content["end"]) == (
         "out_of_article",
         "major",
