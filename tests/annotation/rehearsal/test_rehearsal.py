@@ -121,12 +121,16 @@ def test_a_rehearsal_of_pairs_on_the_site_and_as_a_form_in_the_market(
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("question", ["external", "html"])
-def test_a_rehearsal_of_marked_errors_on_the_site_and_as_a_form_in_the_market(site, monkeypatch, question):
+@pytest.mark.parametrize(("question", "seed"), [("external", 13), ("html", 14)])
+def test_a_rehearsal_of_marked_errors_on_the_site_and_as_a_form_in_the_market(
+    desk, live_server, settings, monkeypatch, question, seed
+):
     """On our page the careful mark the same words, give or take one; a form in the market asks for no places."""
+    settings.SITE_URL, settings.MARKET_ORIGINS = live_server.url, [desk.market.url]
     monkeypatch.setattr(MTurk, "calls_at_once", 1)
-    study = make_study(documents=2, systems=2)
-    plan = Plan(study, seed=SEED, crowd="careful=2", protocol="errors", quota=2, duration_seconds=600, at_once=1)
+    study, crowd = make_study(documents=2, systems=2), "careful=2"
+    enlist(desk, crowd, seed)
+    plan = Plan(study, seed=seed, crowd=crowd, protocol="errors", quota=2, duration_seconds=600, at_once=1)
     run = rehearse(replace(plan, question=question))
     assert {record.person.name: record.problem for record in run.worked if record.problem} == {}
     assert run.books.balanced
