@@ -97,6 +97,7 @@ def _median(page: Page, added: int, is_ahead: bool) -> float:
     """Median milliseconds over the tasks, after some to warm up."""
     if not is_ahead:
         page.route("**/ahead/", lambda route: route.abort())
+    page.wait_for_load_state("networkidle")  # the last submit is on its way beside the task
     page.reload()
     network = page.context.new_cdp_session(page)
     network.send("Network.enable")
@@ -112,7 +113,7 @@ def _median(page: Page, added: int, is_ahead: bool) -> float:
 
 
 def _do_task(page: Page, is_ahead: bool, number: int) -> None:
-    page.wait_for_selector("#task[data-next=ready]" if is_ahead else ".item.active")
+    page.wait_for_selector("#task[data-next=ready]" if is_ahead else "#save-state:not(:empty)")  # its script has begun
     page.keyboard.press("j")
     for _ in UNITS:
         page.keyboard.press("p")
