@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -78,6 +79,11 @@ def connected(jobs: int) -> Iterator[Any]:
     variables = {name: os.environ[name] for name in SETTINGS if os.environ.get(name)}
     variables["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     # Alone, it stays on this machine: no other may connect, and there is no page to watch it.
+    if not address and " " in sys.executable:  # it would wait for them for ever
+        raise ScoringError(
+            f"Ray starts no processes from a path with spaces ({sys.executable}); make the environment elsewhere, "
+            "or use --engine local."
+        )
     local_options = {} if address else {"num_cpus": jobs, "include_dashboard": False, "_node_ip_address": LOOPBACK}
     try:
         ray.init(

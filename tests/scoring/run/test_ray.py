@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
@@ -23,6 +24,7 @@ from scoring.texts import Document, Text
 pytestmark = [
     pytest.mark.xdist_group("ray"),
     pytest.mark.skipif(find_spec("ray") is None, reason="pip install -r requirements-cluster.txt brings Ray"),
+    pytest.mark.skipif(" " in sys.executable, reason="Ray starts no processes from a path with spaces"),
 ]
 
 LEXICAL = "rouge-1-f,rouge-l-f,bleu"
