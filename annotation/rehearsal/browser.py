@@ -6,7 +6,7 @@ What stands in a frame from another site is opened without cookies, as browsers 
 import time
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urlencode, urljoin
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -54,7 +54,10 @@ class Browser:
 
     def send_form(self, form: Form, values: Mapping[str, str] | None = None) -> Page:
         """What a click on the form's button sends."""
-        return self.post(form.action, {**form.fields, **(values or {})})
+        fields = {**form.fields, **(values or {})}
+        if form.method == "GET":
+            return self.get(f"{form.action.partition('?')[0]}?{urlencode(fields)}")
+        return self.post(form.action, fields)
 
     def call(self, method: str, url: str, body: Mapping[str, Any] | None = None) -> tuple[int, Any]:
         """A script's request: JSON out, (status, JSON) back."""

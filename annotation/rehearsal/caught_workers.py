@@ -34,11 +34,13 @@ class Verdict:
     """Taken, and returned or left behind."""
     refused: int
     """Taken, and refused by the market or by us; lateness is among the reasons."""
+    not_admitted: bool
+    """Kept out by the qualification test."""
     right: float | None
     """Share of right answers when the filter was applied."""
     caught_by: tuple[str, ...]
     paid_cents: int
-    """Rewards, bonuses and fees."""
+    """Rewards and bonuses, without fees."""
     problem: str = ""
 
     @property
@@ -56,7 +58,7 @@ class Findings:
     """Of the answers that count, once lost ones were asked for again."""
     paid_to_planted_cents: int
     kept_from_planted_cents: int
-    """Rewards and fees of rejected work, which went back."""
+    """Rewards of rejected work, which went back; without fees."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -71,6 +73,11 @@ class Findings:
     @property
     def missed(self) -> list[Verdict]:
         return [verdict for verdict in self.planted if not verdict.is_caught]
+
+    @property
+    def kept_out(self) -> list[Verdict]:
+        """Whom the qualification test did not admit."""
+        return [verdict for verdict in self.verdicts if verdict.not_admitted]
 
     @property
     def wronged(self) -> list[Verdict]:
@@ -109,6 +116,7 @@ def _verdict(batch: Batch, record: Worked, examined: Examined) -> Verdict:
         handed_in=record.count("handed in"),
         left=record.count("returned") + record.count("abandoned"),
         refused=record.count("refused") + record.count("late"),
+        not_admitted="not admitted" in record.outcomes,
         right=examined.answers.get(name),
         caught_by=examined.caught.get(name, ()),
         paid_cents=_paid(batch, worker),
@@ -120,12 +128,12 @@ def _paid(batch: Batch, worker: Worker | None) -> int:
     if worker is None:
         return 0
     spent = batch.entries.filter(submission__worker=worker, kind__in=[Entry.Kind.APPROVE, Entry.Kind.BONUS])
-    return sum(entry.paid_cents for entry in spent.exclude(state=Entry.State.FAILED))
+    return sum(entry.reward_cents for entry in spent.exclude(state=Entry.State.FAILED))
 
 
 def _kept_from(batch: Batch, names: set[str]) -> int:
     releases = batch.entries.filter(kind=Entry.Kind.RELEASE, submission__worker__pseudonym__in=names)
-    return -sum(releases.exclude(state=Entry.State.FAILED).values_list("promised_cents", flat=True))
+    return -sum(releases.exclude(state=Entry.State.FAILED).values_list("reward_cents", flat=True))
 
 
 def judged_truly(batch: Batch, truth: Truth) -> Any:

@@ -10,6 +10,7 @@ from lxml import html
 MARKS = "data-mark-field"  # a text whose words can be marked
 SIDE = "data-side"  # a text that stands for the answers of one sign: "1" or "-1"
 CLASS = 'contains(concat(" ", normalize-space(@class), " "), " {} ")'
+OPEN_QUESTIONS = '//*[@id="practice"]//*[@role="radiogroup"][.//input[@type="radio" and not(@disabled)]]'
 PROSE, QUIET = CLASS.format("prose"), CLASS.format("quiet")
 
 
@@ -18,6 +19,7 @@ class Form:
     action: str
     fields: dict[str, str]
     """What would be sent without touching anything: hidden and filled-in fields."""
+    method: str = "POST"
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,10 @@ class Page:
     frames: list[str]
     links: list[str]
     items: list[Item]
+    practice: Form | None
+    """Of the tutorial or the qualification test."""
+    questions: list[Item]
+    """To be answered in that form."""
     config: dict[str, Any]
     text: str
     prose: str
@@ -69,16 +75,31 @@ class Page:
             url,
             status,
             body,
-            forms=[Form(urljoin(url, form.get("action", "")), dict(form.form_values())) for form in document.forms],
+            forms=[_form(url, form) for form in document.forms],
             frames=[urljoin(url, address) for address in document.xpath("//iframe/@src")],
             links=[urljoin(url, address) for address in document.xpath("//a/@href")],
             items=[item for item in fieldsets if item.values],
+            practice=next((_form(url, form) for form in document.forms if form.get("id") == "practice"), None),
+            questions=[_question(document, group) for group in document.xpath(OPEN_QUESTIONS)],
             config=_config(document.xpath('//script[@type="application/json"]/text()')),
             text=_plain(document.xpath("//text()[not(ancestor::script or ancestor::style)]")),
             prose=next((prose.text_content() for prose in document.xpath(f"//*[{PROSE}]")), ""),
             words=[_place(word) for word in document.xpath(f"//*[@{MARKS}]//*[@data-start]")],
             mark_field=next(iter(document.xpath(f"//@{MARKS}")), ""),
         )
+
+
+def _form(url: str, form: Any) -> Form:
+    return Form(urljoin(url, form.get("action", "")), dict(form.form_values()), form.method)
+
+
+def _question(document: Any, group: Any) -> Item:
+    """A question of the tutorial or the test, with the prose before it as its text."""
+    radios = group.xpath('.//input[@type="radio"]')
+    statement = document.get_element_by_id(group.get("aria-labelledby")).text_content()
+    prose = group.xpath(f"preceding::*[{PROSE}][1]//text()")
+    values = [_number(radio.get("value", "")) for radio in radios]
+    return Item(radios[0].get("name", ""), _plain([statement]), _plain(prose), values)
 
 
 def _item(fieldset: Any) -> Item:

@@ -31,7 +31,9 @@ def verdict(run: Rehearsal) -> str:
     wronged = f"; {_names(findings.wronged)} dropped wrongly" if findings.wronged else "; no good worker was dropped"
     total = f"{money(run.books.ledger.total)} {currency}"
     books = f"The ledger balances with the market's books to the cent: {total}."
-    return f"{caught}{missed}{wronged}. {books if run.books.balanced else 'The ledger and the market’s books differ.'}"
+    kept_out = f" The test kept out {_names(findings.kept_out)}." if findings.kept_out else ""
+    books = books if run.books.balanced else "The ledger and the market’s books differ."
+    return f"{caught}{missed}{wronged}.{kept_out} {books}"
 
 
 def _names(verdicts: Sequence[Verdict]) -> str:
@@ -82,11 +84,17 @@ def worker_lines(run: Rehearsal) -> list[tuple[str, ...]]:
             str(verdict.left),
             str(verdict.refused),
             _share(verdict.right),
-            ", ".join(verdict.caught_by) or ("missed" if verdict.planted and verdict.right is not None else ""),
+            _caught_by(verdict),
             money(verdict.paid_cents),
         )
         for verdict in sorted(run.findings.verdicts, key=_planted_first)
     ]
+
+
+def _caught_by(verdict: Verdict) -> str:
+    if verdict.not_admitted:
+        return "the test"
+    return ", ".join(verdict.caught_by) or ("missed" if verdict.planted and verdict.right is not None else "")
 
 
 def _planted_first(verdict: Verdict) -> tuple[bool, bool, str]:
@@ -123,6 +131,7 @@ def as_json(run: Rehearsal) -> dict[str, Any]:
         "caught": [verdict.name for verdict in run.findings.caught],
         "missed": [verdict.name for verdict in run.findings.missed],
         "wronged": [verdict.name for verdict in run.findings.wronged],
+        "kept_out_by_the_test": [verdict.name for verdict in run.findings.kept_out],
         "rules": list(examined.rules),
         "agreement": {"before": _number(examined.agreement_before), "after": _number(examined.agreement_after)},
         "right": {

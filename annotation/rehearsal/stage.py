@@ -7,8 +7,18 @@ from typing import Any
 
 from analysis.tables import write_table
 from annotation import protocols
-from annotation.crowds.terms import Terms
-from annotation.models import REFERENCE_GROUP, Assignment, Batch, Document, Membership, Study
+from annotation.crowds.terms import LENGTHS, Terms
+from annotation.models import (
+    REFERENCE_GROUP,
+    Assignment,
+    Batch,
+    Document,
+    Membership,
+    PracticeItem,
+    Study,
+    Summary,
+    Task,
+)
 from annotation.studies.batches import create_batch
 from annotation.studies.selection import Selection
 from annotation.tables.frames import documents_frame, scus_frame, summaries_frame
@@ -17,6 +27,7 @@ from annotation.transfer.importing.study import import_study
 from .characters import USUAL
 
 RULES = ("checks", "time", "straightlining", "worker-agreement")
+FOR_REAL_WORKERS = ("requirements", "exclude_batches", "preset")
 TABLES = {"documents.jsonl": documents_frame, "summaries.jsonl": summaries_frame, "scus.csv": scus_frame}
 
 
@@ -39,7 +50,7 @@ class Plan:
     bonus_cents: int = 10
     at_once: int = 6
     like: Batch | None = None
-    """A batch of the study that is rehearsed as it is: its protocol, options, answers per task, reward and form."""
+    """A batch of the study that is rehearsed as it is: its protocol, options, answers per task, and terms."""
 
 
 def plan_like(plan: Plan) -> Plan:
@@ -74,28 +85,52 @@ def copy_study(study: Study, seed: int) -> Study:
     for text in study.guidance.order_by("pk"):
         text.pk, text.study = None, copy  # saved as a row of its own
         text.save()
+    _copy_practice(study, copy)
     copy.refresh_from_db()
     return copy
+
+
+def _copy_practice(study: Study, copy: Study) -> None:
+    """Tutorial and test, on the copy's own summaries; without what is asked on references."""
+    rows = Summary.objects.filter(document__study=copy).select_related("document", "system")
+    summaries = {(row.document.doc_id, row.system.name, row.system.group): row for row in rows}
+    for plan in study.practice_plans.order_by("pk"):
+        items = list(plan.items.filter(retired_at=None).select_related("summary__document", "summary__system"))
+        plan.pk, plan.study = None, copy
+        plan.save()
+        for item in items:
+            key = (item.summary.document.doc_id, item.summary.system.name, item.summary.system.group)
+            if key in summaries:
+                item.pk, item.plan, item.summary = None, plan, summaries[key]
+                item.save()
 
 
 def prepare(plan: Plan, study: Study) -> tuple[Batch, Terms]:
     """The batch of a rehearsal, and what it offers: open to new accounts, with short times."""
     if plan.documents is not None:
-        keep = study.documents.order_by("doc_id").values_list("pk", flat=True)[: plan.documents]
-        Document.objects.filter(study=study).exclude(pk__in=list(keep)).delete()
+        keep = list(study.documents.order_by("doc_id").values_list("pk", flat=True)[: plan.documents])
+        practised = PracticeItem.objects.filter(plan__study=study).values("summary__document")
+        Document.objects.filter(study=study).exclude(pk__in=keep).exclude(pk__in=practised).delete()
     batch = create_batch(
-        study, "Rehearsal", plan.protocol, plan.quota, _options(plan), crowd="mturk", judged=_judged(plan)
+        study, "Rehearsal", plan.protocol, plan.quota, _options(plan), crowd="mturk", judged=_judged(plan, study)
     )
-    values = {
-        "title": f"Rehearsal {study.pk}-{batch.pk}: judge a summary",
+    return batch, Terms.parse(_terms(plan, f"Rehearsal {study.pk}-{batch.pk}"))
+
+
+def _terms(plan: Plan, name: str) -> dict[str, Any]:
+    """Those of the batch that is rehearsed, open to new accounts and with short times; otherwise usual ones."""
+    own_terms = plan.like.terms if plan.like is not None else {}
+    values = {name: value for name, value in own_terms.items() if name not in FOR_REAL_WORKERS}
+    return {
         "description": "A rehearsal with simulated workers, for play money.",
         "keywords": "rehearsal, simulated",
-        "lifetime_seconds": 3600,
         "auto_approve_seconds": 7 * 24 * 3600,
         "minutes": 2,
+        **values,
+        "title": f"{name}: {own_terms.get('title') or 'judge a summary'}"[: LENGTHS["title"]],
+        "lifetime_seconds": 3600,
         **{name: getattr(plan, name) for name in ("reward_cents", "duration_seconds", "question")},
     }
-    return batch, Terms.parse(values)
 
 
 def _options(plan: Plan) -> dict[str, Any]:
@@ -105,12 +140,12 @@ def _options(plan: Plan) -> dict[str, Any]:
     return {"seed": plan.seed, **protocols.get(plan.protocol).rehearsal_options()}
 
 
-def _judged(plan: Plan) -> Selection:
+def _judged(plan: Plan, study: Study) -> Selection:
     """The documents and systems of the batch that is rehearsed: the copy has no scores to choose them by again."""
-    if plan.like is None or plan.documents is not None:
-        return Selection()
-    tasks = plan.like.tasks.order_by("pk")
+    tasks = plan.like.tasks.order_by("pk") if plan.like else Task.objects.none()
     documents = tasks.values_list("document__doc_id", flat=True)
+    if plan.documents is not None:
+        documents = study.documents.order_by("doc_id").values_list("doc_id", flat=True)[: plan.documents]
     systems = tasks.exclude(summary=None).values_list("summary__system__name", flat=True)
     return Selection(documents=list(dict.fromkeys(documents)), systems=list(dict.fromkeys(systems)))
 

@@ -16,13 +16,18 @@ from .places import mark_of
 from .truth import Truth
 
 SENTENCE = re.compile(r"(?<=[.!?])\s+")
-MOST_GATES = 4
+MOST_GATES = 200
+"""Pages before the task: consent, a tutorial item with its answer, a try of the test."""
 PAUSES = (1.0, 4.0)
 HAND_IN = "/mturk/externalSubmit"
 
 
 class Trouble(Refused):
     """The task can't be done; the sentence says what the page said."""
+
+
+class NotAdmitted(Trouble):
+    """All tries of the qualification test are used."""
 
 
 class TaskPage:
@@ -42,12 +47,8 @@ class TaskPage:
         self.seconds: dict[str, float] = {}
 
     def open(self) -> None:
-        """Open the page, past consent where it is asked for, and think of the answers."""
-        page = self._get(self.address)
-        for _gate in range(MOST_GATES):
-            if page.items or page.config or not page.forms:
-                break
-            page = self._checked(self.browser.send_form(page.forms[0]))
+        """Open the page, past consent, tutorial and test where they are asked for, and think of the answers."""
+        page = self._past_gates(self._get(self.address))
         self.page, self.items, self.is_form = page, page.items, "urls" not in page.config
         if not self.items and (units := _writing(page)):
             self.answers = units
@@ -62,6 +63,28 @@ class TaskPage:
             if not self.is_form and (mark := mark_of(page, item, answer, truth, self.person)):
                 self.marks[item.field] = mark
             self.seconds[item.field] = self.person.seconds(item.text, item.unit)
+
+    def _past_gates(self, page: Page) -> Page:
+        for number in range(MOST_GATES):
+            if page.practice is not None:
+                answers = {item.field: self._practice_answer(item, number) for item in page.questions}
+                page = self._checked(self.browser.send_form(page.practice, answers))
+            elif page.items or page.config:
+                break
+            elif again := next((link for link in page.links if urlsplit(link).path.endswith("/test/")), ""):
+                page = self._get(again)  # not passed, and there is a try left
+            elif not page.forms:
+                break
+            else:
+                page = self._checked(self.browser.send_form(page.forms[0]))
+        if urlsplit(page.url).path.endswith("/test/"):
+            raise NotAdmitted(page.text[:300])
+        return page
+
+    def _practice_answer(self, item: Item, number: int) -> str:
+        """Each try is thought of anew."""
+        values = sorted(item.values)
+        return f"{self.person.answer(self._truth(item, values), values, item.text, item.unit, number):g}"
 
     def _truth(self, item: Item, values: list[float]) -> float:
         if item.sides:

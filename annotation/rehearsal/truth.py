@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from annotation import protocols
-from annotation.models import Assignment, Batch, ContentUnit, Judgment, Summary
+from annotation.models import Assignment, Batch, ContentUnit, Judgment, PracticeItem, Summary
 from annotation.protocols.descriptions import title_of
 
 PRESENT = 0.45  # of all SCUs in all summaries, about as in REALSumm
@@ -60,7 +60,8 @@ class Truth:
 def truth_of(batch: Batch, seed: int, judged_batches: Iterable[Batch] = ()) -> Truth:
     """The truth for a batch: what `judged_batches` say of the same texts, known checks, and the rest by the seed."""
     protocol = protocols.get(batch.protocol)
-    return Truth(seed, {**_judged(list(judged_batches)), **(_pairs(batch) if protocol.compares else _checks(batch))})
+    checks = _pairs(batch) if protocol.compares else _checks(batch)
+    return Truth(seed, {**_judged(list(judged_batches)), **checks, **_practice(batch)})
 
 
 def _pairs(batch: Batch) -> dict[tuple[str, str], float]:
@@ -74,6 +75,14 @@ def _pairs(batch: Batch) -> dict[tuple[str, str], float]:
         for item in checks
         if (title := title_of(titles, summaries[item.summary_id].document_id, item.unit))
     }
+
+
+def _practice(batch: Batch) -> dict[tuple[str, str], float]:
+    """The right answers of the tutorial and the test."""
+    items = PracticeItem.objects.filter(plan__study=batch.study, plan__protocol=batch.protocol, retired_at=None)
+    shown = protocols.get(batch.protocol).practice_text
+    rows = items.select_related("summary__document")
+    return {(words(shown(item.summary)), words(item.question)): item.expected for item in rows}
 
 
 def _checks(batch: Batch) -> dict[tuple[str, str], float]:

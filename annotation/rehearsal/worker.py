@@ -14,7 +14,7 @@ from annotation.common.errors import Refused
 from .browser import Browser
 from .characters import Person
 from .pages import Page
-from .task import TaskPage, Trouble
+from .task import NotAdmitted, TaskPage, Trouble
 from .truth import Truth
 
 MOST_LATE = 120.0  # seconds that a late worker is waited for
@@ -38,7 +38,7 @@ class MarketWorker:
         self.browser = Browser()
         self.worker_id = ""
         self.outcomes: list[str] = []
-        """Of each task that was taken: handed in, returned, abandoned, late, or refused."""
+        """Of each task that was taken: handed in, returned, abandoned, late, refused, or not admitted by the test."""
         self.enlisted = self.looked = False
 
     # The market's own pages
@@ -74,7 +74,7 @@ class MarketWorker:
             if page is None:
                 return
             self.outcomes.append(self.do(page, len(self.outcomes)))
-            if self.outcomes[-1] == "refused":
+            if self.outcomes[-1] in ("refused", "not admitted"):
                 return
 
     def take(self, title: str) -> Page | None:
@@ -107,9 +107,9 @@ class MarketWorker:
             self.worker_id = worker_id
         try:
             return self._do(page, number)
-        except Trouble:
+        except Trouble as trouble:
             self.browser.send_form(_form(page, "/return/"))  # as the page asks: somebody else may do it
-            return "refused"
+            return "not admitted" if isinstance(trouble, NotAdmitted) else "refused"
 
     def _do(self, page: Page, number: int) -> str:
         kind = self.person.character

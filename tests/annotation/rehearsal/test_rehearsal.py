@@ -13,7 +13,23 @@ from django.core.management import CommandError, call_command
 from analysis.errors import place_agreement, read_marks
 from annotation.common.errors import Refused
 from annotation.crowds.markets.mturk import MTurk
-from annotation.models import Assignment, Batch, Entry, Judgment, Study, Submission, Worker
+from annotation.crowds.terms import Terms, set_terms
+from annotation.crowds.terms.requirements import approved_at_least
+from annotation.guidance import give_defaults
+from annotation.models import (
+    Assignment,
+    Batch,
+    Consent,
+    Entry,
+    Judgment,
+    PracticeItem,
+    PracticePlan,
+    PracticeRun,
+    Study,
+    Submission,
+    Summary,
+    Worker,
+)
 from annotation.rehearsal.browser import Browser, Unreachable
 from annotation.rehearsal.characters import CHARACTERS, parse_crowd, people_of
 from annotation.rehearsal.marks import mark_simulated
@@ -26,6 +42,7 @@ from annotation.rehearsal.worker import password_of
 from annotation.studies.batches import create_batch
 from annotation.studies.selection import Selection
 from annotation.tables.frames import judgments_frame
+from tests.annotation.crowds.conftest import TERMS
 from tests.factories import make_study
 
 CROWD = "careful=2,always-yes=1,random=1,abandoning=1,double-clicking=1"
@@ -65,7 +82,8 @@ def test_a_rehearsal_from_launch_to_report_balances_to_the_cent_and_finds_the_pl
     assert {verdict.character for verdict in run.findings.caught} == {"always-yes", "random"}
     assert run.findings.missed == []
     assert run.findings.wronged == []
-    assert run.findings.kept_from_planted_cents == 24 * run.rejected  # 20 cents and a fifth
+    assert run.findings.kept_from_planted_cents == 20 * run.rejected  # what they would have got, without fees
+    assert sum(verdict.paid_cents for verdict in run.findings.verdicts) == books["paid"]
     text = markdown(run)
     assert f"| Seed | {SEED} |" in text
     assert "2 of 2 planted workers were caught; no good worker was dropped." in text
@@ -285,6 +303,62 @@ def test_a_batch_is_rehearsed_with_its_own_options_and_reward():
     assert rehearsed.tasks.count() == 3
     assert {name: rehearsed.options[name] for name in options} == {**options, "checks": {"blank": 1, "foreign": 0}}
     assert terms.reward_cents == 35
+
+
+@pytest.mark.django_db
+def test_its_terms_are_the_batchs_own_but_for_who_may_come_and_how_long():
+    study = make_study(documents=2, systems=1)
+    batch = create_batch(study, "Mine", "litepyramid", 1)
+    own_terms = {**TERMS, "reward_cents": 35, "requirements": [approved_at_least(5001)], "minutes": 7}
+    set_terms(batch, Terms.parse(own_terms), "mturk")
+    _batch, terms = prepare(plan_like(Plan(study, like=batch, duration_seconds=90)), copy_study(study, 0))
+    assert terms.title.endswith(f": {TERMS['title']}")
+    assert (terms.description, terms.keywords, terms.minutes) == (TERMS["description"], TERMS["keywords"], 7)
+    assert (terms.auto_approve_seconds, terms.duration_seconds, terms.requirements) == (86400, 90, [])
+
+
+def practise(study: Study) -> None:
+    """A tutorial of two items and a test of four, two tries, all of it must be right."""
+    summaries = list(Summary.objects.filter(document__study=study).order_by("pk"))
+    plan = PracticePlan.objects.create(
+        study=study, protocol="litepyramid", tutorial="required", test_required=True, pass_mark=1, tries=2
+    )
+    for kind, n_items in (("tutorial", 2), ("test", 4)):
+        for n in range(n_items):
+            facts = {"summary": summaries[n % len(summaries)], "question": f"Fact {n} of the {kind}."}
+            PracticeItem.objects.create(plan=plan, kind=kind, order=n, expected=float(n % 2), reason="So.", **facts)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_batch_is_rehearsed_with_its_consent_tutorial_and_test(site, monkeypatch):
+    study = make_study(documents=2, systems=2, units=4)
+    give_defaults(study)
+    practise(study)
+    batch = create_batch(study, "Mine", "litepyramid", 2, {"checks": {"blank": 1}})
+    set_terms(batch, Terms.parse(TERMS), "mturk")
+    monkeypatch.setattr(MTurk, "calls_at_once", 1)
+    run = rehearse(Plan(study, seed=SEED, crowd=CROWD, documents=1, duration_seconds=600, at_once=1, like=batch))
+    assert {record.person.name: record.problem for record in run.worked if record.problem} == {}
+    copy = run.batch.study
+    people = {verdict.name: verdict for verdict in run.findings.verdicts}
+    # Everybody who came agreed, and did the tutorial; who works has passed the test, who says yes to all has not.
+    tries = PracticeRun.objects.filter(plan__study=copy)
+    workers = Worker.objects.filter(study=copy)
+    assert (
+        tries.filter(kind="tutorial").count() == Consent.objects.filter(worker__study=copy).count() == workers.count()
+    )
+    [yes] = [verdict for verdict in people.values() if verdict.character == "always-yes"]
+    assert (yes.not_admitted, yes.handed_in, yes.paid_cents) == (True, 0, 0)
+    assert list(tries.filter(kind="test", worker__pseudonym=yes.worker).values_list("passed", flat=True)) == [False] * 2
+    at_work = {verdict.worker for verdict in people.values() if verdict.handed_in}
+    passed = set(tries.filter(kind="test", passed=True).values_list("worker__pseudonym", flat=True))
+    assert at_work
+    assert at_work <= passed
+    assert yes in run.findings.kept_out
+    assert "The test kept out" in markdown(run)
+    assert Assignment.objects.counted().filter(task__batch=run.batch).count() == 4  # one document, two systems, twice
+    assert run.books.balanced
+    assert run.batch.study.batches.get().state == Batch.State.CLOSED
 
 
 @pytest.mark.django_db
