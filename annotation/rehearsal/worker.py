@@ -68,13 +68,13 @@ class MarketWorker:
     def work(self, title: str, max_tasks: int) -> None:
         """Take and do HITs of this title, one after the other, until none is left."""
         for _turn in range(max_tasks):
-            if self.stop.is_set():
+            if self.stop.is_set() or "not admitted" in self.outcomes:
                 return
             page = self.take(title)
             if page is None:
                 return
             self.outcomes.append(self.do(page, len(self.outcomes)))
-            if self.outcomes[-1] in ("refused", "not admitted"):
+            if self.outcomes[-1] == "refused":
                 return
 
     def take(self, title: str) -> Page | None:
