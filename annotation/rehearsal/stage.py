@@ -143,9 +143,9 @@ def _options(plan: Plan) -> dict[str, Any]:
 def _judged(plan: Plan, study: Study) -> Selection:
     """The documents and systems of the batch that is rehearsed: the copy has no scores to choose them by again."""
     tasks = plan.like.tasks.order_by("pk") if plan.like else Task.objects.none()
-    documents = tasks.values_list("document__doc_id", flat=True)
+    documents = list(tasks.values_list("document__doc_id", flat=True))
     if plan.documents is not None:
-        documents = study.documents.order_by("doc_id").values_list("doc_id", flat=True)[: plan.documents]
+        documents = list(study.documents.order_by("doc_id").values_list("doc_id", flat=True)[: plan.documents])
     systems = tasks.exclude(summary=None).values_list("summary__system__name", flat=True)
     return Selection(documents=list(dict.fromkeys(documents)), systems=list(dict.fromkeys(systems)))
 

@@ -78,11 +78,13 @@ def _pairs(batch: Batch) -> dict[tuple[str, str], float]:
 
 
 def _practice(batch: Batch) -> dict[tuple[str, str], float]:
-    """The right answers of the tutorial and the test."""
+    """The right answers of the tutorial and the test, by the text that stands right above the question."""
     items = PracticeItem.objects.filter(plan__study=batch.study, plan__protocol=batch.protocol, retired_at=None)
-    shown = protocols.get(batch.protocol).practice_text
-    rows = items.select_related("summary__document")
-    return {(words(shown(item.summary)), words(item.question)): item.expected for item in rows}
+    protocol = protocols.get(batch.protocol)
+    return {
+        (words(protocol.practice_texts(item)[-1].text), words(protocol.practice_asked(item))): item.expected
+        for item in items.select_related("plan", "summary__document")
+    }
 
 
 def _checks(batch: Batch) -> dict[tuple[str, str], float]:

@@ -50,11 +50,11 @@ SEED = 6
 
 
 @pytest.fixture
-def site(desk, live_server, settings):
+def site(desk, live_server, settings, request):
     """The market and our site on sockets, each knowing the other; the simulated people have accounts already."""
     settings.SITE_URL = live_server.url
     settings.MARKET_ORIGINS = [desk.market.url]
-    enlist(desk, CROWD, SEED)
+    enlist(desk, CROWD, getattr(request, "param", SEED))
     return desk
 
 
@@ -330,6 +330,7 @@ def practise(study: Study) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("site", [SEED + 1], indirect=True)
 def test_a_batch_is_rehearsed_with_its_consent_tutorial_and_test(site, monkeypatch):
     study = make_study(documents=2, systems=2, units=4)
     give_defaults(study)
@@ -337,7 +338,7 @@ def test_a_batch_is_rehearsed_with_its_consent_tutorial_and_test(site, monkeypat
     batch = create_batch(study, "Mine", "litepyramid", 2, {"checks": {"blank": 1}})
     set_terms(batch, Terms.parse(TERMS), "mturk")
     monkeypatch.setattr(MTurk, "calls_at_once", 1)
-    run = rehearse(Plan(study, seed=SEED, crowd=CROWD, documents=1, duration_seconds=600, at_once=1, like=batch))
+    run = rehearse(Plan(study, seed=SEED + 1, crowd=CROWD, documents=1, duration_seconds=600, at_once=1, like=batch))
     assert {record.person.name: record.problem for record in run.worked if record.problem} == {}
     copy = run.batch.study
     people = {verdict.name: verdict for verdict in run.findings.verdicts}
