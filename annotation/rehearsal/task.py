@@ -71,7 +71,7 @@ class TaskPage:
                 page = self._checked(self.browser.send_form(page.practice, answers))
             elif page.items or page.config:
                 break
-            elif again := next((link for link in page.links if urlsplit(link).path.endswith("/test/")), ""):
+            elif again := next((link for link in page.links if link.endswith("/test/")), ""):
                 page = self._get(again)  # not passed, and there is a try left
             elif not page.forms:
                 break
