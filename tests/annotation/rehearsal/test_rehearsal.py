@@ -335,10 +335,10 @@ def test_a_batch_is_rehearsed_with_its_consent_tutorial_and_test(site, monkeypat
     study = make_study(documents=2, systems=2, units=4)
     give_defaults(study)
     practise(study)
-    batch = create_batch(study, "Mine", "litepyramid", 2, {"checks": {"blank": 1}})
+    batch = create_batch(study, "Mine", "litepyramid", 3, {"checks": {"blank": 1}})
     set_terms(batch, Terms.parse(TERMS), "mturk")
     monkeypatch.setattr(MTurk, "calls_at_once", 1)
-    run = rehearse(Plan(study, seed=SEED + 1, crowd=CROWD, documents=1, duration_seconds=600, at_once=1, like=batch))
+    run = rehearse(Plan(study, seed=SEED + 1, crowd=CROWD, duration_seconds=600, at_once=1, like=batch))
     assert {record.person.name: record.problem for record in run.worked if record.problem} == {}
     copy = run.batch.study
     people = {verdict.name: verdict for verdict in run.findings.verdicts}
@@ -357,7 +357,9 @@ def test_a_batch_is_rehearsed_with_its_consent_tutorial_and_test(site, monkeypat
     assert at_work <= passed
     assert yes in run.findings.kept_out
     assert "The test kept out" in markdown(run)
-    assert Assignment.objects.counted().filter(task__batch=run.batch).count() == 4  # one document, two systems, twice
+    assert (
+        Assignment.objects.counted().filter(task__batch=run.batch).count() == 12
+    )  # two documents, two systems, three answers
     assert run.books.balanced
     assert run.batch.study.batches.get().state == Batch.State.CLOSED
 
