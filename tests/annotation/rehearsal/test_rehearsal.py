@@ -359,7 +359,7 @@ def test_a_batch_is_rehearsed_with_its_consent_tutorial_and_test(site, monkeypat
     assert "The test kept out" in markdown(run)
     assert (
         Assignment.objects.counted().filter(task__batch=run.batch).count() == 12
-    )  # two documents, two systems, three answers
+    )  # two documents, two systems, thrice
     assert run.books.balanced
     assert run.batch.study.batches.get().state == Batch.State.CLOSED
 
