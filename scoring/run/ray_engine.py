@@ -78,12 +78,12 @@ def connected(jobs: int) -> Iterator[Any]:
     paths = [_ROOT, os.environ.get("PYTHONPATH", "")]
     variables = {name: os.environ[name] for name in SETTINGS if os.environ.get(name)}
     variables["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
-    # Alone, it stays on this machine: no other may connect, and there is no page to watch it.
     if not address and " " in sys.executable:  # it would wait for them for ever
         raise ScoringError(
             f"Ray starts no processes from a path with spaces ({sys.executable}); make the environment elsewhere, "
             "or use --engine local."
         )
+    # Alone, it stays on this machine: no other may connect, and there is no page to watch it.
     local_options = {} if address else {"num_cpus": jobs, "include_dashboard": False, "_node_ip_address": LOOPBACK}
     try:
         ray.init(

@@ -110,6 +110,15 @@ def cluster() -> Iterator[Any]:
         cluster.shutdown()
 
 
+def test_a_path_with_spaces_is_refused_before_anything_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    from scoring.run.ray_engine import connected
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(sys, "executable", "/a path with spaces/python")
+    with pytest.raises(ScoringError, match="from a path with spaces"), connected(1):
+        pass
+
+
 def test_two_nodes_give_the_bytes_of_the_local_engine(
     cluster: Any, tables: tuple[pd.DataFrame, pd.DataFrame], local: pd.DataFrame, tmp_path: Path
 ) -> None:
