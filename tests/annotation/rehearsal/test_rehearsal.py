@@ -122,6 +122,8 @@ def test_a_rehearsal_of_pairs_on_the_site_and_as_a_form_in_the_market(
     """3 documents with 3 pairs and a check pair each, by two people: 24 answers."""
     settings.SITE_URL, settings.MARKET_ORIGINS = live_server.url, [desk.market.url]
     monkeypatch.setattr(MTurk, "calls_at_once", 1)
+    never_errs = replace(CHARACTERS["careful"], attention=1.0, skill=1.0)  # an error in three checks is one too many
+    monkeypatch.setitem(CHARACTERS, "careful", never_errs)
     study, crowd = make_study(documents=3, systems=3), "careful=2,random=1"
     enlist(desk, crowd, seed)
     plan = Plan(study, seed=seed, crowd=crowd, protocol="preference", quota=2, duration_seconds=600, at_once=1)
