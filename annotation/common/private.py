@@ -3,6 +3,7 @@
 import base64
 import os
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -55,15 +56,15 @@ def _box(secret_key: str, purpose: str) -> "Fernet":
     return Fernet(base64.urlsafe_b64encode(derive.derive(secret_key.encode())))
 
 
-def is_foreign_place(value: str) -> bool:
-    """Whether a text names a folder or file that the operator did not allow (MODEL_FOLDERS); a model's name doesn't."""
+def is_foreign_place(value: str, folders: Iterable[str]) -> bool:
+    """Whether a text names a folder or file outside of `folders`; a model's name doesn't."""
     names_a_place = value.startswith((".", "/", "~")) or os.path.exists(value)  # a Path raises for odd names
-    return names_a_place and not _is_allowed(value)
+    return names_a_place and not _is_inside(value, folders)
 
 
-def _is_allowed(value: str) -> bool:
+def _is_inside(value: str, folders: Iterable[str]) -> bool:
     try:
         place = Path(value).expanduser().resolve()
     except (OSError, RuntimeError, ValueError):  # too long, or the home of nobody
         return False
-    return any(place.is_relative_to(Path(folder).resolve()) for folder in settings.MODEL_FOLDERS)
+    return any(place.is_relative_to(Path(folder).resolve()) for folder in folders)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.utils.translation import gettext
 
 from annotation.common import libraries
@@ -126,7 +127,7 @@ def checked_metrics(text: str, ticked: list[str]) -> list[str]:
 def _refuse_foreign_folders(metric: "Metric") -> None:
     """A metric's options may name folders and files; here only those that the operator allows (MODEL_FOLDERS)."""
     for value in metric.family.options.values():
-        if isinstance(value, str) and is_foreign_place(value):
+        if isinstance(value, str) and is_foreign_place(value, settings.MODEL_FOLDERS):
             raise Refused(
                 gettext(
                     "“%(place)s” is in no folder that models are read from on this site. Nothing was started: name a "

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 
 from annotation.common.private import is_foreign_place
@@ -11,7 +12,7 @@ from annotation.crowds.base import MarketRefused
 
 def check(name: str) -> None:
     """MarketRefused unless the model is here, may be read, and tells entailment."""
-    if is_foreign_place(name):
+    if is_foreign_place(name, settings.MODEL_FOLDERS):
         raise MarketRefused(
             _(
                 "“%(place)s” is in no folder that models are read from on this site. Nothing was started: name a "
