@@ -26,7 +26,7 @@ class FaultServer:
     def __init__(self, *, keeps_keys: bool = False, model: str = "judge-1", key: str = "") -> None:
         self.keeps_keys, self.model, self.key = keeps_keys, model, key
         self.faults: deque[str] = deque()
-        self.latency, self.at_once = 0.0, threading.Semaphore(1000)
+        self.latency, self.in_hand, self.most_in_hand = 0.0, 0, 0
         self.logprobs = True
         self.answer: Callable[[dict[str, Any], str], int] | None = None
         self.requests: list[tuple[str, dict[str, Any]]] = []
@@ -107,8 +107,7 @@ class FaultServer:
                     return _reply(self, 401, {"error": {"message": "Incorrect API key"}})
                 if request["model"] != outer.model:
                     return _reply(self, 404, {"error": {"message": "The model does not exist"}})
-                with outer.at_once:
-                    return outer._complete(self, request, key)
+                return outer._complete(self, request, key)
 
         return Handler
 
@@ -121,7 +120,11 @@ class FaultServer:
             self.requests.append((key, request))
             known = self.answers.get(key) if self.keeps_keys else None
             fault = "" if known is not None else (self.faults.popleft() if self.faults else "")
+            self.in_hand += 1
+            self.most_in_hand = max(self.most_in_hand, self.in_hand)
         time.sleep(0.3 if fault == "slow" else self.latency)
+        with self.lock:
+            self.in_hand -= 1
         if fault in UNBILLED:
             headers = {"Retry-After": "0.1"} if fault == "429" else {}
             headers |= {"Location": "http://127.0.0.1:9/v1/chat/completions"} if fault == "redirect" else {}

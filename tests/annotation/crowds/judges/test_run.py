@@ -1,7 +1,6 @@
 """A judge at work: the same tasks as people, answers by schema, faults waited out, nothing guessed."""
 
 import json
-import time
 
 import pytest
 
@@ -259,16 +258,15 @@ def test_every_call_is_written_before_it_is_made(server: FaultServer) -> None:
     assert json.loads(json.dumps(JudgeCall.objects.get(run=run).request))["model"] == "judge-1"
 
 
-def test_calls_run_beside_each_other_up_to_the_limit_and_the_server_sets_the_pace(server: FaultServer) -> None:
+def test_calls_run_beside_each_other_up_to_the_limit(server: FaultServer) -> None:
     run = make_run(pyramid(documents=40, units=10), server, parallel=4)
     server.latency = 0.2
-    planned, begin = [], time.monotonic()
+    planned = []
     server.answer = lambda *_: 1
 
     def look(done: int, total: int) -> None:
         planned.append(JudgeCall.objects.filter(run=run, state="planned").count())
 
     assert run_judge(run.batch, look).done == 40
-    # 40 calls of 0.2 seconds, four at once: 2 seconds. Another process may take the processor for a while.
-    assert time.monotonic() - begin < 2 / 0.7
+    assert server.most_in_hand == 4
     assert max(planned) <= 4  # what is in hand does not grow with the batch
