@@ -82,8 +82,8 @@ def _errors(row: Mapping[Any, Any], problems: Problems) -> Iterator[tuple[Any, .
     for mark in marks:
         start, end = mark.get("start"), mark.get("end")
         if (start is None) != (end is None) or (start is not None and not _fits(start, end, row["characters"])):
-            found = f"{show(start)} to {show(end)} ({place})"
-            problems.add(None, "spans", found, f"a span inside the {show(row['characters'])} characters of the summary")
+            span = f"{show(start)} to {show(end)} ({place})"
+            problems.add(None, "spans", span, f"a span inside the {show(row['characters'])} characters of the summary")
         elif not isinstance(mark.get("severity"), str):
             problems.add(None, "spans", f"the severity {show(mark.get('severity'))} ({place})", "minor or major")
         else:

@@ -113,9 +113,9 @@ def _findings(rows: pd.DataFrame, systems: list[str], alpha: float, seed: int) -
     kinds = measure_kinds(rows)
     units: list[str | None] = [str(unit) for unit in sorted(rows.loc[kinds == SCALE, "unit"].unique())]
     for unit in units or [None]:
-        found = compare_systems(rows, unit=unit, resample="documents", alpha=alpha, seed=seed)
-        values = [row.value for row in found.systems]
-        yield _Finding(unit or RECALL, values, found.pairs, rows["doc_id"].nunique())
+        comparison = compare_systems(rows, unit=unit, resample="documents", alpha=alpha, seed=seed)
+        values = [row.value for row in comparison.systems]
+        yield _Finding(unit or RECALL, values, comparison.pairs, rows["doc_id"].nunique())
 
 
 def _purchase(protocol: str, finding: _Finding, assignments: int, cost: float, alpha: float) -> Purchase:

@@ -235,8 +235,8 @@ def _highlights(name: str, unit: str, text: str, extra: Any) -> list[Highlight]:
 
 
 def _marked(column: Column) -> MarkedText | None:
-    kept = [answer for answer in column.answers if not answer.rule]
-    return marked_text(column.text, [(answer.rater, mark) for answer in kept for mark in answer.highlights])
+    trusted = [answer for answer in column.answers if not answer.rule]
+    return marked_text(column.text, [(answer.rater, mark) for answer in trusted for mark in answer.highlights])
 
 
 @dataclass(frozen=True)

@@ -244,9 +244,9 @@ def test_the_page_goes_on_after_the_server_was_killed(browser, tmp_path):
     site.ask("tables")
     site.start()
     try:
-        made = site.ask("make", "errors")
+        study = site.ask("make", "errors")
         context = browser.new_context()
-        context.add_cookies([{"name": "sessionid", "value": made["sessions"][0], "url": site.address}])
+        context.add_cookies([{"name": "sessionid", "value": study["sessions"][0], "url": site.address}])
         page = context.new_page()
         page.goto(site.address)
         page.get_by_role("button", name="Start").click()

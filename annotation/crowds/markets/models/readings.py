@@ -43,11 +43,14 @@ def read_answer(answer: Mapping[str, Any], question: ModelQuestion, items: Seque
         return Read(problem="cut off at the limit of tokens" if cut else "no JSON", content=str(content))
     if not isinstance(values, dict):
         return Read(problem="no JSON object", content=content)
-    readings = {}
+    readings, shares_of_yes = {}, answer.get("probabilities") or {}
     for item in items:
         if _fits(values.get(item.name), question):
-            given = answer.get("probabilities") or {}
-            shares = _of_yes(given[item.name]) if item.name in given else _probabilities(choice, item, question)
+            shares = (
+                _of_yes(shares_of_yes[item.name])
+                if item.name in shares_of_yes
+                else _probabilities(choice, item, question)
+            )
             readings[item.name] = Reading(values[item.name], shares)
     missing = [item.name for item in items if item.name not in readings]
     return Read(readings, f"wrong or missing: {', '.join(missing[:20])}" if missing else "", content)
